@@ -23,7 +23,7 @@ class Language(NamedTuple):
     names: str = ""  # whole file names, lower case
     interpreters: str = ""  # last word of a shebang's path, digits and dots stripped
     function: str = "language"  # of the module, gives the grammar
-    queries: str = ""  # folder of its query where it shares another language's
+    queries: str = ""  # folders of its queries, joined; by default the one of its name
 
 
 LANGUAGES = (
@@ -42,7 +42,7 @@ LANGUAGES = (
     Language("html", "tree-sitter-html", "html htm xhtml"),
     Language("java", "tree-sitter-java", "java jav"),
     Language("javascript", "tree-sitter-javascript", "js mjs cjs jsx es6",
-             "jakefile", "node nodejs bun qjs"),
+             "jakefile", "node nodejs bun qjs", queries="ecma javascript"),
     Language("json", "tree-sitter-json", "json jsonc webmanifest geojson",
              ".eslintrc .babelrc .prettierrc composer.lock pipfile.lock"),
     Language("julia", "tree-sitter-julia", "jl", interpreters="julia"),
@@ -65,9 +65,10 @@ LANGUAGES = (
     Language("toml", "tree-sitter-toml", "toml",
              "cargo.lock poetry.lock uv.lock pipfile pdm.lock gopkg.lock"),
     Language("tsx", "tree-sitter-typescript", "tsx",
-             function="language_tsx", queries="typescript"),
+             function="language_tsx", queries="ecma typescript"),
     Language("typescript", "tree-sitter-typescript", "ts mts cts",
-             interpreters="deno ts-node tsx", function="language_typescript"),
+             interpreters="deno ts-node tsx", function="language_typescript",
+             queries="ecma typescript"),
     Language("yaml", "tree-sitter-yaml", "yaml yml", ".clang-format .clang-tidy .yamllint"),
     Language("zig", "tree-sitter-zig", "zig zon"),
 )  # fmt: skip
@@ -88,6 +89,12 @@ def language_of(path: bytes, head: bytes) -> str:
     if dot > 0:
         return _EXTENSIONS.get(base[dot + 1 :], TEXT)
     return _by_shebang(head) if head.startswith(b"#!") else TEXT
+
+
+def needs_head(path: bytes) -> bool:
+    """Does only the content of a file say which language it has?"""
+    base = path[path.rfind(b"/") + 1 :].lower()
+    return base.rfind(b".") <= 0 and base not in _NAMES
 
 
 def _by_shebang(head: bytes) -> str:
@@ -121,7 +128,7 @@ def grammar_set() -> str:
 
 @lru_cache(maxsize=1)
 def installed_versions() -> dict[str, str]:
-    """Versions of the tree-sitter wheels on `sys.path`, read from folder names: metadata is slow."""
+    """Versions of the tree-sitter wheels on `sys.path`, by folder name: metadata is slow."""
     found: dict[str, str] = {}
     for folder in sys.path:
         try:

@@ -1,0 +1,104 @@
+"""What a symbol says about itself: signature on one line, doc comment, decorators."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from typing import NamedTuple
+
+from gitindex.syntax.kinds import VALUES
+from gitindex.syntax.sweep import Scope
+
+MAX_SIGNATURE = 240
+MAX_DOC = 2000
+READ_AHEAD = 2000
+
+_SPACES = re.compile(r"\s+")
+_TAIL = re.compile(r"(\s|[{:=;,]|->|=>|\bdo\b|\bthen\b)+$")
+_MARKS = re.compile(r"^\s*(/\*[*!]?|\*/|\*|//[/!]?|#+!?|--+\[*|;+|%+|\"\"\"|''')? ?|\s*\*/\s*$")
+_QUOTES = re.compile(r"^[a-zA-Z]{0,2}(\"\"\"|'''|\"|')|(\"\"\"|'''|\"|')$")
+
+
+_BLANK = re.compile(rb"\s*")
+
+
+class Comments(NamedTuple):
+    """The comments of a file, in order."""
+
+    starts: list[int]
+    ends: list[int]
+
+
+class Details:
+    """Reads signatures and docs of one file."""
+
+    def __init__(self, data: bytes, starts: list[int], comments: Comments) -> None:
+        self.data = data
+        self.starts = starts
+        self.comments = comments
+
+    def signature(self, scope: Scope) -> str:
+        """The definition up to its body, on one line, without comments."""
+        text = _SPACES.sub(" ", self.text(scope.start, self.head_end(scope))).strip()
+        text = _TAIL.sub("", text) if scope.kind not in VALUES else text
+        return text if len(text) <= MAX_SIGNATURE else text[: MAX_SIGNATURE - 1] + "…"
+
+    def head_end(self, scope: Scope) -> int:
+        """Where the body starts; of a definition without one, its end or a bound."""
+        return scope.body if scope.body >= 0 else min(scope.end, scope.start + READ_AHEAD)
+
+    def text(self, start: int, end: int) -> str:
+        """The text of a range without its comments."""
+        starts, ends = self.comments
+        parts = []
+        for at in range(bisect_left(starts, start), bisect_left(starts, end)):
+            parts.append(self.data[start : starts[at]])
+            start = min(ends[at], end)
+        parts.append(self.data[start:end])
+        return b" ".join(parts).decode("utf-8", "replace")
+
+    def doc(self, scope: Scope) -> str:
+        """The docstring, or the comments right above the definition."""
+        if scope.doc:
+            return plain_string(self.data[scope.doc[0] : scope.doc[1]])
+        return plain_comment(self._comment_above(scope.anchor))
+
+    def _comment_above(self, anchor: int) -> bytes:
+        starts, ends = self.comments
+        last = bisect_right(ends, anchor) - 1
+        start = anchor
+        while last >= 0 and self._touches(starts[last], ends[last], start):
+            start = starts[last]
+            last -= 1
+        if start == anchor:
+            return b""
+        return self.data[start:anchor][: 2 * MAX_DOC].rstrip()
+
+    def _touches(self, start: int, end: int, below: int) -> bool:
+        """Whether a comment on lines of its own ends right above a place."""
+        gap = self.data[end:below]
+        newlines = gap.count(b"\n") + self.data[start:end].endswith(b"\n")
+        if newlines > 1 or gap.strip():
+            return False
+        line = bisect_right(self.starts, start) - 1
+        return not self.data[self.starts[line] : start].strip()
+
+
+def skip_blank(data: bytes, at: int) -> int:
+    """The first place from `at` on that is no white space."""
+    match = _BLANK.match(data, at)
+    return match.end() if match else at
+
+
+def plain_comment(raw: bytes) -> str:
+    """The words of comment lines, without their marks."""
+    if not raw:
+        return ""
+    lines = [_MARKS.sub("", line) for line in raw.decode("utf-8", "replace").splitlines()]
+    return "\n".join(line.rstrip() for line in lines).strip()[:MAX_DOC]
+
+
+def plain_string(raw: bytes) -> str:
+    """The text of a docstring, its indentation taken off."""
+    lines = _QUOTES.sub("", raw[: 2 * MAX_DOC].decode("utf-8", "replace").strip()).splitlines()
+    return "\n".join(line.strip() for line in lines).strip()[:MAX_DOC]

@@ -1,0 +1,89 @@
+"""What a file exports by name: `__all__`, `export`, `module.exports`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+from gitindex.syntax.sweep import Scope
+from gitindex.syntax.visibility import Surface
+
+if TYPE_CHECKING:
+    from gitindex.syntax.parser import Captures
+
+_ALL = re.compile(
+    r"^__all__\s*(?::[^=\n]+)?(?:\+?=\s*|\.(?:extend|append)\(\s*)([\[(][^\])]*|[\"'][^\"']*)",
+    re.MULTILINE,
+)
+_LITERAL = re.compile(r"[\"']([^\"'\n]+)[\"']?")
+_MEMBER = re.compile(r"(?<![\w.])(?:module\.)?exports\.([\w$]+)\s*=(?!=)")
+_WHOLE = re.compile(r"(?<![\w.])module\.exports\s*=\s*(?:\{([^{}()]*)\}|([\w$]+)\s*[;\n])")
+_KEY = re.compile(r"(?:^|,)\s*([\w$]+)\s*(?::\s*([\w$]+))?")
+
+
+class Exports(NamedTuple):
+    """Names seen from outside, and the local names behind them."""
+
+    listed: tuple[str, ...]
+    surface: Surface
+    complete: bool = False  # nothing else is exported
+
+
+def read_exports(data: bytes, captures: Captures, language: str) -> Exports:
+    """The exports a file lists; empty for languages that mark each symbol instead."""
+    if language == "python":
+        return _python(data)
+    if language in ("javascript", "typescript", "tsx"):
+        return _ecma(data, captures)
+    return Exports((), Surface(frozenset(), is_script=False))
+
+
+def exported_names(exports: Exports, found: Iterable[Scope], exported: list[bool]) -> list[str]:
+    """The file's export list: as listed, else its visible symbols at module level."""
+    if exports.complete:
+        return list(exports.listed)
+    names = dict.fromkeys(exports.listed)
+    for scope, seen in zip(found, exported, strict=True):
+        if seen and scope.qualified == scope.name not in exports.surface.names:
+            names.setdefault(scope.name)
+    return list(names)
+
+
+def _python(data: bytes) -> Exports:
+    listed: list[str] = []
+    if b"__all__" in data:
+        for match in _ALL.finditer(data.decode("utf-8", "replace")):
+            listed += _LITERAL.findall(match.group(1))
+    surface = Surface(frozenset(listed), is_script=False)
+    return Exports(tuple(dict.fromkeys(listed)), surface, complete=bool(listed))
+
+
+def _ecma(data: bytes, captures: Captures) -> Exports:
+    names: dict[str, str] = {}  # exported name -> local name
+    for node in captures.get("export.item", ()):
+        name, alias = node.child_by_field_name("name"), node.child_by_field_name("alias")
+        local = _text(name.text if name else None)
+        names[_text(alias.text) if alias else local] = local
+    if "export.anonymous" in captures:
+        names["default"] = "default"
+    for node in captures.get("export.default", ()):
+        names["default"] = _text(node.text)
+    if b"exports" in data:
+        names.update(_common_js(data.decode("utf-8", "replace")))
+    modular = bool(names) or "export" in captures or "import" in captures
+    return Exports(tuple(names), Surface(frozenset(names.values()), is_script=not modular))
+
+
+def _common_js(text: str) -> dict[str, str]:
+    names = {name: name for name in _MEMBER.findall(text)}
+    for members, whole in _WHOLE.findall(text):
+        if whole:
+            names["default"] = whole
+        for key, value in _KEY.findall(members):
+            names[key] = value or key
+    return names
+
+
+def _text(raw: bytes | None) -> str:
+    return raw.decode("utf-8", "replace").strip("\"'") if raw else ""

@@ -1,0 +1,68 @@
+"""Facts of one blob: a pure function of its bytes and its language. Reads no file."""
+
+from __future__ import annotations
+
+from gitindex.facts import BlobFacts
+from gitindex.languages import TEXT
+from gitindex.syntax.flags import Reading, read_flags
+from gitindex.syntax.imports import read_imports
+from gitindex.syntax.interface import interface_hash, reexports
+from gitindex.syntax.outline import read_outline
+from gitindex.syntax.parser import Parsed, parse
+from gitindex.syntax.postings import build_postings
+from gitindex.syntax.source import Source, count_lines, read_source
+from gitindex.words import FactsStatus
+
+MAX_BYTES = 1 << 20
+"""Larger blobs are not parsed."""
+
+MAX_UNCLOSED = 10_000
+"""Brackets left open or closed too often; tree-sitter's queries are quadratic in them."""
+
+
+def extract_facts(data: bytes, language: str) -> BlobFacts:
+    """Symbols, imports, exports, flags and postings of a blob; partial where it is broken."""
+    source = read_source(data)
+    if language == TEXT:
+        return _lexical(source, language, "")
+    if len(source.data) > MAX_BYTES:
+        return _lexical(source, language, "oversize")
+    if _unclosed(source.data) > MAX_UNCLOSED:
+        return _lexical(source, language, "nesting")
+    parsed = parse(source.data, language)
+    if parsed is None:
+        return _lexical(source, language, "no_grammar")
+    return _facts(source, language, parsed)
+
+
+def _lexical(source: Source, language: str, reason: str) -> BlobFacts:
+    flags = ("encoding_lossy",) if source.lossy else ()
+    lines = count_lines(source.data)
+    return BlobFacts(language, FactsStatus.LEXICAL, lines, reason=reason, flags=flags)
+
+
+def _unclosed(data: bytes) -> int:
+    pairs = (b"()", b"[]", b"{}")
+    return max(abs(data.count(pair[:1]) - data.count(pair[1:])) for pair in pairs)
+
+
+def _facts(source: Source, language: str, parsed: Parsed) -> BlobFacts:
+    data, captures = source.data, parsed.captures
+    outline = read_outline(data, captures, language)
+    imports = read_imports(captures, language)
+    postings = build_postings(data, outline.starts, captures, outline.found)
+    surface = [*outline.surface, *reexports(imports, outline.exports, language)]
+    reading = Reading(data, language, outline, imports, postings)
+    broken = parsed.has_error
+    return BlobFacts(
+        language=language,
+        status=FactsStatus.PARTIAL if broken else FactsStatus.PARSED,
+        lines=count_lines(data),
+        reason="syntax" if broken else "",
+        symbols=outline.symbols,
+        imports=imports,
+        exports=outline.exports,
+        interface_hash=interface_hash(surface),
+        flags=read_flags(reading, broken=broken, lossy=source.lossy),
+        postings=postings,
+    )

@@ -1,0 +1,66 @@
+"""The interface hash: the exported surface, blind to bodies, comments, layout and private names."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+
+from gitindex.facts import Import
+from gitindex.syntax.details import Details
+from gitindex.syntax.kinds import VALUES
+from gitindex.syntax.sweep import Scope
+
+_TOKENS = re.compile(
+    r"""("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`)|\w+|[^\w\s]""", re.DOTALL
+)
+_CLOSING = frozenset(")]}>")
+_ASSIGN = re.compile(r"(?<![=<>!:])=(?![=>])|:=")
+
+
+def interface_hash(lines: Iterable[str]) -> str:
+    """One short digest of the surface's lines, in any order; "" for a file without surface."""
+    ordered = sorted(set(lines))
+    if not ordered:
+        return ""
+    return hashlib.sha256("\n".join(ordered).encode()).hexdigest()[:32]
+
+
+def surface_of(scope: Scope, details: Details) -> str:
+    """One line of the surface: kind, name, and the signature as bare tokens."""
+    text = details.text(scope.anchor, scope.body if scope.body >= 0 else scope.end)
+    if scope.kind in VALUES and scope.body < 0:
+        text = _ASSIGN.split(text, maxsplit=1)[0]
+    return f"{scope.kind} {scope.qualified} {tokens(text)}"
+
+
+def tokens(text: str) -> str:
+    """The text as tokens with one space between: layout, quotes and last commas say nothing."""
+    found: list[str] = []
+    for match in _TOKENS.finditer(text):
+        token = match.group()
+        if token in _CLOSING and found and found[-1] == ",":
+            found.pop()
+        found.append('"' + token[1:-1] + '"' if match.group(1) and token[0] == "'" else token)
+    return " ".join(found).rstrip(" :{;")
+
+
+def reexports(imports: Iterable[Import], exports: Iterable[str], language: str) -> list[str]:
+    """Lines for the exported names and for the imports that pass names on."""
+    listed = frozenset(exports)
+    lines = [f"export {name}" for name in listed]
+    for item in imports:
+        where = "." * item.level + item.module
+        lines += [
+            f"reexport {where} {name} {local}"
+            for name, local in item.names
+            if local in listed or _passes_on(item, name, local, language)
+        ]
+    return lines
+
+
+def _passes_on(item: Import, name: str, local: str, language: str) -> bool:
+    """Python's habits: a star, a relative import, or `import a as a` makes a name public."""
+    if language != "python" or local.startswith("_"):
+        return False
+    return name == "*" or item.level > 0

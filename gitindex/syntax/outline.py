@@ -1,0 +1,84 @@
+"""The outline of a blob: its symbols, exports and the lines of its surface."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import TYPE_CHECKING, NamedTuple
+
+from gitindex.facts import Symbol
+from gitindex.syntax.details import Comments, Details, skip_blank
+from gitindex.syntax.exports import Exports, exported_names, read_exports
+from gitindex.syntax.interface import surface_of
+from gitindex.syntax.source import line_starts
+from gitindex.syntax.sweep import Scope, Sweep, events_of
+from gitindex.syntax.visibility import rule_for
+
+if TYPE_CHECKING:
+    from gitindex.syntax.parser import Captures
+
+
+class Outline(NamedTuple):
+    """What the definitions of a blob are."""
+
+    starts: list[int]
+    found: list[Scope]
+    symbols: tuple[Symbol, ...]
+    exports: tuple[str, ...]
+    surface: list[str]
+
+
+def read_outline(data: bytes, captures: Captures, language: str) -> Outline:
+    """Symbols in file order, with what is seen of them from outside."""
+    starts = line_starts(data)
+    comments = _comments(captures)
+    sweep = Sweep(data, _attached(data, captures))
+    sweep.run(events_of(captures))
+    details = Details(data, starts, comments)
+    exports = read_exports(data, captures, language)
+    seen = _visible(sweep.found, data, exports, language)
+    symbols = tuple(_symbol(scope, details, seen) for scope in sweep.found)
+    surface = [surface_of(scope, details) for scope in sweep.found if seen[scope.ordinal]]
+    names = exported_names(exports, sweep.found, seen)
+    return Outline(starts, sweep.found, symbols, tuple(names), surface)
+
+
+def _comments(captures: Captures) -> Comments:
+    ranges = sorted(node.byte_range for node in captures.get("comment", ()))
+    return Comments([start for start, _ in ranges], [end for _, end in ranges])
+
+
+def _attached(data: bytes, captures: Captures) -> dict[int, int]:
+    """Start of each definition with attributes above it, to the start of the first of them."""
+    anchors: dict[int, int] = {}
+    for start, end in sorted(node.byte_range for node in captures.get("attached", ())):
+        anchors[skip_blank(data, end)] = anchors.get(start, start)
+    return anchors
+
+
+def _visible(found: list[Scope], data: bytes, exports: Exports, language: str) -> list[bool]:
+    """For each symbol whether it is seen from outside; inside a hidden one nothing is."""
+    rule = rule_for(language)
+    seen: list[bool] = []
+    for scope in found:
+        outer = scope.parent < 0 or seen[scope.parent]
+        words = data[scope.anchor : scope.name_start].decode("utf-8", "replace").split()
+        seen.append(outer and not scope.local and rule(scope, words, exports.surface))
+    return seen
+
+
+def _symbol(scope: Scope, details: Details, seen: list[bool]) -> Symbol:
+    starts = details.starts
+    line = bisect_right(starts, scope.name_start) - 1
+    return Symbol(
+        name=scope.name,
+        qualified=scope.qualified,
+        kind=scope.kind,
+        line=line,
+        column=scope.name_start - starts[line],
+        start_line=bisect_right(starts, scope.anchor) - 1,
+        end_line=bisect_right(starts, min(scope.end, len(details.data)) - 1) - 1,
+        signature=details.signature(scope),
+        doc=details.doc(scope),
+        parent=scope.parent,
+        exported=seen[scope.ordinal],
+    )

@@ -1,0 +1,75 @@
+; What JavaScript and TypeScript share.
+
+(function_declaration name: (identifier) @name body: (_) @body) @def.function
+(generator_function_declaration name: (identifier) @name body: (_) @body) @def.function
+(method_definition
+  name: [(property_identifier) @name (private_property_identifier) @name (string) @name.text]
+  body: (_) @body) @def.method
+(variable_declarator name: (identifier) @name value: [
+  (arrow_function body: (statement_block) @body)
+  (arrow_function)
+  (function_expression body: (_) @body)
+  (generator_function body: (_) @body)
+]) @def.function
+(variable_declarator name: (identifier) @name value: (class body: (_) @body)) @def.class
+(lexical_declaration kind: "const" (variable_declarator name: (identifier) @name) @def.constant)
+(variable_declarator name: (identifier) @name) @def.variable
+(variable_declarator name: (object_pattern [
+  (shorthand_property_identifier_pattern) @name
+  (pair_pattern value: (identifier) @name)
+])) @def.variable
+(variable_declarator name: (array_pattern (identifier) @name)) @def.variable
+
+; Constructors and prototypes of old: `A.prototype.b = function`, `exports.c = function`.
+(assignment_expression
+  left: (member_expression) @name.path
+  right: [(function_expression body: (_) @body) (arrow_function)]) @def.function
+(assignment_expression
+  left: (member_expression) @name.path
+  right: (class body: (_) @body)) @def.class
+
+(export_statement) @export
+[(arrow_function) (function_expression) (generator_function)] @local
+[(if_statement) (try_statement) (switch_statement)] @guard
+(comment) @comment
+(decorator) @attached
+
+(import_statement) @import
+(export_statement source: (string)) @import
+(call_expression
+  function: [(identifier) @_load (import) @_load]
+  arguments: (arguments . (string))
+  (#any-of? @_load "require" "import")) @import.call
+
+(export_statement "default" @export.anonymous)
+(export_statement value: (identifier) @export.default)
+(export_statement "default" declaration: (_ name: (_) @export.default))
+(export_specifier) @export.item
+
+(identifier) @use.reference
+(shorthand_property_identifier) @use.reference
+(shorthand_property_identifier_pattern) @use.reference
+(property_identifier) @use.attribute
+(private_property_identifier) @use.attribute
+(call_expression function: [
+  (identifier) @use.call
+  (member_expression property: (property_identifier) @use.call)
+  (member_expression property: (private_property_identifier) @use.call)
+])
+(new_expression constructor: [
+  (identifier) @use.call
+  (member_expression property: (property_identifier) @use.call)
+])
+(decorator [
+  (identifier) @use.decorator
+  (member_expression property: (property_identifier) @use.decorator)
+  (call_expression function: [
+    (identifier) @use.decorator
+    (member_expression property: (property_identifier) @use.decorator)
+  ])
+])
+(import_clause [
+  (identifier) @use.import
+  (namespace_import (identifier) @use.import)
+  (named_imports (import_specifier (identifier) @use.import))
+])

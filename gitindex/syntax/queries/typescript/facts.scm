@@ -1,0 +1,54 @@
+; TypeScript and TSX.
+
+(class_declaration name: (type_identifier) @name body: (_) @body) @def.class
+(abstract_class_declaration name: (type_identifier) @name body: (_) @body) @def.class
+(interface_declaration name: (type_identifier) @name body: (_) @body) @def.interface
+(enum_declaration name: (identifier) @name body: (_) @body) @def.enum
+(enum_body [
+  (property_identifier) @name @def.enumerator
+  (enum_assignment name: (property_identifier) @name) @def.enumerator
+  (enum_assignment name: (string) @name.text) @def.enumerator
+])
+(type_alias_declaration name: (type_identifier) @name) @def.type
+(module name: [(identifier) @name (nested_identifier) @name.path (string) @name.text]
+  body: (_) @body) @def.namespace
+(internal_module name: [(identifier) @name (nested_identifier) @name.path]
+  body: (_) @body) @def.namespace
+(function_signature name: (identifier) @name) @def.function
+(abstract_method_signature name: (property_identifier) @name) @def.method
+(method_signature name: [
+  (property_identifier) @name
+  (private_property_identifier) @name
+  (string) @name.text
+]) @def.method
+(property_signature name: [(property_identifier) @name (string) @name.text]) @def.field
+(public_field_definition name: [
+  (property_identifier) @name
+  (private_property_identifier) @name
+]) @def.field
+(public_field_definition
+  name: [(property_identifier) @name (private_property_identifier) @name]
+  value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @def.method
+(required_parameter (accessibility_modifier) pattern: (identifier) @name) @def.property
+(ambient_declaration) @outer
+(type_annotation (object_type) @local)
+(function_type) @local
+
+(import_require_clause (identifier) @use.import)
+(type_identifier) @use.type
+(nested_type_identifier name: (type_identifier) @use.type)
+(extends_clause value: [
+  (identifier) @use.inherit
+  (member_expression property: (property_identifier) @use.inherit)
+  (call_expression arguments: (arguments (identifier) @use.inherit))
+])
+(extends_type_clause type: [
+  (type_identifier) @use.inherit
+  (generic_type name: (type_identifier) @use.inherit)
+  (nested_type_identifier name: (type_identifier) @use.inherit)
+])
+(implements_clause [
+  (type_identifier) @use.inherit
+  (generic_type name: (type_identifier) @use.inherit)
+  (nested_type_identifier name: (type_identifier) @use.inherit)
+])

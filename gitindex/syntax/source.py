@@ -1,0 +1,59 @@
+"""A blob as text: its encoding made UTF-8, its lines found. Bad bytes are kept and marked."""
+
+from __future__ import annotations
+
+import codecs
+from typing import NamedTuple
+
+SAMPLE = 4096
+
+
+class Source(NamedTuple):
+    """UTF-8 bytes of a text. They are the stored bytes unless those were UTF-16 or UTF-32."""
+
+    data: bytes
+    lossy: bool
+
+
+def read_source(stored: bytes) -> Source:
+    """The text behind stored bytes. Bytes that are no UTF-8 stay in place, so columns hold."""
+    encoding = _wide_encoding(stored)
+    if encoding:
+        text = stored.decode(encoding, "replace")
+        lossy = "\ufffd" in text
+        return Source(text.encode("utf-8", "replace"), lossy)
+    try:
+        stored.decode()
+    except UnicodeDecodeError:
+        return Source(stored, lossy=True)
+    return Source(stored, lossy=False)
+
+
+def _wide_encoding(stored: bytes) -> str:
+    """The name of a 16- or 32-bit encoding, by its mark or by where its NUL bytes are."""
+    if stored.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+        return "utf-32"
+    if stored.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    sample = stored[:SAMPLE]
+    if len(stored) % 2 or sample.count(0) * 3 < len(sample) or not sample:
+        return ""
+    even, odd = sample[::2].count(0), sample[1::2].count(0)
+    if odd > 9 * even:
+        return "utf-16-le"
+    return "utf-16-be" if even > 9 * odd else ""
+
+
+def line_starts(data: bytes) -> list[int]:
+    """Byte offset of the start of every line; lines end at LF, as tree-sitter and git count."""
+    starts = [0]
+    at = data.find(b"\n")
+    while at >= 0:
+        starts.append(at + 1)
+        at = data.find(b"\n", at + 1)
+    return starts
+
+
+def count_lines(data: bytes) -> int:
+    """Lines of a text; a last line without its end counts."""
+    return data.count(b"\n") + (not data.endswith(b"\n") and data != b"")

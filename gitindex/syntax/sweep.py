@@ -1,0 +1,233 @@
+"""Nests captures by their byte ranges: one pass over sorted ranges, no walk of the tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gitindex.syntax.kinds import FUNCTIONS, LOCALS, SCOPES, TYPES, VALUES, WEAK
+
+if TYPE_CHECKING:
+    from gitindex.syntax.parser import Captures
+
+OUTER, DEF, IMPL, LOCAL, GUARD, DOC, BODY, RECEIVER, NAME, PATH, TEXT = range(11)
+"""What a captured range is; of two of the same extent, the lower is outside."""
+
+_RANKS = {
+    "outer": OUTER,
+    "export": OUTER,
+    "impl": IMPL,
+    "local": LOCAL,
+    "guard": GUARD,
+    "doc": DOC,
+    "body": BODY,
+    "receiver": RECEIVER,
+    "name": NAME,
+    "name.path": PATH,
+    "name.text": TEXT,
+}
+_NAMES = (NAME, PATH, TEXT)
+
+END_OF_FILE = 1 << 40
+
+MAX_PREFIX = 400
+"""Longest prefix of a qualified name; nesting a file can make it as long as the file."""
+
+Event = tuple[int, int, int, str]
+
+
+@dataclass(slots=True, eq=False)
+class Scope:
+    """One captured range while it is open, and after that the raw form of a symbol."""
+
+    rank: int
+    kind: str
+    start: int
+    end: int
+    ordinal: int = -1  # of the symbol it became
+    parent: int = -1
+    name: str = ""
+    qualified: str = ""
+    name_start: int = -1
+    name_end: int = -1
+    anchor: int = -1  # where its decorators, attributes or export keyword start
+    body: int = -1  # where its body starts
+    doc: tuple[int, int] | None = None
+    prefix: str = ""  # receiver or implemented type
+    exported: bool = False  # stands in an export statement
+    local: bool = False  # inside a function
+    guarded: bool = False  # inside a condition
+    outer: Scope | None = None  # the nearest range around it that can be a parent
+    owner: Scope | None = None  # the nearest definition, itself included
+
+    def is_boundary(self) -> bool:
+        return self.rank in (IMPL, LOCAL) or (self.rank == DEF and self.kind in SCOPES)
+
+    def hides(self) -> bool:
+        return self.local or self.rank == LOCAL or self.kind in FUNCTIONS
+
+
+class Sweep:
+    """The open ranges at one place of the file, and the symbols found so far."""
+
+    def __init__(self, data: bytes, attached: dict[int, int]) -> None:
+        self.data = data
+        self.attached = attached
+        self.stack: list[Scope] = []
+        self.found: list[Scope] = []
+        self.module_doc: tuple[int, int] | None = None
+
+    def run(self, events: Iterable[Event]) -> None:
+        """Takes the events in order; `found` holds the symbols afterwards."""
+        stack = self.stack
+        for start, minus_end, rank, kind in events:
+            while stack and stack[-1].end <= start:
+                stack.pop()
+            if rank <= GUARD:
+                self._open(Scope(rank, kind, start, -minus_end))
+            elif rank in _NAMES:
+                self._name(start, -minus_end, rank)
+            else:
+                self._detail(start, -minus_end, rank)
+
+    def _open(self, scope: Scope) -> None:
+        """Puts a range on the stack, with what the one around it says about it."""
+        scope.anchor = self.attached.get(scope.start, scope.start)
+        scope.exported = scope.kind == "export"
+        scope.owner = scope if scope.rank in (DEF, IMPL) else None
+        if self.stack:
+            self._inherit(scope, self.stack[-1])
+        self.stack.append(scope)
+
+    def _inherit(self, scope: Scope, top: Scope) -> None:
+        boundary = top.is_boundary()
+        scope.outer = top if boundary else top.outer
+        scope.local = scope.outer is not None and scope.outer.hides()
+        scope.guarded = top.rank == GUARD or (top.guarded and not boundary)
+        scope.owner = scope.owner or top.owner
+        if top.rank == OUTER:
+            scope.anchor = top.anchor
+            scope.exported = scope.exported or top.exported
+
+    def _detail(self, start: int, end: int, rank: int) -> None:
+        owner = self.stack[-1].owner if self.stack else None
+        if owner is None:
+            if rank == DOC:
+                self.module_doc = self.module_doc or (start, end)
+        elif rank == BODY:
+            if owner.body < 0 and owner.kind not in VALUES:
+                owner.body = start
+        elif rank == DOC:
+            owner.doc = owner.doc or (start, end)
+        else:
+            owner.prefix = self.data[start:end].decode("utf-8", "replace")
+
+    def _name(self, start: int, end: int, rank: int) -> None:
+        owner = self.stack[-1].owner if self.stack else None
+        if owner is None or (owner.kind in LOCALS and _is_local(owner)):
+            return
+        text = self.data[start:end].decode("utf-8", "replace")
+        if owner.rank == IMPL:
+            owner.prefix = owner.prefix or text
+            return
+        if owner.name:
+            owner = _twin(owner)
+        if rank == PATH:
+            owner.prefix, text = _split_path(text)
+            start = end - len(text.encode())
+        elif rank == TEXT:
+            text = _unquote(" ".join(text.split()))
+        if text:
+            owner.name, owner.name_start, owner.name_end = text, start, end
+            self._place(owner)
+
+    def _place(self, scope: Scope) -> None:
+        """Gives a named scope its parent, its qualified name and its ordinal."""
+        outer, prefix = scope.outer, scope.prefix
+        if scope.kind == "property" and outer is not None:
+            scope.kind, outer = "field", outer.outer
+        if outer is not None:
+            _adapt_kind(scope, outer)
+            while outer is not None and outer.ordinal < 0:
+                prefix = prefix or outer.prefix
+                outer = outer.outer
+        if outer is not None:
+            scope.parent = outer.ordinal
+            prefix = f"{outer.qualified}.{prefix}" if prefix else outer.qualified
+        if len(prefix) > MAX_PREFIX:
+            prefix = ""
+        scope.qualified = f"{prefix}.{scope.name}" if prefix else scope.name
+        if scope.kind == "variable" and scope.name.isupper():
+            scope.kind = "constant"
+        scope.ordinal = len(self.found)
+        self.found.append(scope)
+
+
+def _twin(owner: Scope) -> Scope:
+    """A second name in one definition (`a, b = 1, 2`): a symbol of its own, same range."""
+    twin = Scope(DEF, owner.kind, owner.start, owner.end, anchor=owner.anchor, body=owner.body)
+    twin.exported, twin.local, twin.guarded = owner.exported, owner.local, owner.guarded
+    twin.outer = owner.outer
+    return twin
+
+
+def _unquote(text: str) -> str:
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'`" else text
+
+
+def _is_local(scope: Scope) -> bool:
+    """Whether a value is seen by one function only; a field of a local class is not."""
+    if scope.local and scope.outer is not None:
+        return scope.outer.kind in FUNCTIONS or scope.outer.rank == LOCAL
+    return False
+
+
+def _adapt_kind(scope: Scope, outer: Scope) -> None:
+    if outer.kind in TYPES or outer.rank == IMPL:
+        if scope.kind == "function":
+            scope.kind = "method"
+        elif scope.kind in VALUES:
+            scope.kind = "field"
+
+
+def _split_path(text: str) -> tuple[str, str]:
+    """`A::B.c` as its prefix `A.B` and its last name `c`."""
+    parts = [part.strip() for part in text.replace("::", ".").replace(":", ".").split(".")]
+    return ".".join(part for part in parts[:-1] if part), parts[-1]
+
+
+def events_of(captures: Captures) -> list[Event]:
+    """The ranges that decide nesting, outermost first; one definition per range."""
+    kinds: dict[tuple[int, int], str] = {}
+    events: list[Event] = []
+    for capture, nodes in captures.items():
+        if capture.startswith("def."):
+            kind = capture[4:]
+            for node in nodes:
+                extent = node.byte_range
+                if WEAK.get(kinds.get(extent, ""), 0) <= WEAK.get(kind, 9):
+                    kinds[extent] = kind
+        elif (rank := _RANKS.get(capture)) is not None:
+            events += [(node.start_byte, -node.end_byte, rank, capture) for node in nodes]
+    events += [(start, -end, DEF, kind) for (start, end), kind in kinds.items()]
+    events += section_events(captures)
+    events.sort()
+    return events
+
+
+def section_events(captures: Captures) -> list[Event]:
+    """Headings as nested ranges: each lasts until the next one of its level or above."""
+    headings = sorted(
+        (node.start_byte, int(capture[8:]), node.end_byte)
+        for capture, nodes in captures.items()
+        if capture.startswith("heading.")
+        for node in nodes
+    )
+    events: list[Event] = []
+    ends: dict[int, int] = {}
+    for start, level, head_end in reversed(headings):
+        end = min((at for upto, at in ends.items() if upto <= level), default=END_OF_FILE)
+        ends[level] = start
+        events += [(start, -end, DEF, "section"), (head_end, -head_end, BODY, "body")]
+    return events
