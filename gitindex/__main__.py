@@ -1,0 +1,48 @@
+"""The command's door. `status` and `check` take a short way that imports neither typer nor pygit2."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from gitindex.errors import Exit, GitIndexError
+
+_FORMS = {"--json": "json", "--short": "short"}
+
+
+def main() -> int:
+    """Run one command; every known failure is one line, a hint, and its exit code."""
+    args = sys.argv[1:]
+    try:
+        if args[:1] in (["status"], ["check"]) and len(args) <= 2 and set(args[1:]) <= _FORMS.keys():
+            from gitindex.report import show_status
+
+            form = _FORMS.get(args[-1], "short" if args[0] == "check" else "text")
+            return show_status(form)
+        from gitindex.cli import run_cli
+
+        return run_cli(args)
+    except GitIndexError as error:
+        return _complain(error)
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return int(Exit.OK)
+    except Exception as error:  # noqa: BLE001 — the door: users never see a traceback
+        if os.environ.get("GITINDEX_TRACE"):
+            raise
+        return _complain(GitIndexError(f"internal error: {error!r}", "set GITINDEX_TRACE=1 and report it"))
+
+
+def _complain(error: GitIndexError) -> int:
+    from gitindex.paths import safe_text
+
+    sys.stderr.write(f"gitindex: {safe_text(error.message)}\n")
+    if error.hint:
+        sys.stderr.write(f"  hint: {safe_text(error.hint)}\n")
+    return int(error.code)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,137 @@
+"""Serving an answer: the gate, one snapshot of the store, and the proof that goes with it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from gitindex.errors import StoreError
+from gitindex.freshness import Verdict, judge
+from gitindex.gate import GateInput, decide_gate, gating_envelope
+from gitindex.git.command import try_git
+from gitindex.observe import Observation, observe
+from gitindex.paths import Worktree, safe_text
+from gitindex.store import mapping
+from gitindex.store.connection import Database, open_reader
+from gitindex.store.mapping import Published
+from gitindex.words import FreshnessState, ProofOutcome
+
+ATTEMPTS = 20
+PAUSE_SECONDS = 0.02
+
+
+class Served(NamedTuple):
+    """One snapshot of one worktree's index, and what was seen of the world around it."""
+
+    worktree: Worktree
+    database: Database
+    published: Published
+    seen: Observation
+
+
+class Gated(Exception):
+    """The gate is closed: `envelope` is the whole answer."""
+
+    def __init__(self, envelope: dict[str, Any]) -> None:
+        super().__init__(envelope["message"])
+        self.envelope = envelope
+
+
+@contextmanager
+def serve(worktree: Worktree, path: str, strict: bool = False) -> Iterator[Served]:
+    """A snapshot to answer from, or Gated. Marker first, data after, and they must agree."""
+    for attempt in range(ATTEMPTS):
+        seen = observe(worktree)
+        database = open_reader(worktree.database)
+        if database is None:
+            raise Gated(_envelope(worktree, seen, path, False, strict))
+        try:
+            with database.snapshot():
+                row = mapping.published(database, worktree.id)
+                searchable = row is not None and row.generation > 0
+                gate = _gate(seen, searchable, strict)
+                if decide_gate(gate) is not None:
+                    raise Gated(_envelope(worktree, seen, path, searchable, strict))
+                assert row is not None
+                if _agrees(seen, row) or attempt == ATTEMPTS - 1:
+                    yield Served(worktree, database, row, seen)
+                    return
+        finally:
+            database.close()
+        time.sleep(PAUSE_SECONDS)  # a publish is between its transaction and its marker
+
+
+def verdict(served: Served) -> Verdict:
+    """How fresh the snapshot is: the marker's verdict, if the marker speaks of this snapshot."""
+    found = judge(served.seen)
+    if found.freshness is FreshnessState.FRESH and not _agrees(served.seen, served.published):
+        return found._replace(freshness=FreshnessState.STALE, why="a publish is under way")
+    return found
+
+
+def freshness_fields(served: Served) -> dict[str, Any]:
+    """The `freshness` object of an answer."""
+    seen = served.seen
+    return {
+        "state": str(verdict(served).freshness),
+        "servedCommit": served.published.head_commit,
+        "headCommit": seen.head.commit,
+        "pendingPaths": _pending_paths(served),
+        "overlayPaths": 0,
+        "mode": "skipped_indexing" if seen.progress else "served",
+    }
+
+
+def receipt_fields(served: Served) -> dict[str, Any]:
+    """What anyone needs to check the answer with git alone."""
+    return {
+        "treeId": served.published.tree,
+        "overlayDigest": None,
+        "generation": served.published.generation,
+        "fingerprint": fingerprint_digest(served.published.fingerprint or ""),
+    }
+
+
+def fingerprint_digest(text: str) -> str:
+    """A short name for a fingerprint."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _gate(seen: Observation, searchable: bool, strict: bool) -> GateInput:
+    return GateInput(searchable, seen.proof, seen.progress, strict)
+
+
+def _envelope(
+    worktree: Worktree, seen: Observation, path: str, searchable: bool, strict: bool
+) -> dict[str, Any]:
+    gate = _gate(seen, searchable, strict)
+    status = decide_gate(gate)
+    if status is None:
+        raise StoreError("the store is missing but proven", "run `gitindex index`")
+    return gating_envelope(status, gate, safe_text(path), safe_text(worktree.root))
+
+
+def _agrees(seen: Observation, row: Published) -> bool:
+    marker = seen.proof.marker
+    if marker is None:
+        return seen.proof.outcome is ProofOutcome.PROBE_FAILED
+    return (marker.run_id, marker.tree_id, marker.generation) == (
+        row.run_id, row.tree, row.generation,
+    )  # fmt: skip
+
+
+def _pending_paths(served: Served) -> int:
+    """Paths on disk or in HEAD that differ from what is served."""
+    seen, row = served.seen, served.published
+    changed = set(seen.head.dirty)
+    if row.tree is not None and seen.head_tree != row.tree:
+        found = try_git(
+            served.worktree.root, "diff-tree", "-r", "-z", "--no-renames", "--name-only",
+            row.tree, seen.head_tree,
+        )  # fmt: skip
+        changed.update(filter(None, found.output.split(b"\0")))
+    return len(changed)

@@ -1,0 +1,152 @@
+"""The command line: parses and calls. One function per verb; no decisions."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from gitindex import __version__, commands
+from gitindex.errors import Exit
+
+app = typer.Typer(
+    name="gitindex",
+    help="A code index of a git repository that is always fresh, and can prove it.",
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Path = Annotated[str, typer.Option("--path", "-C", help="A path inside the work tree.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the structured answer.")]
+
+
+def run_cli(args: list[str]) -> int:
+    """Run one command line and return its exit code."""
+    try:
+        app(args, prog_name="gitindex")
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else int(Exit.OK)
+    return int(Exit.OK)
+
+
+def _leave(code: int) -> None:
+    raise typer.Exit(code)
+
+
+def _show_version(value: bool) -> None:
+    if value:
+        typer.echo(f"gitindex {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """A code index of a git repository that is always fresh, and can prove it."""
+
+
+@app.command()
+def install(path: Path = ".") -> None:
+    """Install the git hooks and start the first index."""
+    _leave(commands.install(path))
+
+
+@app.command()
+def uninstall(path: Path = ".") -> None:
+    """Remove the git hooks; the index stays."""
+    _leave(commands.uninstall(path))
+
+
+@app.command()
+def doctor(path: Path = ".", as_json: Json = False) -> None:
+    """Say what is installed, what is wrong, and how to mend it."""
+    from gitindex.doctor import examine
+
+    _leave(examine(path, as_json))
+
+
+@app.command()
+def index(
+    path: Path = ".",
+    force: Annotated[bool, typer.Option("--force", help="Extract everything again; rebuild a damaged store.")] = False,
+) -> None:
+    """Build or refresh the index now."""
+    _leave(commands.index(path, force))
+
+
+@app.command()
+def run(
+    path: Path = ".",
+    once: Annotated[bool, typer.Option("--once", help="Work until nothing waits (the default).")] = False,
+    wait: Annotated[bool, typer.Option("--wait", help="Linger for more events before leaving.")] = False,
+) -> None:
+    """Be the runner: process queued refreshes."""
+    if once and wait:
+        raise typer.BadParameter("--once and --wait exclude each other")
+    _leave(commands.run(path, wait))
+
+
+@app.command()
+def wait(
+    path: Path = ".",
+    timeout: Annotated[float, typer.Option("--timeout", min=0.0, help="Seconds to wait at most.")] = 60.0,
+) -> None:
+    """Wait until HEAD is indexed; works itself if nobody does."""
+    _leave(commands.wait(path, timeout))
+
+
+@app.command()
+def status(
+    path: Path = ".",
+    as_json: Json = False,
+    short: Annotated[bool, typer.Option("--short", help="Print one word, for a prompt.")] = False,
+    skipped: Annotated[bool, typer.Option("--skipped", help="List tracked paths that are not indexed, and why.")] = False,
+) -> None:
+    """Is the index current? Exit 0 fresh, 1 stale or rebuilding, 3 not indexed, 4 error."""
+    from gitindex.report import show_skipped, show_status
+
+    form = "json" if as_json else "short" if short else "text"
+    _leave(show_skipped(form, path) if skipped else show_status(form, path))
+
+
+@app.command()
+def check(path: Path = ".", as_json: Json = False) -> None:
+    """The same as `status --short`, for scripts and CI."""
+    status(path, as_json, short=True)
+
+
+@app.command()
+def search(
+    query: Annotated[str, typer.Argument(help="Any text: words, identifiers, a path, a pasted line.")],
+    path: Path = ".",
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=200, help="Results at most.")] = 10,
+    as_json: Json = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Refuse to answer while a job runs.")] = False,
+) -> None:
+    """Search the index: best places first, with proof."""
+    _leave(commands.find(query, path, limit, as_json, strict))
+
+
+@app.command()
+def jobs(
+    path: Path = ".",
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Jobs at most.")] = 20,
+    as_json: Json = False,
+) -> None:
+    """The refresh queue and its history."""
+    _leave(commands.jobs(path, limit, as_json))
+
+
+@app.command()
+def log(
+    path: Path = ".",
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Lines at most.")] = 40,
+) -> None:
+    """The last lines of the store's log."""
+    _leave(commands.log(path, limit))

@@ -1,0 +1,216 @@
+"""The verbs behind the command line: plain functions with plain arguments that return an exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+
+from gitindex import face, hooks
+from gitindex.answer import Gated, serve
+from gitindex.atomic import remove
+from gitindex.errors import Exit, GitIndexError, StoreError
+from gitindex.freshness import judge
+from gitindex.jobs import Job, RefreshJobService
+from gitindex.lock import is_held
+from gitindex.log import read_log
+from gitindex.observe import observe
+from gitindex.paths import Worktree, find_worktree, safe_text
+from gitindex.progress import progress_bar
+from gitindex.search import search
+from gitindex.spool import IMMEDIATE, Pace, append_event
+from gitindex.store import mapping
+from gitindex.store.connection import open_reader
+from gitindex.words import IndexState
+
+LOCK_WAIT_SECONDS = 600.0
+POLL_SECONDS = 0.03
+
+
+def install(path: str = ".") -> int:
+    """Opt in, install the hooks, and start the first index in the background."""
+    worktree = _writable(path)
+    states = hooks.install(worktree)
+    face.create_store(worktree)
+    append_event(worktree, "install")
+    hooks.start_runner(worktree)
+    foreign = False
+    for hook in states:
+        if hook.state == "foreign":
+            foreign = True
+            _say(f"left alone: {safe_text(hook.path)} exists; add these lines after its first:")
+            _say(hooks.render_block(hook.event).rstrip())
+        else:
+            _say(f"gitindex {hook.state} at {safe_text(hook.path)}")
+    return int(Exit.NO if foreign else Exit.OK)
+
+
+def uninstall(path: str = ".") -> int:
+    """Remove the hooks that are ours. The index stays; `rm -r .git/gitindex .llmc` removes it."""
+    for hook in hooks.uninstall(find_worktree(path)):
+        _say(f"removed {safe_text(hook.path)}")
+    return int(Exit.OK)
+
+
+def index(path: str = ".", force: bool = False) -> int:
+    """Build or refresh the index now, in the foreground."""
+    from gitindex.runner import Request, Runner
+    from gitindex.session import check_store, wipe_store
+
+    worktree = _writable(path)
+    face.create_store(worktree)
+    deadline = time.monotonic() + LOCK_WAIT_SECONDS
+    with progress_bar("indexing") as report:
+        while True:
+            if force and not is_held(worktree.lock) and os.path.exists(worktree.database):
+                try:
+                    check_store(worktree)
+                except StoreError:
+                    wipe_store(worktree)
+            request = Request(worktree, "reindex" if force else "index", force)
+            if Runner(worktree, IMMEDIATE, report).serve(request):
+                break
+            if time.monotonic() > deadline:
+                raise GitIndexError("another runner holds the store", "see `gitindex jobs`", Exit.ERROR)
+            report("waiting for another runner", None)
+            time.sleep(POLL_SECONDS)
+    from gitindex.report import show_status
+
+    return 0 if show_status(path=path) in (Exit.OK, Exit.NO) else int(Exit.ERROR)
+
+
+def run(path: str = ".", wait: bool = False) -> int:
+    """Be the runner: work until nothing waits, then leave (after a short linger with `wait`)."""
+    from gitindex.runner import Runner
+
+    worktree = _opted_in(path)
+    os.umask(0o077)
+    Runner(worktree, Pace() if wait else IMMEDIATE).serve()
+    return int(Exit.OK)
+
+
+def wait(path: str = ".", timeout: float = 60.0) -> int:
+    """Wait until HEAD's tree is published and proven; does the work itself if nobody does."""
+    worktree = _opted_in(path)
+    os.umask(0o077)
+    deadline = time.monotonic() + timeout
+    while True:
+        seen = observe(worktree)
+        verdict = judge(seen._replace(head=seen.head._replace(dirty=())))
+        if verdict.state is IndexState.FRESH:
+            return int(Exit.OK)
+        if time.monotonic() > deadline:
+            raise GitIndexError(
+                f"still {verdict.state} after {timeout:g} s: {verdict.why}", "see `gitindex log`", Exit.NO
+            )
+        if not is_held(worktree.lock):
+            _run_for(worktree)
+        time.sleep(POLL_SECONDS)
+
+
+def find(query: str, path: str = ".", limit: int = 10, as_json: bool = False, strict: bool = False) -> int:
+    """Search the index."""
+    worktree = find_worktree(path)
+    try:
+        with serve(worktree, path, strict) as served:
+            answer = search(served, query, limit)
+    except Gated as closed:
+        return _say_gated(closed, as_json)
+    if as_json:
+        _say(json.dumps(answer, ensure_ascii=True))
+    else:
+        _say_results(answer)
+    return int(Exit.OK if answer["results"] else Exit.NO)
+
+
+def jobs(path: str = ".", limit: int = 20, as_json: bool = False) -> int:
+    """The queue and its history, newest first."""
+    worktree = find_worktree(path)
+    database = open_reader(worktree.database)
+    if database is None:
+        raise GitIndexError("not indexed", "run `gitindex index`", Exit.GATED)
+    try:
+        row = mapping.published(database, worktree.id)
+        found = RefreshJobService(database, row.worktree_id, _no_head).history(limit) if row else []
+    finally:
+        database.close()
+    if as_json:
+        _say(json.dumps({"status": "ok", "jobs": [_job_fields(job) for job in found]}))
+    else:
+        for job in found:
+            _say(_job_line(job))
+    return int(Exit.OK)
+
+
+def log(path: str = ".", limit: int = 40) -> int:
+    """The last lines of the store's log."""
+    for line in read_log(_opted_in(path).store, limit):
+        _say(safe_text(line))
+    return int(Exit.OK)
+
+
+def _run_for(worktree: Worktree) -> None:
+    from gitindex.runner import Request, Runner
+
+    Runner(worktree, IMMEDIATE).serve(Request(worktree, "wait"))
+
+
+def _writable(path: str) -> Worktree:
+    os.umask(0o077)
+    worktree = find_worktree(path)
+    owner = os.stat(worktree.common_dir).st_uid
+    if os.geteuid() == 0 and owner != 0:
+        raise GitIndexError("this repository belongs to another user", "run gitindex as that user")
+    return worktree
+
+
+def _opted_in(path: str) -> Worktree:
+    worktree = find_worktree(path)
+    if not os.path.isdir(worktree.store):
+        raise GitIndexError("not indexed", "run `gitindex index`", Exit.GATED)
+    return worktree
+
+
+def _no_head() -> object:
+    raise StoreError("history needs no HEAD")
+
+
+def _say_gated(closed: Gated, as_json: bool) -> int:
+    if as_json:
+        _say(json.dumps(closed.envelope, ensure_ascii=True))
+    else:
+        sys.stderr.write(f"gitindex: {closed.envelope['message']}\n  hint: run `gitindex index`\n")
+    return int(Exit.GATED)
+
+
+def _say_results(answer: dict[str, object]) -> None:
+    results = answer["results"]
+    assert isinstance(results, list)
+    for result in results:
+        name = f"  {result['kind']} {result['name']}" if "name" in result else ""
+        _say(safe_text(f"{result['path']}:{result['startLine']}{name}"))
+        for line in result["snippet"].splitlines():
+            _say("    " + safe_text(line.replace("\t", "    ")))
+    freshness, receipt = answer["freshness"], answer["receipt"]
+    assert isinstance(freshness, dict)
+    assert isinstance(receipt, dict)
+    pending = f", {freshness['pendingPaths']} paths pending" if freshness["pendingPaths"] else ""
+    _say(f"-- {freshness['state']}{pending}; tree {str(receipt['treeId'])[:12]}, generation {receipt['generation']}")
+
+
+def _job_fields(job: Job) -> dict[str, object]:
+    fields = job._asdict()
+    fields["scope"] = json.loads(job.scope.to_json())
+    return fields
+
+
+def _job_line(job: Job) -> str:
+    took = f"{job.finished_at - job.started_at:.2f} s" if job.finished_at and job.started_at else "-"
+    why = safe_text(job.error or job.superseded_reason or "")
+    return f"{job.id:>5} {job.status:<10} {took:>8} {job.extracted:>6} blobs  {safe_text(job.trigger_reason)}  {why}".rstrip()
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")

@@ -1,0 +1,39 @@
+"""The one error users see: a line, a hint, an exit code. Adapters translate into it."""
+
+from enum import IntEnum
+
+
+class Exit(IntEnum):
+    """Exit codes of every command (contract)."""
+
+    OK = 0  # fresh; found
+    NO = 1  # stale or rebuilding; nothing found
+    USAGE = 2
+    GATED = 3  # not indexed, requires reindex, not ready
+    ERROR = 4
+
+
+class GitIndexError(Exception):
+    """A failure with a message for people, a hint how to mend it, and an exit code."""
+
+    def __init__(self, message: str, hint: str = "", code: Exit = Exit.ERROR) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.code = code
+
+
+class StoreError(GitIndexError):
+    """The store could not be read or written; nothing in it was changed."""
+
+
+class StoreBusy(StoreError):
+    """Another process holds the store longer than we wait."""
+
+
+class CorruptStore(StoreError):
+    """The store is proven damaged: only a rebuild mends it."""
+
+
+class ObjectMissing(GitIndexError):
+    """Git does not have an object here (partial clone, pruned); never fetched."""

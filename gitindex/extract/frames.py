@@ -1,0 +1,47 @@
+"""Length-prefixed frames between the pool and its workers: plain bytes, nothing is unpickled."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from typing import NamedTuple
+
+_HEADER = struct.Struct("<III")
+MAX_SECTION = 1 << 28
+
+
+class Request(NamedTuple):
+    """One blob to extract."""
+
+    language: str
+    data: bytes
+
+
+class Reply(NamedTuple):
+    """Serialised facts of one blob, and the terms of its body and of its symbol names."""
+
+    payload: bytes
+    body: str
+    names: str
+
+
+def pack(*sections: bytes) -> bytes:
+    """One frame of up to three sections."""
+    padded = (*sections, b"", b"")[:3]
+    return _HEADER.pack(*map(len, padded)) + b"".join(padded)
+
+
+def unpack(read: Callable[[int], bytes]) -> tuple[bytes, bytes, bytes] | None:
+    """The next frame, None at the end of the stream. ValueError for a broken one."""
+    header = read(_HEADER.size)
+    if not header:
+        return None
+    if len(header) < _HEADER.size:
+        raise ValueError("broken frame")
+    sizes = _HEADER.unpack(header)
+    if max(sizes) > MAX_SECTION:
+        raise ValueError("frame too large")
+    first, second, third = (read(size) for size in sizes)
+    if (len(first), len(second), len(third)) != sizes:
+        raise ValueError("broken frame")
+    return first, second, third

@@ -1,0 +1,19 @@
+"""Facts and terms of a blob that no grammar looks at. Needs no parser, so any process may use it."""
+
+from __future__ import annotations
+
+from gitindex.extract.frames import Reply, Request
+from gitindex.facts import BlobFacts, encode_facts
+from gitindex.tokens import decode_text, lexical_text
+from gitindex.words import FactsStatus
+
+
+def plain_facts(request: Request, status: FactsStatus, reason: str = "") -> BlobFacts:
+    """Facts without symbols: the reason says why there are none."""
+    return BlobFacts(request.language, status, request.data.count(b"\n") + 1, reason)
+
+
+def quarantined(request: Request, cause: str) -> Reply:
+    """A blob whose parser died twice: its words stay searchable, nothing else is known of it."""
+    facts = plain_facts(request, FactsStatus.QUARANTINED, cause)
+    return Reply(encode_facts(facts), lexical_text(decode_text(request.data)), "")

@@ -1,0 +1,225 @@
+"""Extracts blobs in killable children and quarantines what kills them. Refuses to parse in process."""
+
+from __future__ import annotations
+
+import os
+import queue
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import IO, NamedTuple
+
+from gitindex.extract.frames import Reply, Request, pack, unpack
+from gitindex.extract.plain import quarantined
+from gitindex.facts import FactsKey
+from gitindex.git.command import clean_env
+
+SECONDS_PER_BLOB = 10.0
+BATCH_BYTES = 1 << 19
+BATCH_BLOBS = 64
+_IDLE_BATCHES = 4
+
+
+class Task(NamedTuple):
+    """A blob to extract under its key."""
+
+    key: FactsKey
+    request: Request
+
+
+class _WorkerDied(Exception):
+    """The child crashed, hung, or talked nonsense."""
+
+
+class _Child:
+    """One worker process, started at first use and again after it died."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def ask(self, tasks: list[Task]) -> Iterator[Reply]:
+        """Replies to `tasks` in order; raises _WorkerDied at the first that does not come."""
+        process = self._start()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        blob = b"".join(pack(t.request.language.encode(), t.request.data) for t in tasks)
+        sender = threading.Thread(target=_send, args=(process.stdin, blob), daemon=True)
+        sender.start()
+        try:
+            for _ in tasks:
+                yield _receive(process.stdout.fileno(), time.monotonic() + SECONDS_PER_BLOB)
+            sender.join()
+        except BaseException:
+            self.kill()
+            sender.join()
+            raise
+
+    def kill(self) -> None:
+        """End the child at once."""
+        if self._process is not None:
+            process, self._process = self._process, None
+            if process.poll() is None:
+                process.send_signal(signal.SIGKILL)
+            for stream in (process.stdin, process.stdout):
+                if stream is not None:
+                    _close_quietly(stream)
+            process.wait()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        if self._process is None or self._process.poll() is not None:
+            self.kill()
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-m", "gitindex.extract.worker"],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                env=clean_env(), cwd="/", bufsize=0,
+            )  # fmt: skip
+        return self._process
+
+
+class Extractor:
+    """A few children fed side by side. Threads only wait: all parsing is in the children."""
+
+    def __init__(self, workers: int | None = None) -> None:
+        self._children = [_Child() for _ in range(workers or min(4, os.cpu_count() or 1))]
+
+    def extract(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, Reply]]:
+        """Every task with its reply, in any order; a blob that kills its worker is quarantined."""
+        batches = _batches(tasks)
+        first = next(batches, None)
+        if first is None:
+            return
+        second = next(batches, None)
+        if second is None:
+            yield from _with_care(self._children[0], first)
+            return
+        yield from self._side_by_side(chain([first, second], batches))
+
+    def close(self) -> None:
+        """End all children."""
+        for child in self._children:
+            child.kill()
+
+    def _side_by_side(self, batches: Iterator[list[Task]]) -> Iterator[tuple[Task, Reply]]:
+        todo: queue.Queue[list[Task] | None] = queue.Queue(maxsize=_IDLE_BATCHES)
+        done: queue.Queue[list[tuple[Task, Reply]] | BaseException] = queue.Queue()
+        threads = [
+            threading.Thread(target=_work, args=(child, todo, done), daemon=True)
+            for child in self._children
+        ]
+        for thread in threads:
+            thread.start()
+        open_batches = 0
+        try:
+            for batch in batches:
+                todo.put(batch)
+                open_batches += 1
+                while open_batches > _IDLE_BATCHES + len(threads):
+                    yield from _settle(done)
+                    open_batches -= 1
+            while open_batches:
+                yield from _settle(done)
+                open_batches -= 1
+        finally:
+            for _ in threads:
+                todo.put(None)
+            for thread in threads:
+                thread.join()
+
+
+def _work(
+    child: _Child,
+    todo: queue.Queue[list[Task] | None],
+    done: queue.Queue[list[tuple[Task, Reply]] | BaseException],
+) -> None:
+    while (batch := todo.get()) is not None:
+        try:
+            done.put(list(_with_care(child, batch)))
+        except OSError as error:
+            done.put(error)
+
+
+def _settle(
+    done: queue.Queue[list[tuple[Task, Reply]] | BaseException],
+) -> list[tuple[Task, Reply]]:
+    result = done.get()
+    if isinstance(result, BaseException):
+        raise result
+    return result
+
+
+def _with_care(child: _Child, batch: list[Task]) -> Iterator[tuple[Task, Reply]]:
+    """Replies to a batch; after a death the rest goes one by one, each with a second chance."""
+    answered = 0
+    try:
+        for reply in child.ask(batch):
+            yield batch[answered], reply
+            answered += 1
+        return
+    except _WorkerDied as death:
+        suspect, cause = batch[answered], str(death)
+    yield suspect, _second_chance(child, suspect, cause)
+    if answered + 1 < len(batch):
+        yield from _with_care(child, batch[answered + 1 :])
+
+
+def _second_chance(child: _Child, task: Task, cause: str) -> Reply:
+    try:
+        return next(iter(child.ask([task])))
+    except _WorkerDied:
+        return quarantined(task.request, cause)
+
+
+def _receive(fd: int, deadline: float) -> Reply:
+    def read(size: int) -> bytes:
+        chunks = []
+        while size:
+            wait = max(0.0, deadline - time.monotonic())
+            if not select.select([fd], [], [], wait)[0]:
+                raise _WorkerDied("timed out")
+            chunk = os.read(fd, min(size, 1 << 20))
+            if not chunk:
+                raise _WorkerDied("crashed")
+            chunks.append(chunk)
+            size -= len(chunk)
+        return b"".join(chunks)
+
+    try:
+        frame = unpack(read)
+    except ValueError as error:
+        raise _WorkerDied("broken reply") from error
+    assert frame is not None
+    return Reply(frame[0], frame[1].decode("utf-8", "replace"), frame[2].decode("utf-8", "replace"))
+
+
+def _send(stream: IO[bytes], data: bytes) -> None:
+    try:
+        view = memoryview(data)
+        while view:
+            view = view[stream.write(view) :]
+    except (OSError, ValueError):
+        return  # the child died: the reading side tells
+
+
+def _close_quietly(stream: IO[bytes]) -> None:
+    try:
+        stream.close()
+    except OSError:
+        return  # a broken pipe to a dead child
+
+
+def _batches(tasks: Iterable[Task]) -> Iterator[list[Task]]:
+    batch: list[Task] = []
+    size = 0
+    for task in tasks:
+        batch.append(task)
+        size += len(task.request.data)
+        if size >= BATCH_BYTES or len(batch) >= BATCH_BLOBS:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch

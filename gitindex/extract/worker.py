@@ -1,0 +1,57 @@
+"""A worker process: frames in, frames out, until its input ends. It may be killed at any time."""
+
+from __future__ import annotations
+
+import os
+import resource
+import sys
+
+from gitindex.extract.frames import Request, pack, unpack
+from gitindex.extract.plain import plain_facts
+from gitindex.facts import encode_facts
+from gitindex.policy import MAX_PARSE_BYTES
+from gitindex.syntax.extract import extract_facts
+from gitindex.tokens import decode_text, lexical_text
+from gitindex.words import FactsStatus
+
+MEMORY_BYTES = 2 << 30
+FAULT_VARIABLE = "GITINDEX_TEST_FAULT"
+"""Tests only: `crash:<text>` or `hang:<text>` makes the worker do so on blobs with that text."""
+
+
+def extract(request: Request) -> tuple[bytes, bytes, bytes]:
+    """The reply to one request."""
+    text = decode_text(request.data)
+    if len(request.data) > MAX_PARSE_BYTES:
+        facts = plain_facts(request, FactsStatus.LEXICAL, "oversize")
+    elif request.language == "text":
+        facts = plain_facts(request, FactsStatus.LEXICAL)
+    else:
+        facts = extract_facts(request.data, request.language)
+    names = " ".join(symbol.name for symbol in facts.symbols)
+    return encode_facts(facts), lexical_text(text).encode(), lexical_text(names).encode()
+
+
+def main() -> int:
+    """Serve until end of input."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    fault, _, needle = os.environ.get(FAULT_VARIABLE, "").partition(":")
+    source, sink = sys.stdin.buffer, sys.stdout.buffer
+    while (frame := unpack(source.read)) is not None:
+        request = Request(frame[0].decode(), frame[1])
+        if fault and needle.encode() in request.data:
+            _fail(fault)
+        sink.write(pack(*extract(request)))
+        sink.flush()
+    return 0
+
+
+def _fail(fault: str) -> None:
+    while fault == "hang":
+        pass
+    os._exit(70)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,204 @@
+"""Facts of one blob: value types and their one serialised form. Pure; knows no store and no parser."""
+
+from __future__ import annotations
+
+import json
+from array import array
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+from gitindex.words import FactsStatus
+
+MAGIC = b"gixf1\n"
+"""Start of every serialised payload; the digit is the format's version."""
+
+
+class FactsKey(NamedTuple):
+    """Names facts: a blob's bytes, read as one language, by one version of the extractor."""
+
+    oid: str
+    extractor: str
+
+
+class Use:
+    """What an occurrence does at its place: stored in four bits. 0–2 are definitions and imports."""
+
+    DEFINITION = 0
+    IMPORT = 1
+    REFERENCE = 2
+    CALL = 3
+    ATTRIBUTE = 4
+    TYPE = 5
+    INHERIT = 6
+    DECORATOR = 7
+
+
+NO_SYMBOL = (1 << 18) - 1
+"""Enclosing-symbol ordinal of an occurrence at module level."""
+
+
+class Occurrence(NamedTuple):
+    """One identifier at one place. Line and column are 0-based; the column counts UTF-8 bytes."""
+
+    name: str
+    line: int
+    column: int
+    use: int
+    enclosing: int
+
+
+class Symbol(NamedTuple):
+    """One definition. Lines and columns are 0-based inside; doors add one."""
+
+    name: str
+    qualified: str
+    kind: str
+    line: int
+    column: int
+    start_line: int
+    end_line: int
+    signature: str
+    doc: str
+    parent: int  # ordinal of the enclosing symbol, -1 at module level
+    exported: bool
+
+
+class Import(NamedTuple):
+    """One import as written: `module` is the path or dotted name, `names` what it binds."""
+
+    module: str
+    names: tuple[tuple[str, str], ...]  # (imported name, local name); "*" for a star import
+    level: int  # leading dots of a relative Python import, else 0
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class BlobFacts:
+    """Everything the syntactic layer says about one blob in one language."""
+
+    language: str
+    status: FactsStatus
+    lines: int
+    reason: str = ""  # skip reason, quarantine cause, or what made it partial
+    symbols: tuple[Symbol, ...] = ()
+    imports: tuple[Import, ...] = ()
+    exports: tuple[str, ...] = ()
+    interface_hash: str = ""
+    flags: tuple[str, ...] = ()  # ambiguity flags of the contract
+    postings: dict[str, bytes] = field(default_factory=dict)  # name -> packed places, sorted
+
+
+def pack_place(line: int, column: int, use: int, enclosing: int) -> int:
+    """One occurrence in 64 bits: 21 of line, 21 of column, 4 of use, 18 of enclosing symbol."""
+    return min(line, 0x1FFFFF) << 43 | min(column, 0x1FFFFF) << 22 | use << 18 | enclosing
+
+
+def unpack_places(name: str, packed: bytes) -> list[Occurrence]:
+    """The occurrences of `name` behind one posting, in file order."""
+    places = array("Q")
+    places.frombytes(packed)
+    return [
+        Occurrence(name, p >> 43, p >> 22 & 0x1FFFFF, p >> 18 & 15, p & NO_SYMBOL) for p in places
+    ]
+
+
+def encode_facts(facts: BlobFacts) -> bytes:
+    """The serialised form: magic, a JSON head, then the packed places of all names in order."""
+    head = {
+        "language": facts.language,
+        "status": facts.status,
+        "lines": facts.lines,
+        "reason": facts.reason,
+        "symbols": facts.symbols,
+        "imports": facts.imports,
+        "exports": facts.exports,
+        "interfaceHash": facts.interface_hash,
+        "flags": facts.flags,
+        "names": list(facts.postings),
+        "counts": [len(p) for p in facts.postings.values()],
+    }
+    text = json.dumps(head, separators=(",", ":"), ensure_ascii=True).encode()
+    return b"%s%d\n%s%s" % (MAGIC, len(text), text, b"".join(facts.postings.values()))
+
+
+def decode_facts(payload: bytes) -> BlobFacts | None:
+    """The facts of a payload, or None for anything that is not one: a bad payload is a miss."""
+    try:
+        return _decode(payload)
+    except (ValueError, TypeError, KeyError, IndexError, RecursionError):
+        return None
+
+
+def _decode(payload: bytes) -> BlobFacts:
+    if not payload.startswith(MAGIC):
+        raise ValueError("not a facts payload")
+    length, _, rest = payload[len(MAGIC) :].partition(b"\n")
+    size = int(length)
+    head: dict[str, Any] = json.loads(rest[:size])
+    packed = memoryview(rest)[size:]
+    postings: dict[str, bytes] = {}
+    at = 0
+    for name, count in zip(head["names"], head["counts"], strict=True):
+        if not isinstance(name, str) or count <= 0 or count % 8:
+            raise ValueError("bad posting")
+        postings[name] = bytes(packed[at : at + count])
+        at += count
+    if at != len(packed):
+        raise ValueError("truncated postings")
+    return BlobFacts(
+        language=_text(head["language"]),
+        status=FactsStatus(head["status"]),
+        lines=_number(head["lines"]),
+        reason=_text(head["reason"]),
+        symbols=tuple(_symbol(row) for row in head["symbols"]),
+        imports=tuple(_import(row) for row in head["imports"]),
+        exports=tuple(_text(name) for name in head["exports"]),
+        interface_hash=_text(head["interfaceHash"]),
+        flags=tuple(_text(flag) for flag in head["flags"]),
+        postings=postings,
+    )
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError("text expected")
+    return value
+
+
+def _number(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError("number expected")
+    return value
+
+
+def _symbol(row: list[Any]) -> Symbol:
+    name, qualified, kind, *numbers, signature, doc, parent, exported = row
+    line, column, start_line, end_line = map(_number, numbers)
+    if not isinstance(exported, bool):
+        raise TypeError("bool expected")
+    return Symbol(
+        _text(name), _text(qualified), _text(kind), line, column, start_line, end_line,
+        _text(signature), _text(doc), _number(parent), exported,
+    )  # fmt: skip
+
+
+def _import(row: list[Any]) -> Import:
+    module, names, level, line = row
+    pairs = tuple((_text(a), _text(b)) for a, b in names)
+    return Import(_text(module), pairs, _number(level), _number(line))
+
+
+class FactsCache(Protocol):
+    """Where serialised facts are kept. A bad or missing payload is a miss, never an error."""
+
+    def missing(self, keys: list[FactsKey]) -> list[FactsKey]:
+        """Those of `keys` that are not held, in the given order."""
+        ...
+
+    def get(self, key: FactsKey) -> bytes | None:
+        """The payload of `key`, or None."""
+        ...
+
+    def put(self, key: FactsKey, payload: bytes) -> None:
+        """Keep `payload` unless `key` is held already."""
+        ...

@@ -1,0 +1,53 @@
+"""The lease: flock on one file. The kernel frees it with its holder; no pid and no clock decides."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+
+
+class RunnerLock:
+    """The exclusive lock of one store's runner."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._fd: int | None = None
+
+    def acquire(self) -> bool:
+        """Take the lock; False only if another runner held it at that instant."""
+        fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        while not _try(fd, fcntl.LOCK_EX):
+            if not _try(fd, fcntl.LOCK_SH):  # exclusively held: by a runner
+                os.close(fd)
+                return False
+            fcntl.flock(fd, fcntl.LOCK_UN)  # only a reader's glance was in the way
+            time.sleep(0.001 + os.urandom(1)[0] / 100_000)
+        self._fd = fd
+        return True
+
+    def release(self) -> None:
+        """Give the lock up."""
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
+
+
+def is_held(path: str) -> bool:
+    """Does a live runner hold the lock? Creates nothing."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return False
+    try:
+        return not _try(fd, fcntl.LOCK_SH)
+    finally:
+        os.close(fd)
+
+
+def _try(fd: int, kind: int) -> bool:
+    try:
+        fcntl.flock(fd, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

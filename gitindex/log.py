@@ -1,0 +1,53 @@
+"""The store's log: one JSON line per event, rotated. A log that cannot be written is not an error."""
+
+from __future__ import annotations
+
+import json
+import os
+
+from gitindex.status import utc_now
+
+MAX_BYTES = 500_000
+
+
+class Log:
+    """Appends to `<store>/log`; the older half is in `log.1`."""
+
+    def __init__(self, store: str, **fields: object) -> None:
+        self._path = os.path.join(store, "log")
+        self._fields = fields
+
+    def write(self, event: str, **fields: object) -> None:
+        """One event with root, job and run id where known."""
+        line = {"at": utc_now(), "pid": os.getpid(), "event": event, **self._fields, **fields}
+        try:
+            self._rotate()
+            fd = os.open(
+                self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
+            )
+            try:
+                os.write(fd, json.dumps(line, default=str).encode() + b"\n")
+            finally:
+                os.close(fd)
+        except OSError:
+            return
+
+    def bind(self, **fields: object) -> Log:
+        """The same log with more fields on every line."""
+        return Log(os.path.dirname(self._path), **{**self._fields, **fields})
+
+    def _rotate(self) -> None:
+        if os.path.exists(self._path) and os.path.getsize(self._path) > MAX_BYTES:
+            os.replace(self._path, f"{self._path}.1")
+
+
+def read_log(store: str, limit: int) -> list[str]:
+    """The last lines of the log, oldest first."""
+    lines: list[str] = []
+    for name in ("log.1", "log"):
+        try:
+            with open(os.path.join(store, name), encoding="utf-8", errors="replace") as file:
+                lines += file.read().splitlines()
+        except FileNotFoundError:
+            continue
+    return lines[-limit:]

@@ -1,0 +1,130 @@
+"""One look at a worktree's index: marker, HEAD, lock, spool. Writes nothing, starts nothing."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, NamedTuple
+
+from gitindex.atomic import read_small
+from gitindex.errors import GitIndexError
+from gitindex.git.command import HeadState, empty_tree, read_head_state, tree_of
+from gitindex.lock import is_held
+from gitindex.marker import Proof, validate_completion_proof
+from gitindex.paths import Worktree
+from gitindex.status import parse_object
+from gitindex.words import BuildKind, ProofOutcome, ProofReason
+
+ATTEMPTS = 5
+
+
+class Progress(NamedTuple):
+    """How far a running job is."""
+
+    kind: BuildKind
+    phase: str | None
+    progress_pct: float | None
+    last_updated: str | None
+
+
+class Failure(NamedTuple):
+    """Why the last attempt failed, and at which commit (None: at any)."""
+
+    message: str
+    commit: str | None
+
+
+class Observation(NamedTuple):
+    """Everything that freshness is a function of."""
+
+    proof: Proof
+    head: HeadState
+    head_tree: str
+    progress: Progress | None  # of a live job; None when nobody works on this worktree
+    pending: bool  # events wait, or were taken and are not finished
+    failure: Failure | None
+    store_exists: bool
+
+
+def observe(worktree: Worktree) -> Observation:
+    """A consistent look: the marker is the same before and after HEAD was read."""
+    proof = prove(worktree)
+    for _ in range(ATTEMPTS):
+        head = read_head_state(worktree)
+        observation = Observation(
+            proof=proof,
+            head=head,
+            head_tree=_tree(worktree, head.commit, proof),
+            progress=read_progress(worktree),
+            pending=has_pending(worktree),
+            failure=read_failure(worktree),
+            store_exists=os.path.exists(worktree.database),
+        )
+        again = prove(worktree)
+        if again == proof:
+            break
+        proof = again
+    return observation
+
+
+def prove(worktree: Worktree) -> Proof:
+    """The marker's proof, if the store it speaks of is the one that is there."""
+    proof = validate_completion_proof(worktree.root)
+    if proof.outcome not in (ProofOutcome.VALID, ProofOutcome.FINGERPRINT_MISMATCH):
+        return proof
+    try:
+        stamp = read_small(worktree.stamp)
+    except OSError as error:
+        return Proof(ProofOutcome.PROBE_FAILED, ProofReason.PROBE_FAILED, message=str(error))
+    assert proof.marker is not None
+    whole = stamp == proof.marker.run_id.encode() and _stores_exist(worktree)
+    if not whole:
+        return Proof(ProofOutcome.STALE_LOCAL, ProofReason.MISSING_MARKER_DOC)
+    return proof
+
+
+def has_pending(worktree: Worktree) -> bool:
+    """Are there events whose refresh is not finished?"""
+    return any(os.path.exists(path) for path in (worktree.spool, worktree.taken))
+
+
+def read_progress(worktree: Worktree) -> Progress | None:
+    """Progress of this worktree's live job. A dead runner's note does not count."""
+    fields = _read_note(worktree.progress)
+    if fields is None or not is_held(worktree.lock):
+        return None
+    try:
+        kind = BuildKind(str(fields.get("kind")))
+    except ValueError:
+        kind = BuildKind.REFRESH
+    return Progress(
+        kind, fields.get("phase"), fields.get("progressPct"), fields.get("lastUpdated")
+    )
+
+
+def read_failure(worktree: Worktree) -> Failure | None:
+    """The recorded failure, if the last attempt failed."""
+    fields = _read_note(worktree.failure)
+    return Failure(str(fields.get("message", "")), fields.get("commit")) if fields else None
+
+
+def _read_note(path: str) -> dict[str, Any] | None:
+    try:
+        return parse_object(read_small(path))
+    except OSError:
+        return None
+
+
+def _stores_exist(worktree: Worktree) -> bool:
+    lexical = os.path.join(worktree.lexical, "meta.json")
+    return os.path.exists(worktree.database) and os.path.exists(lexical)
+
+
+def _tree(worktree: Worktree, commit: str | None, proof: Proof) -> str:
+    if proof.marker is not None and commit is not None and commit == proof.marker.head_commit:
+        return proof.marker.tree_id  # a commit names one tree for ever
+    if commit is None:
+        return empty_tree(worktree.root)
+    try:
+        return tree_of(worktree.root, commit)
+    except GitIndexError as error:
+        raise GitIndexError(f"HEAD cannot be read: {error.message}", "run `git fsck`") from error

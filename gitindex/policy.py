@@ -1,0 +1,137 @@
+"""The one ignore policy: what of a tracked tree is indexed, and why the rest is not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from fnmatch import translate
+from typing import NamedTuple
+
+from gitindex.git.interface import GITLINK, LINK, Entry
+from gitindex.patterns import Rule, ignores, make_rule, parse_ignore, rule_matches
+from gitindex.words import SkipReason
+
+MAX_PARSE_BYTES = 1 << 20
+MAX_TEXT_BYTES = 4 << 20
+MAX_POLICY_BYTES = 1 << 18
+BINARY_PROBE = 8000
+IGNORE_FILE = b".gitindexignore"
+ATTRIBUTES_FILE = b".gitattributes"
+
+_SECRET_NAMES = (
+    ".env*", "*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.kdbx", "*.asc", "*.gpg",
+    ".netrc", "_netrc", ".pgpass", ".pypirc", ".npmrc", ".htpasswd", ".git-credentials",
+    "credentials.json", "service-account*.json", "secrets.yml", "secrets.yaml", "secrets.json",
+    "secrets.toml", "*.tfstate", "*.tfvars", "*.ovpn", "*.ppk",
+)  # fmt: skip
+_SECRET = re.compile(
+    "|".join(translate(name) for name in _SECRET_NAMES) + r"|id_[a-z0-9]+\Z", re.IGNORECASE
+)
+_GENERATED = re.compile(
+    rb"^\W{0,8}(Code generated .{0,200}DO NOT EDIT|@generated\b|"
+    rb"(This file (is|was) )?(auto-?generated|automatically generated)\b)",
+    re.MULTILINE | re.IGNORECASE,
+)
+_LFS = b"version https://git-lfs.github.com/spec/"
+
+
+class _Attribute(NamedTuple):
+    rule: Rule
+    reason: SkipReason
+    set: bool
+
+
+_WATCHED = {
+    b"linguist-generated": SkipReason.GENERATED,
+    b"linguist-vendored": SkipReason.VENDORED,
+    b"binary": SkipReason.BINARY,
+}
+
+
+class Policy:
+    """The rules of one tree. A pure function of that tree: no file outside it has a say."""
+
+    def __init__(self, ignore: list[Rule], attributes: list[_Attribute]) -> None:
+        self._ignore = ignore
+        self._attributes = attributes
+
+    def skip_path(self, entry: Entry) -> SkipReason | None:
+        """Why a path is left out before a byte of it is read."""
+        if entry.mode == GITLINK:
+            return SkipReason.SUBMODULE
+        if entry.mode == LINK:
+            return SkipReason.SYMLINK
+        if is_secret(entry.path):
+            return SkipReason.SECRET
+        if ignores(self._ignore, entry.path):
+            return SkipReason.IGNORED
+        return self._by_attribute(entry.path)
+
+    def _by_attribute(self, path: bytes) -> SkipReason | None:
+        verdict: dict[SkipReason, bool] = {}
+        for attribute in self._attributes:
+            if rule_matches(attribute.rule, path):
+                verdict[attribute.reason] = attribute.set
+        return next((reason for reason in _WATCHED.values() if verdict.get(reason)), None)
+
+
+def is_policy_file(path: bytes) -> bool:
+    """Does a change of this path change what is indexed elsewhere?"""
+    return path == IGNORE_FILE or path.rpartition(b"/")[2] == ATTRIBUTES_FILE
+
+
+def read_policy(entries: Iterable[Entry], read: Callable[[str], bytes]) -> Policy:
+    """The policy of a tree, from those of its entries that are policy files."""
+    ignore: list[Rule] = []
+    attributes: list[_Attribute] = []
+    files = [entry for entry in entries if is_policy_file(entry.path) and entry.mode != LINK]
+    for entry in sorted(files, key=lambda e: (e.path.count(b"/"), e.path)):
+        data = read(entry.oid)[:MAX_POLICY_BYTES]
+        base = entry.path.rpartition(b"/")[0]
+        if entry.path == IGNORE_FILE:
+            ignore = parse_ignore(data)
+        else:
+            attributes += _parse_attributes(data, base + b"/" if base else b"")
+    return Policy(ignore, attributes)
+
+
+def is_secret(path: bytes) -> bool:
+    """Does the name look like a key or a credential? Then its content is never read."""
+    name = path.rpartition(b"/")[2].decode("utf-8", "replace")
+    return _SECRET.match(name) is not None
+
+
+def skip_content(data: bytes) -> SkipReason | None:
+    """Why a blob's bytes are left out, whatever its path is."""
+    if len(data) > MAX_TEXT_BYTES:
+        return SkipReason.OVERSIZE
+    head = data[:BINARY_PROBE]
+    if data.startswith(_LFS):
+        return SkipReason.LFS_POINTER
+    if b"\0" in head and not head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return SkipReason.BINARY
+    if _GENERATED.search(data, 0, 1000):
+        return SkipReason.GENERATED
+    if len(data) > 20_000 and len(data) / (data.count(b"\n") + 1) > 1000:
+        return SkipReason.MINIFIED
+    return None
+
+
+def _parse_attributes(data: bytes, base: bytes) -> list[_Attribute]:
+    found = []
+    for line in data.splitlines():
+        pattern, *words = line.split()or [b"#"]
+        if pattern.startswith((b"#", b"[attr]", b"!")):
+            continue
+        rule = make_rule(pattern.strip(b'"'), base)
+        if rule is not None:
+            found += [_Attribute(rule, *told) for told in map(_read_word, words) if told]
+    return found
+
+
+def _read_word(word: bytes) -> tuple[SkipReason, bool] | None:
+    name, _, value = word.lstrip(b"-!").partition(b"=")
+    reason = _WATCHED.get(name)
+    if reason is None:
+        return None
+    return reason, not word.startswith((b"-", b"!")) and value.lower() not in (b"false", b"0")

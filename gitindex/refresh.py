@@ -1,0 +1,327 @@
+"""A refresh: the difference of two trees becomes facts, a published mapping, and a proof of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from gitindex.atomic import write_atomic
+from gitindex.errors import GitIndexError, ObjectMissing, StoreError
+from gitindex.extract.frames import Reply, Request
+from gitindex.extract.plain import plain_facts
+from gitindex.extract.pool import Extractor, Task
+from gitindex.facts import BlobFacts, FactsKey, decode_facts
+from gitindex.fingerprint import runtime_fingerprint
+from gitindex.git.interface import Entry, Head, Repository
+from gitindex.languages import extractor_id, language_of, needs_head
+from gitindex.lexical import LexicalReader, LexicalWriter
+from gitindex.marker import CompletionMarker, save_marker
+from gitindex.paths import LLMC, Worktree
+from gitindex.policy import (
+    BINARY_PROBE,
+    MAX_TEXT_BYTES,
+    Policy,
+    is_policy_file,
+    read_policy,
+    skip_content,
+)
+from gitindex.scope import RefreshScope, resolve_scope
+from gitindex.status import utc_now
+from gitindex.store import mapping
+from gitindex.store.blobs import BlobTable
+from gitindex.store.connection import Database
+from gitindex.store.mapping import FileRow, Published
+from gitindex.words import FactsStatus, SkipReason
+
+MAX_ROUNDS = 8
+"""How often a moved HEAD makes us look again before we publish the tree we have."""
+
+FLUSH_BLOBS = 1_500
+FLUSH_BYTES = 12 << 20
+SAMPLE = 500
+
+Report = Callable[[str, float | None], None]
+
+
+class Wanted(NamedTuple):
+    """A path of the new tree whose facts are needed."""
+
+    entry: Entry
+    key: FactsKey
+    language: str
+
+
+@dataclass
+class Plan:
+    """What must change so that the mapping becomes a tree."""
+
+    head: Head
+    gone: list[bytes] = field(default_factory=list)
+    skipped: list[FileRow] = field(default_factory=list)
+    wanted: list[Wanted] = field(default_factory=list)
+
+
+class Outcome(NamedTuple):
+    """What a refresh did."""
+
+    marker: CompletionMarker
+    extracted: int
+
+
+class Refresher:
+    """Refreshes one worktree. The caller holds the runner lock."""
+
+    def __init__(
+        self, worktree: Worktree, database: Database, repository: Repository,
+        extractor: Extractor, lexical: Callable[[], LexicalWriter], report: Report,
+    ) -> None:  # fmt: skip
+        self._worktree = worktree
+        self._db = database
+        self._repo = repository
+        self._extractor = extractor
+        self._lexical = lexical
+        self._report = report
+        self._blobs = BlobTable(database)
+        self._fingerprint = runtime_fingerprint()
+        self._extracted = 0
+
+    def run(self, run_id: str, scope: RefreshScope, force: bool = False) -> Outcome:
+        """Make HEAD's tree the published one. Facts computed on the way stay valid whatever happens."""
+        fresh_keys: set[FactsKey] = set()
+        for round_number in range(1, MAX_ROUNDS + 1):
+            self._report("diff", None)
+            plan = self._plan(self._repo.head(), scope)
+            fresh_keys |= self._extract(plan, scope, force and round_number == 1)
+            self._report("publish", None)
+            if self._publish(plan, run_id, last=round_number == MAX_ROUNDS):
+                break
+        write_atomic(self._worktree.stamp, run_id.encode())
+        self._read_back(run_id, fresh_keys)
+        marker = self._marker()
+        save_marker(self._worktree.marker, marker)
+        return Outcome(marker, self._extracted)
+
+    def _plan(self, head: Head, scope: RefreshScope) -> Plan:
+        base = self._published()
+        plan = Plan(head)
+        changed = self._changes(base, head, scope)
+        policy = self._policy(base, changed)
+        for path, entry in changed.items():
+            if path == LLMC.encode() or path.startswith(LLMC.encode() + b"/"):
+                raise GitIndexError(f"{LLMC} is tracked in this repository", f"`git rm -r --cached {LLMC}`")
+            if entry is None:
+                plan.gone.append(path)
+            else:
+                self._place(plan, policy, entry)
+        return plan
+
+    def _changes(
+        self, base: Published, head: Head, scope: RefreshScope
+    ) -> dict[bytes, Entry | None]:
+        comparable = base.fingerprint == self._fingerprint_text() and not scope.full
+        if base.tree is not None and comparable:
+            try:
+                changed = dict(self._repo.changes(base.tree, head.tree))
+            except ObjectMissing:
+                return self._all_changes(base, head)  # the indexed tree was pruned
+            if not any(map(is_policy_file, changed)):
+                return changed | self._absent(base, changed)
+        return self._all_changes(base, head)
+
+    def _all_changes(self, base: Published, head: Head) -> dict[bytes, Entry | None]:
+        held = {row.path for row in mapping.read_mapping(self._db, base.worktree_id)}
+        now: dict[bytes, Entry | None] = {e.path: e for e in self._repo.entries(head.tree)}
+        return now | dict.fromkeys(held - now.keys())
+
+    def _absent(
+        self, base: Published, changed: dict[bytes, Entry | None]
+    ) -> dict[bytes, Entry | None]:
+        """Paths whose blob was missing at the last refresh: it may be here now."""
+        rows = mapping.without_blob(self._db, base.worktree_id)
+        return {row.path: Entry(row.path, row.mode, row.oid) for row in rows if row.path not in changed}
+
+    def _policy(self, base: Published, changed: dict[bytes, Entry | None]) -> Policy:
+        """The new tree's policy files: those already published, and those that changed."""
+        files: dict[bytes, Entry | None] = {
+            row.path: Entry(row.path, row.mode, row.oid)
+            for row in mapping.policy_rows(self._db, base.worktree_id)
+        }
+        files |= {path: entry for path, entry in changed.items() if is_policy_file(path)}
+        return read_policy(filter(None, files.values()), self._repo.read)
+
+    def _place(self, plan: Plan, policy: Policy, entry: Entry) -> None:
+        reason = policy.skip_path(entry)
+        if reason is None:
+            try:
+                start = self._start_of(entry.oid) if needs_head(entry.path) else b""
+            except ObjectMissing:
+                reason = SkipReason.MISSING_BLOB
+        if reason is not None:
+            plan.skipped.append(FileRow(entry.path, entry.oid, entry.mode, None, reason))
+            return
+        language = language_of(entry.path, start)
+        key = FactsKey(entry.oid, extractor_id(language))
+        plan.wanted.append(Wanted(entry, key, language))
+
+    def _start_of(self, oid: str) -> bytes:
+        return self._repo.read(oid)[:BINARY_PROBE] if self._repo.size(oid) <= MAX_TEXT_BYTES else b""
+
+    def _extract(self, plan: Plan, scope: RefreshScope, force: bool) -> set[FactsKey]:
+        first = {wanted.key: wanted for wanted in reversed(self._ordered(plan.wanted, scope))}
+        keys = list(reversed(first))
+        missing = keys if force else self._blobs.missing(keys)
+        batch = _Batch()
+        done = 0
+        absent: set[str] = set()
+        tasks = self._tasks([first[key] for key in missing], batch, absent)
+        for task, reply in self._extractor.extract(tasks):
+            batch.add(task, reply)
+            done += 1
+            self._report("extract", 100.0 * done / len(missing))
+            if batch.full:
+                self._flush(batch)
+        self._flush(batch)
+        self._drop_absent(plan, absent)
+        return {key for key in missing if key.oid not in absent}
+
+    def _ordered(self, wanted: list[Wanted], scope: RefreshScope) -> list[Wanted]:
+        """What the scope names comes first; nothing else depends on the scope."""
+        if scope.full or not (scope.files or scope.packages):
+            return wanted
+        names = {w.entry.path.decode("utf-8", "surrogateescape"): w for w in wanted}
+        chosen = resolve_scope(scope, names, lambda _: None)
+        return sorted(wanted, key=lambda w: w.entry.path.decode("utf-8", "surrogateescape") not in chosen)
+
+    def _tasks(
+        self, wanted: Iterable[Wanted], batch: _Batch, absent: set[str]
+    ) -> Iterator[Task]:
+        for path in wanted:
+            try:
+                size = self._repo.size(path.key.oid)
+                data = self._repo.read(path.key.oid) if size <= MAX_TEXT_BYTES else b""
+            except ObjectMissing:
+                absent.add(path.key.oid)
+                continue
+            reason = SkipReason.OVERSIZE if size > MAX_TEXT_BYTES else skip_content(data)
+            request = Request(path.language, data)
+            if reason is None:
+                yield Task(path.key, request)
+            else:
+                batch.skip(path.key, plain_facts(request, FactsStatus.SKIPPED, reason))
+
+    def _drop_absent(self, plan: Plan, absent: set[str]) -> None:
+        for wanted in plan.wanted:
+            if wanted.key.oid in absent:
+                row = FileRow(*_identity(wanted.entry), None, SkipReason.MISSING_BLOB)
+                plan.skipped.append(row)
+        plan.wanted = [w for w in plan.wanted if w.key.oid not in absent]
+
+    def _flush(self, batch: _Batch) -> None:
+        """Lexical first, facts after: a blob that SQLite knows is searchable."""
+        if batch.documents:
+            writer = self._lexical()
+            for key, body, names in batch.documents:
+                writer.add(key, body, names)
+            writer.commit()
+        if batch.facts:
+            with self._db.write():
+                added = 0
+                for key, facts in batch.facts:
+                    lexical = facts.status is not FactsStatus.SKIPPED
+                    added += self._blobs.add(key, facts, lexical) and lexical
+                self._db.run("UPDATE repo_state SET lexical_docs=lexical_docs+?", added)
+            self._extracted += len(batch.facts)
+        batch.clear()
+
+    def _publish(self, plan: Plan, run_id: str, last: bool) -> bool:
+        """The one publication point. False: HEAD moved on, nothing was written."""
+        ids = self._blobs.ids(wanted.key for wanted in plan.wanted)
+        rows = plan.skipped + [
+            FileRow(*_identity(wanted.entry), ids[wanted.key], None) for wanted in plan.wanted
+        ]
+        base = self._published()
+        with self._db.write():
+            now = self._repo.head()
+            if now.tree != plan.head.tree and not last:
+                return False
+            head = now if now.tree == plan.head.tree else plan.head
+            mapping.replace_rows(self._db, base.worktree_id, plan.gone, rows, is_policy_file)
+            mapping.raise_generation(
+                self._db, base.worktree_id, head, run_id, self._fingerprint_text()
+            )
+        return True
+
+    def _read_back(self, run_id: str, fresh_keys: set[FactsKey]) -> None:
+        """Look through fresh eyes before anything is promised."""
+        base = self._published()
+        if base.run_id != run_id:
+            raise StoreError("the published generation was not stored", "run `gitindex doctor`")
+        expected = int(self._db.row("SELECT lexical_docs FROM repo_state")[0])
+        if not expected:
+            self._lexical()  # an empty repository has an empty index, not none
+        reader = LexicalReader(self._worktree.lexical)
+        sample = sorted(fresh_keys)[:: max(1, len(fresh_keys) // SAMPLE)]
+        lexical = [key for key in sample if self._blobs.is_lexical(key)]
+        whole = reader.documents >= expected and all(map(reader.holds, lexical))
+        if not whole:
+            raise StoreError("the lexical index lost documents", "run `gitindex index --force`")
+
+    def _marker(self) -> CompletionMarker:
+        base = self._published()
+        counts = mapping.count(self._db, base.worktree_id)
+        assert base.tree is not None
+        assert base.run_id is not None
+        return CompletionMarker(
+            codebase_path=self._worktree.root,
+            fingerprint=self._fingerprint,
+            indexed_files=counts.files,
+            total_chunks=counts.symbols,
+            completed_at=utc_now(),
+            run_id=base.run_id,
+            head_commit=base.head_commit,
+            tree_id=base.tree,
+            generation=base.generation,
+        )
+
+    def _published(self) -> Published:
+        found = mapping.published(self._db, self._worktree.id)
+        assert found is not None
+        return found
+
+    def _fingerprint_text(self) -> str:
+        return json.dumps(self._fingerprint._asdict())
+
+
+class _Batch:
+    """Facts and documents that are not committed yet."""
+
+    def __init__(self) -> None:
+        self.facts: list[tuple[FactsKey, BlobFacts]] = []
+        self.documents: list[tuple[FactsKey, str, str]] = []
+        self._bytes = 0
+
+    @property
+    def full(self) -> bool:
+        return len(self.facts) >= FLUSH_BLOBS or self._bytes >= FLUSH_BYTES
+
+    def add(self, task: Task, reply: Reply) -> None:
+        facts = decode_facts(reply.payload)
+        if facts is None:
+            facts = plain_facts(task.request, FactsStatus.QUARANTINED, "broken reply")
+        self.facts.append((task.key, facts))
+        self.documents.append((task.key, reply.body, reply.names))
+        self._bytes += len(task.request.data)
+
+    def skip(self, key: FactsKey, facts: BlobFacts) -> None:
+        self.facts.append((key, facts))
+
+    def clear(self) -> None:
+        self.facts.clear()
+        self.documents.clear()
+        self._bytes = 0
+
+
+def _identity(entry: Entry) -> tuple[bytes, str, int]:
+    return entry.path, entry.oid, entry.mode

@@ -1,0 +1,112 @@
+"""`gitindex status`: one look, told in one line, a few, or JSON. Imports nothing slow: prompts run it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any
+
+from gitindex.errors import Exit
+from gitindex.freshness import Verdict, judge
+from gitindex.gate import GateInput, add_probe_hint, decide_gate, gating_envelope, indexing_fields
+from gitindex.observe import Observation, observe
+from gitindex.paths import Worktree, find_worktree, safe_text
+from gitindex.status import load_status
+from gitindex.words import ProofOutcome
+
+
+def show_status(form: str = "text", path: str = ".") -> int:
+    """Print the state of the index and return its exit code."""
+    worktree = find_worktree(path)
+    seen = observe(worktree)
+    verdict = judge(seen)
+    if form == "json":
+        _print(json.dumps(status_envelope(worktree, seen, verdict, path), ensure_ascii=True))
+    elif form == "short":
+        _print(str(verdict.state))
+    else:
+        _print(_text(worktree, seen, verdict))
+    return int(verdict.code)
+
+
+def show_skipped(form: str, path: str = ".") -> int:
+    """Print every tracked path without content in the index, and why."""
+    from gitindex.answer import Gated, serve
+    from gitindex.store import mapping
+
+    worktree = find_worktree(path)
+    try:
+        with serve(worktree, path) as served:
+            rows = mapping.skipped(served.database, served.published.worktree_id)
+    except Gated as closed:
+        _print(json.dumps(closed.envelope) if form == "json" else closed.envelope["message"])
+        return int(Exit.GATED)
+    if form == "json":
+        listed = [{"path": safe_text(name), "reason": reason} for name, reason in rows]
+        _print(json.dumps({"status": "ok", "skipped": listed}, ensure_ascii=True))
+    else:
+        for name, reason in rows:
+            _print(f"{reason:<14} {safe_text(name)}")
+    return int(Exit.OK)
+
+
+def status_envelope(
+    worktree: Worktree, seen: Observation, verdict: Verdict, path: str
+) -> dict[str, Any]:
+    """The structured answer: gating where the gate is closed, else ok; always with the state."""
+    marker = seen.proof.marker
+    gate = GateInput(_searchable(seen), seen.proof, seen.progress)
+    status = decide_gate(gate)
+    root = safe_text(worktree.root)
+    envelope: dict[str, Any] = (
+        {"status": "ok", "path": safe_text(path), "codebaseRoot": root}
+        if status is None
+        else gating_envelope(status, gate, safe_text(path), root)
+    )
+    stored = load_status(worktree.root)
+    envelope |= {
+        "state": str(verdict.state),
+        "why": verdict.why,
+        "indexing": indexing_fields(seen.progress),
+        "indexStatus": stored._asdict() if stored else None,
+        "freshness": {
+            "state": str(verdict.freshness),
+            "servedCommit": marker.head_commit if marker else None,
+            "headCommit": seen.head.commit,
+            "pendingPaths": len(seen.head.dirty),
+            "overlayPaths": 0,
+            "mode": "skipped_indexing" if seen.progress else "served",
+        },
+        "indexedFiles": marker.indexed_files if marker else 0,
+        "generation": marker.generation if marker else 0,
+        "treeId": marker.tree_id if marker else None,
+    }
+    add_probe_hint(envelope, seen.proof)
+    return envelope
+
+
+def _searchable(seen: Observation) -> bool:
+    """Without opening the database: a proven marker, or a store whose proof is in doubt."""
+    return seen.store_exists and seen.proof.outcome is not ProofOutcome.STALE_LOCAL or (
+        seen.store_exists and seen.proof.reason is not None
+    )
+
+
+def _text(worktree: Worktree, seen: Observation, verdict: Verdict) -> str:
+    lines = [f"{verdict.state}: {verdict.why}"]
+    if seen.progress is not None and seen.progress.progress_pct is not None:
+        lines.append(f"  {seen.progress.progress_pct:.0f} %")
+    if verdict.code is Exit.GATED:
+        lines.append("  hint: run `gitindex index`")
+    elif verdict.code is Exit.ERROR:
+        lines.append("  hint: run `gitindex doctor`")
+    return "\n".join(lines)
+
+
+def _print(text: str) -> None:
+    try:
+        sys.stdout.write(f"{text}\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the reader has seen enough

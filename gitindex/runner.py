@@ -1,0 +1,315 @@
+"""The runner: one per store while there is work, then gone. Spool → queue → refresh → proof."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time
+import uuid
+from collections.abc import Callable
+from typing import NamedTuple
+
+from gitindex import face, spool
+from gitindex.atomic import remove
+from gitindex.errors import GitIndexError, StoreError
+from gitindex.jobs import Job, RefreshJobService
+from gitindex.lock import RunnerLock
+from gitindex.log import Log
+from gitindex.observe import prove, read_failure
+from gitindex.paths import Worktree, canonical_root
+from gitindex.refresh import Outcome, Refresher
+from gitindex.scope import FULL, RefreshScope
+from gitindex.session import Session
+from gitindex.spool import IMMEDIATE, Pace
+from gitindex.store import mapping
+from gitindex.status import load_status
+from gitindex.words import BuildKind, FailureReason, IndexState, ProofOutcome
+
+MAX_SCOPE_PATHS = 500
+POLL_SECONDS = 0.05
+RETRY_SECONDS = 0.2
+ALIVE = "runner.alive"
+
+Report = Callable[[str, float | None], None]
+
+
+class Request(NamedTuple):
+    """A refresh asked for by a person, served before anything that is spooled."""
+
+    worktree: Worktree
+    reason: str
+    force: bool = False
+
+
+class Runner:
+    """Serves one store. Whoever gets the lock serves everybody's events."""
+
+    def __init__(self, anchor: Worktree, pace: Pace = IMMEDIATE, report: Report | None = None) -> None:
+        self._anchor = anchor
+        self._pace = pace
+        self._report = report or (lambda _phase, _percent: None)
+        self._log = Log(anchor.store)
+        self._lock = RunnerLock(anchor.lock)
+        self._failed: GitIndexError | None = None
+
+    def serve(self, request: Request | None = None) -> bool:
+        """Work until nothing waits. False if another runner is at it already.
+
+        The spool is looked at once more after the lock was given up: a hook that saw us alive
+        appended its event before that look.
+        """
+        while self._lock.acquire():
+            try:
+                with _advertised(self._anchor):
+                    self._serve_locked(request)
+            finally:
+                self._lock.release()
+            if self._failed is not None:
+                raise self._failed
+            request = None
+            if not self._anything_waiting():
+                return True
+        return False
+
+    def _serve_locked(self, request: Request | None) -> None:
+        session = Session(self._anchor)
+        try:
+            for worktree in session.worktrees().values():
+                self._recover(session, worktree)
+            if request is not None:
+                self._enqueue(session, request.worktree, request.reason, full=request.force)
+                self._run_queued(session, request)
+            while True:
+                self._take_events(session)
+                if self._run_queued(session, request) or self._notice_heads(session):
+                    continue
+                if not self._wait_for_news(session):
+                    return
+        finally:
+            session.close()
+
+    def _recover(self, session: Session, worktree: Worktree) -> None:
+        """Mend what a dead runner left half-way: its job, its notes, a status it did not write."""
+        remove(worktree.progress)
+        for job in session.jobs(worktree).take_over_orphans():
+            self._note_failure(worktree, job.error or "its runner died too often", None)
+        proof, status = prove(worktree), load_status(worktree.root)
+        told = status is not None and status.index_state is IndexState.REBUILDING
+        if proof.outcome is ProofOutcome.VALID and proof.marker is not None and told:
+            face.publish_status(worktree, proof.marker)
+
+    def _take_events(self, session: Session) -> None:
+        for name in spool.waiting(self._anchor):
+            worktree = session.locate(name)
+            if worktree is None:
+                remove(os.path.join(self._anchor.store, "spool", name))
+                mapping.forget(session.database, name)
+                continue
+            spool.wait_until_quiet(worktree, self._pace)
+            events = spool.take_events(worktree)
+            if events:
+                self._enqueue(session, worktree, events)
+
+    def _enqueue(
+        self, session: Session, worktree: Worktree, reason: str, full: bool = False
+    ) -> None:
+        scope = FULL if full else self._scope(session, worktree)
+        done = session.jobs(worktree).enqueue_refresh(scope, reason)
+        self._log.write("enqueue", root=worktree.root, job=done.job_id, outcome=done.outcome, why=reason)
+
+    def _scope(self, session: Session, worktree: Worktree) -> RefreshScope:
+        """Where the difference is now: a hint for the order of work, never a limit to it."""
+        row = mapping.register(session.database, worktree.id, worktree.root)
+        if row.tree is None:
+            return FULL
+        repository = session.repository(worktree)
+        try:
+            changed = [path for path, _ in repository.changes(row.tree, repository.head().tree)]
+        except GitIndexError:
+            return FULL  # the indexed tree was pruned
+        names = [os.fsdecode(path) for path in changed if b"\\" not in path and b".." not in path]
+        if len(names) <= MAX_SCOPE_PATHS:
+            return RefreshScope(files=tuple(names))
+        return RefreshScope(packages=tuple({name.partition("/")[0] for name in names}))
+
+    def _run_queued(self, session: Session, request: Request | None) -> bool:
+        ran = False
+        for worktree in session.worktrees().values():
+            jobs = session.jobs(worktree)
+            while (job := jobs.claim(uuid.uuid4().hex)) is not None:
+                ours = request is not None and request.worktree.id == worktree.id
+                self._run_job(session, worktree, jobs, job, force=ours and bool(request and request.force))
+                ran = True
+            if not jobs.has_work():
+                remove(worktree.taken)
+                self._publish_status(worktree)
+        return ran
+
+    def _run_job(
+        self, session: Session, worktree: Worktree, jobs: RefreshJobService, job: Job, force: bool
+    ) -> None:
+        log = self._log.bind(root=worktree.root, job=job.id, run=job.run_id)
+        kind = _kind(worktree, force)
+        started = time.monotonic()
+        try:
+            face.ensure_folder(worktree)
+            outcome = self._refresh(session, worktree, job, kind)
+            jobs.complete(job, outcome.extracted)
+        except (GitIndexError, OSError) as error:
+            session.drop_lexical()
+            self._give_up(worktree, jobs, job, error, log)
+        else:
+            remove(worktree.failure)
+            seconds = round(time.monotonic() - started, 3)
+            log.write("completed", tree=outcome.marker.tree_id, extracted=outcome.extracted, seconds=seconds)
+        finally:
+            _quietly(remove, worktree.progress)
+
+    def _refresh(self, session: Session, worktree: Worktree, job: Job, kind: BuildKind) -> Outcome:
+        face.note_progress(worktree, kind, "starting", None)
+        face.write_state(worktree, IndexState.REBUILDING)
+        notes = _ProgressNotes(worktree, kind, self._report)
+        refresher = Refresher(
+            worktree, session.database, session.repository(worktree), session.extractor,
+            session.lexical, notes,
+        )  # fmt: skip
+        assert job.run_id is not None
+        return refresher.run(job.run_id, job.scope, force=kind is BuildKind.REINDEX)
+
+    def _give_up(
+        self, worktree: Worktree, jobs: RefreshJobService, job: Job, error: Exception, log: Log
+    ) -> None:
+        told = error if isinstance(error, GitIndexError) else StoreError(_os_message(error))
+        log.write("failed", attempt=job.attempts, error=told.message)
+        final = jobs.fail(job, FailureReason.IO_ERROR, told.message)
+        if not final:
+            time.sleep(RETRY_SECONDS * job.attempts)
+            return
+        self._note_failure(worktree, told.message, job.head_at_enqueue)
+        self._failed = told
+
+    def _note_failure(self, worktree: Worktree, message: str, commit: str | None) -> None:
+        def note() -> None:
+            face.note_failure(worktree, message, commit)
+            face.write_state(worktree, IndexState.ERROR, message)
+
+        _quietly(note)
+
+    def _publish_status(self, worktree: Worktree) -> None:
+        proof = prove(worktree)
+        if proof.outcome is ProofOutcome.VALID and proof.marker is not None:
+            status = load_status(worktree.root)
+            told = status is not None and status.index_state is IndexState.FRESH
+            if not told and read_failure(worktree) is None:
+                face.publish_status(worktree, proof.marker)
+
+    def _notice_heads(self, session: Session) -> bool:
+        """Enqueue worktrees whose HEAD moved without a hook, unless that very HEAD just failed."""
+        noticed = False
+        for worktree in session.worktrees().values():
+            row = mapping.published(session.database, worktree.id)
+            if row is None or row.tree is None:
+                continue
+            head = session.repository(worktree).head()
+            failure = read_failure(worktree)
+            moved = (head.tree, head.commit) != (row.tree, row.head_commit)
+            unproven = prove(worktree).outcome not in (ProofOutcome.VALID, ProofOutcome.PROBE_FAILED)
+            given_up = failure is not None and failure.commit in (head.commit, None)
+            if (moved or unproven) and not given_up:
+                self._enqueue(session, worktree, "HEAD moved" if moved else "proof missing")
+                noticed = True
+        return noticed
+
+    def _wait_for_news(self, session: Session) -> bool:
+        deadline = time.monotonic() + self._pace.linger
+        while time.monotonic() < deadline:
+            if spool.waiting(self._anchor) or self._notice_heads(session):
+                return True
+            time.sleep(POLL_SECONDS)
+        return False
+
+    def _anything_waiting(self) -> bool:
+        if not os.path.isdir(self._anchor.store):
+            return False
+        return bool(spool.waiting(self._anchor))
+
+
+class _ProgressNotes:
+    """Passes progress on to readers and to the terminal, a few times a second at most."""
+
+    def __init__(self, worktree: Worktree, kind: BuildKind, report: Report) -> None:
+        self._worktree, self._kind, self._report = worktree, kind, report
+        self._last: tuple[str, float] = ("", 0.0)
+
+    def __call__(self, phase: str, percent: float | None) -> None:
+        self._report(phase, percent)
+        now = time.monotonic()
+        if phase != self._last[0] or now - self._last[1] > 0.2:
+            self._last = (phase, now)
+            face.note_progress(self._worktree, self._kind, phase, percent)
+
+
+def _kind(worktree: Worktree, force: bool) -> BuildKind:
+    if force:
+        return BuildKind.REINDEX
+    proven = prove(worktree).outcome is ProofOutcome.VALID
+    return BuildKind.REFRESH if proven else BuildKind.CREATE
+
+
+class _advertised(contextlib.AbstractContextManager[None]):  # noqa: N801 — reads like a verb
+    """Lets hooks see that a runner lives: pid and a token only this process has as its name."""
+
+    def __init__(self, anchor: Worktree) -> None:
+        self._path = os.path.join(anchor.store, ALIVE)
+
+    def __enter__(self) -> None:
+        token = f"gix{os.urandom(6).hex()}"
+        try:
+            with open("/proc/self/comm", "w") as comm:
+                comm.write(token)
+        except OSError:
+            return  # not Linux: every hook starts a runner, and the lock decides
+        _quietly(_write_line, self._path, f"{os.getpid()} {token}\n")
+
+    def __exit__(self, *_: object) -> None:
+        _quietly(remove, self._path)
+
+
+def _write_line(path: str, line: str) -> None:
+    from gitindex.atomic import write_atomic
+
+    write_atomic(path, line.encode(), durable=False)
+
+
+def _quietly(action: Callable[..., None], *args: object) -> None:
+    """A note that cannot be written must not hide the failure it is about."""
+    with contextlib.suppress(OSError):
+        action(*args)
+
+
+def _os_message(error: Exception) -> str:
+    strerror = getattr(error, "strerror", None)
+    return f"{strerror}: {getattr(error, 'filename', '') or 'store'}" if strerror else str(error)
+
+
+def main() -> int:
+    """What the hook starts: `python -I -m gitindex.runner <git common dir>`, detached."""
+    from gitindex.detach import become_background
+
+    common = canonical_root(sys.argv[1])
+    become_background()
+    anchor = Worktree("", common, common, "main")
+    if not os.path.isdir(anchor.store):
+        return 0
+    try:
+        Runner(anchor, Pace()).serve()
+    except GitIndexError as error:
+        Log(anchor.store).write("runner ended", error=error.message)
+    except Exception as error:  # noqa: BLE001 — the door: nobody is there to see a traceback
+        Log(anchor.store).write("runner crashed", error=repr(error))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

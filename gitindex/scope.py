@@ -1,0 +1,118 @@
+"""RefreshScope: where a refresh looks first. A lattice; FULL and EMPTY are values of their own."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from gitindex.paths import normalize_rel_path
+
+
+@dataclass(frozen=True, slots=True)
+class RefreshScope:
+    """Files, path prefixes and a time, OR-ed. Always in canonical form, so equal means equal."""
+
+    files: tuple[str, ...] = ()
+    packages: tuple[str, ...] = ()
+    changed_since: float | None = None
+    full: bool = False
+
+    def __post_init__(self) -> None:
+        packages = _outermost({normalize_rel_path(name) for name in self.packages or ()})
+        files = {normalize_rel_path(name) for name in self.files or ()}
+        if self.changed_since is not None and math.isnan(self.changed_since):
+            raise ValueError("changed_since is not a time")
+        everything = self.full or "" in packages or "" in files
+        set_field = object.__setattr__
+        set_field(self, "full", everything)
+        set_field(self, "packages", () if everything else packages)
+        kept = () if everything else (f for f in files if not _under(f, packages))
+        set_field(self, "files", tuple(sorted(kept)))
+        if everything:
+            set_field(self, "changed_since", None)
+
+    def covers(self, other: RefreshScope) -> bool:
+        """Does this scope select all that the other selects?"""
+        return merge_scopes(self, other) == self
+
+    def to_json(self) -> str:
+        """The stored form."""
+        if self.full:
+            return '{"full":true}'
+        fields: dict[str, Any] = {}
+        if self.files:
+            fields["files"] = self.files
+        if self.packages:
+            fields["packages"] = self.packages
+        if self.changed_since is not None:
+            fields["changed_since"] = self.changed_since
+        return json.dumps(fields, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, text: str) -> RefreshScope:
+        """The scope of a stored form. What cannot be understood is FULL: it must hide nothing."""
+        try:
+            fields = json.loads(text)
+            return cls(
+                tuple(fields.get("files", ())),
+                tuple(fields.get("packages", ())),
+                fields.get("changed_since"),
+                fields.get("full", False),
+            )
+        except (ValueError, TypeError, AttributeError, RecursionError):
+            return FULL
+
+
+def merge_scopes(a: RefreshScope, b: RefreshScope) -> RefreshScope:
+    """The least scope that covers both."""
+    times = [t for t in (a.changed_since, b.changed_since) if t is not None]
+    return RefreshScope(
+        a.files + b.files, a.packages + b.packages, min(times, default=None), a.full or b.full
+    )
+
+
+def resolve_scope(
+    scope: RefreshScope, paths: Iterable[str], changed_at: Callable[[str], float | None]
+) -> set[str]:
+    """Those of `paths` that the scope selects now; `changed_at` is asked only if a time is given."""
+    if scope.full:
+        return set(paths)
+    files, since = set(scope.files), scope.changed_since
+    return {
+        path
+        for path in paths
+        if path in files
+        or _under(path, scope.packages)
+        or (since is not None and _is_after(changed_at(path), since))
+    }
+
+
+def _is_after(changed: float | None, since: float) -> bool:
+    return changed is not None and changed >= since
+
+
+def _outermost(packages: set[str]) -> tuple[str, ...]:
+    kept: list[str] = []
+    for package in sorted(packages, key=lambda name: (name.count("/"), name)):
+        if not _under(package, kept):
+            kept.append(package)
+    return tuple(sorted(kept))
+
+
+def _under(path: str, packages: Iterable[str]) -> bool:
+    if not packages:
+        return False
+    known = set(packages)
+    at = len(path)
+    while at > 0:
+        if path[:at] in known:
+            return True
+        at = path.rfind("/", 0, at)
+    return "" in known
+
+
+FULL = RefreshScope(full=True)
+EMPTY = RefreshScope()

@@ -1,0 +1,133 @@
+"""What a runner keeps open for one store: database, lexical writer, workers, one repository each."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+from gitindex.atomic import remove
+from gitindex.errors import CorruptStore, GitIndexError
+from gitindex.extract.pool import Extractor
+from gitindex.face import create_store
+from gitindex.git.interface import Repository
+from gitindex.jobs import RefreshJobService
+from gitindex.lexical import LexicalWriter
+from gitindex.paths import Worktree, worktree_at
+from gitindex.store import mapping
+from gitindex.store.connection import Database, open_writer
+
+
+class Session:
+    """Opened by the holder of the runner lock, closed before the lock is given up."""
+
+    def __init__(self, worktree: Worktree) -> None:
+        self._anchor = worktree
+        _prepare(worktree)
+        self.database: Database = open_writer(worktree.database)
+        self.extractor = Extractor()
+        self._lexical: LexicalWriter | None = None
+        self._repositories: dict[str, Repository] = {}
+
+    def lexical(self) -> LexicalWriter:
+        """The lexical writer, opened at first use."""
+        if self._lexical is None:
+            self._lexical = LexicalWriter(self._anchor.lexical)
+        return self._lexical
+
+    def drop_lexical(self) -> None:
+        """After any error a writer stores nothing more: the next use opens a new one."""
+        self._lexical = None
+
+    def repository(self, worktree: Worktree) -> Repository:
+        """The worktree's repository, kept open."""
+        from gitindex.git.backend import open_repository  # lazily: pygit2 costs 100 ms
+
+        if worktree.id not in self._repositories:
+            self._repositories[worktree.id] = open_repository(worktree)
+        return self._repositories[worktree.id]
+
+    def jobs(self, worktree: Worktree) -> RefreshJobService:
+        """The worktree's queue; registers the worktree if it is new."""
+        row = mapping.register(self.database, worktree.id, worktree.root)
+        return RefreshJobService(self.database, row.worktree_id, self.repository(worktree).head)
+
+    def worktrees(self) -> dict[str, Worktree]:
+        """Every worktree of this store that is still there, by id."""
+        found = {}
+        for name in mapping.known_roots(self.database).keys() | _spooled(self._anchor):
+            worktree = self.locate(name)
+            if worktree is not None:
+                found[name] = worktree
+        return found
+
+    def locate(self, name: str) -> Worktree | None:
+        """Where a worktree is now: as last known, or as git's own files say."""
+        known = mapping.known_roots(self.database).get(name)
+        for root in filter(None, (known, *_git_says(self._anchor.common_dir, name))):
+            try:
+                worktree = worktree_at(root)
+            except GitIndexError:
+                continue
+            if (worktree.common_dir, worktree.id) == (self._anchor.common_dir, name):
+                return worktree
+        return None
+
+    def close(self) -> None:
+        """Let go of everything; waits for the lexical merges."""
+        try:
+            if self._lexical is not None:
+                self._lexical.close()
+        finally:
+            self._lexical = None
+            self.extractor.close()
+            for repository in self._repositories.values():
+                repository.close()
+            self.database.close()
+
+
+def wipe_store(worktree: Worktree) -> None:
+    """Remove a store that is proven damaged. The stamps go first: no marker outlives its facts."""
+    shutil.rmtree(os.path.join(worktree.store, "published"), ignore_errors=True)
+    for suffix in ("", "-wal", "-shm"):
+        remove(worktree.database + suffix)
+    shutil.rmtree(worktree.lexical, ignore_errors=True)
+
+
+def check_store(worktree: Worktree) -> None:
+    """Raise CorruptStore if SQLite or the lexical index is damaged."""
+    from gitindex.lexical import LexicalReader
+
+    database = open_writer(worktree.database)
+    try:
+        said = database.row("PRAGMA quick_check(1)")[0]
+        documents = database.row("SELECT lexical_docs FROM repo_state")[0]
+    finally:
+        database.close()
+    if said != "ok":
+        raise CorruptStore(f"the store is damaged: {said}", "run `gitindex index --force`")
+    if documents and LexicalReader(worktree.lexical).documents < documents:
+        raise CorruptStore("the lexical index lost documents", "run `gitindex index --force`")
+
+
+def _prepare(worktree: Worktree) -> None:
+    if not os.path.exists(worktree.database) or not os.path.exists(worktree.lexical):
+        wipe_store(worktree)  # half a store is none
+    create_store(worktree)
+
+
+def _spooled(worktree: Worktree) -> set[str]:
+    names: set[str] = set()
+    for folder in ("spool", "taken"):
+        names |= set(os.listdir(os.path.join(worktree.store, folder)))
+    return names
+
+
+def _git_says(common: str, name: str) -> list[str]:
+    if name == "main":
+        return [os.path.dirname(common)] if os.path.basename(common) == ".git" else []
+    pointer = os.path.join(common, "worktrees", name.removeprefix("wt-"), "gitdir")
+    try:
+        with open(pointer, "rb") as file:
+            return [os.path.dirname(os.fsdecode(file.read().removesuffix(b"\n")))]
+    except OSError:
+        return []

@@ -1,0 +1,1 @@
+"""The facts store: SQLite behind one connection module, one module per group of tables."""

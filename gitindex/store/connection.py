@@ -1,0 +1,169 @@
+"""The only importer of sqlite3: opening, transactions, and SQLite's errors as ours."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from gitindex.errors import CorruptStore, StoreBusy, StoreError
+from gitindex.paths import safe_text
+from gitindex.store.migrations import CURRENT, migrate, schema
+
+BUSY_MS = 10_000
+_DAMAGED = ("malformed", "not a database", "file is encrypted", "disk image")
+
+
+class Database:
+    """One connection. Writes happen only inside `write()`, which takes the lock up front."""
+
+    def __init__(self, path: str, connection: sqlite3.Connection) -> None:
+        self.path = path
+        self._connection = connection
+
+    def rows(self, sql: str, *values: Any) -> list[Any]:
+        """All rows of a query."""
+        with translated(self.path):
+            return self._connection.execute(sql, values).fetchall()
+
+    def row(self, sql: str, *values: Any) -> Any:
+        """The first row of a query, or None."""
+        with translated(self.path):
+            return self._connection.execute(sql, values).fetchone()
+
+    def run(self, sql: str, *values: Any) -> int:
+        """Run one statement and return how many rows it changed."""
+        with translated(self.path):
+            return self._connection.execute(sql, values).rowcount
+
+    def insert(self, sql: str, *values: Any) -> int:
+        """Run one INSERT and return the new row's id."""
+        with translated(self.path):
+            return int(self._connection.execute(sql, values).lastrowid or 0)
+
+    def run_many(self, sql: str, rows: Iterable[tuple[Any, ...]]) -> None:
+        """Run one statement for many rows."""
+        with translated(self.path):
+            self._connection.executemany(sql, rows)
+
+    @contextmanager
+    def write(self) -> Iterator[None]:
+        """One transaction that holds the write lock from its first statement."""
+        self.run("BEGIN IMMEDIATE")
+        try:
+            yield
+            self.run("COMMIT")
+        except BaseException:
+            self._roll_back()
+            raise
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """All reads inside see one state of the store."""
+        self.run("BEGIN")
+        try:
+            yield
+        finally:
+            self._roll_back()
+
+    def close(self) -> None:
+        with translated(self.path):
+            self._connection.close()
+
+    def _roll_back(self) -> None:
+        if self._connection.in_transaction:
+            with translated(self.path):
+                self._connection.execute("ROLLBACK")
+
+
+def open_writer(path: str) -> Database:
+    """The store's database for a runner; created or migrated if need be."""
+    with translated(path):
+        connection = sqlite3.connect(
+            path, timeout=BUSY_MS / 1000, isolation_level=None, check_same_thread=False
+        )
+        database = Database(path, connection)
+        try:
+            _configure(connection)
+            connection.execute("PRAGMA journal_mode=WAL")
+            _bring_up_to_date(database)
+        except BaseException:
+            connection.close()
+            raise
+    return database
+
+
+def open_reader(path: str) -> Database | None:
+    """The store's database read-only, or None when there is none. Never creates or repairs it."""
+    if not os.path.exists(path):
+        return None
+    with translated(path):
+        connection = sqlite3.connect(
+            f"file:{_quote(path)}?mode=ro", uri=True, timeout=2.0, isolation_level=None
+        )
+        try:
+            _configure(connection)
+            connection.execute("PRAGMA query_only=ON")
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+        except BaseException:
+            connection.close()
+            raise
+    if version != CURRENT:
+        connection.close()
+        raise _wrong_version(version)
+    return Database(path, connection)
+
+
+@contextmanager
+def translated(path: str) -> Iterator[None]:
+    """Every sqlite3.Error inside becomes a message with a remedy."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise _explain(path, error) from error
+
+
+def _explain(path: str, error: sqlite3.Error) -> StoreError:
+    said, where = str(error), safe_text(path)
+    if any(word in said for word in _DAMAGED):
+        return CorruptStore(f"the store is damaged: {where} ({said})", "run `gitindex index --force`")
+    if "locked" in said or "busy" in said:
+        return StoreBusy(f"the store is busy: {where}", "try again in a moment")
+    if "full" in said:
+        return StoreError(f"no space left for the store: {where}", "free some disk space")
+    if "readonly" in said or "unable to open" in said or "disk I/O" in said:
+        return StoreError(f"cannot use the store: {where} ({said})", "check its permissions and disk")
+    return StoreError(f"the store failed: {said}", "run `gitindex doctor`")
+
+
+def _configure(connection: sqlite3.Connection) -> None:
+    connection.execute("PRAGMA foreign_keys=ON")
+    connection.execute("PRAGMA synchronous=FULL")
+    connection.execute("PRAGMA trusted_schema=OFF")
+    connection.execute("PRAGMA cache_size=-16384")
+
+
+def _bring_up_to_date(database: Database) -> None:
+    version = database.row("PRAGMA user_version")[0]
+    if version == CURRENT:
+        return
+    if version > CURRENT:
+        raise _wrong_version(version)
+    with database.write():
+        version = database.row("PRAGMA user_version")[0]  # another runner may have been quicker
+        for statement in schema() if version == 0 else migrate(version):
+            database.run(statement)
+        database.run(f"PRAGMA user_version={CURRENT}")
+
+
+def _wrong_version(version: int) -> StoreError:
+    if version > CURRENT:
+        return StoreError(f"the store was written by a newer gitindex (schema {version})", "upgrade gitindex")
+    return StoreError(f"the store has an older schema ({version})", "run `gitindex index`")
+
+
+def _quote(path: str) -> str:
+    keep = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-"
+    return "".join(chr(b) if b in keep else f"%{b:02X}" for b in os.fsencode(path))

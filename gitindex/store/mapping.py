@@ -1,0 +1,176 @@
+"""The published mapping of each worktree: path → blob, its generation, and who published it."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+from gitindex.git.interface import Head
+from gitindex.store.blobs import CHUNK
+from gitindex.store.connection import Database
+from gitindex.words import SkipReason
+
+
+class Published(NamedTuple):
+    """What is published for one worktree; generation 0 means nothing yet."""
+
+    worktree_id: int
+    generation: int
+    tree: str | None
+    head_commit: str | None
+    run_id: str | None
+    fingerprint: str | None
+
+
+class FileRow(NamedTuple):
+    """One path of a mapping: facts, or the reason why it has none."""
+
+    path: bytes
+    oid: str
+    mode: int
+    blob_id: int | None
+    skip: SkipReason | None
+
+
+class Counts(NamedTuple):
+    """Size of a published mapping."""
+
+    files: int  # paths with facts that were read
+    symbols: int
+
+
+def register(database: Database, name: str, root: str) -> Published:
+    """The worktree's row, made if need be; its root is kept up to date."""
+    with database.write():
+        database.run(
+            "INSERT INTO worktrees (name, root, generation) VALUES (?,?,0)"
+            " ON CONFLICT (name) DO UPDATE SET root=excluded.root WHERE root<>excluded.root",
+            name, os.fsencode(root),
+        )  # fmt: skip
+    found = published(database, name)
+    assert found is not None
+    return found
+
+
+def published(database: Database, name: str) -> Published | None:
+    """What is published for a worktree, or None where it was never registered."""
+    row = database.row(
+        "SELECT id, generation, tree, head_commit, run_id, fingerprint"
+        " FROM worktrees WHERE name=?",
+        name,
+    )
+    return Published(*row) if row else None
+
+
+def known_roots(database: Database) -> dict[str, str]:
+    """Last known root of every registered worktree."""
+    return {name: os.fsdecode(root) for name, root in database.rows("SELECT name, root FROM worktrees")}
+
+
+def forget(database: Database, name: str) -> None:
+    """Drop a worktree that is gone, with its mapping and jobs."""
+    with database.write():
+        database.run("DELETE FROM worktrees WHERE name=?", name)
+
+
+def read_mapping(database: Database, worktree_id: int) -> list[FileRow]:
+    """The whole mapping of a worktree, by path."""
+    rows = database.rows(
+        "SELECT p.path, f.oid, f.mode, f.blob_id, f.skip FROM files f"
+        " JOIN paths p ON p.id = f.path_id WHERE f.worktree_id=? ORDER BY p.path",
+        worktree_id,
+    )
+    return [FileRow(p, o.hex(), m, b, SkipReason(s) if s else None) for p, o, m, b, s in rows]
+
+
+def policy_rows(database: Database, worktree_id: int) -> list[FileRow]:
+    """The published files that decide what is indexed."""
+    rows = database.rows(
+        "SELECT p.path, f.oid, f.mode FROM paths p JOIN files f ON f.path_id = p.id"
+        " WHERE p.policy=1 AND f.worktree_id=?",
+        worktree_id,
+    )
+    return [FileRow(path, oid.hex(), mode, None, None) for path, oid, mode in rows]
+
+
+def without_blob(database: Database, worktree_id: int) -> list[FileRow]:
+    """Paths whose blob git did not have when they were published."""
+    rows = database.rows(
+        "SELECT p.path, f.oid, f.mode FROM files f JOIN paths p ON p.id = f.path_id"
+        " WHERE f.worktree_id=? AND f.skip='missing_blob'",
+        worktree_id,
+    )
+    return [FileRow(path, oid.hex(), mode, None, SkipReason.MISSING_BLOB) for path, oid, mode in rows]
+
+
+def replace_rows(
+    database: Database, worktree_id: int, gone: list[bytes], rows: list[FileRow],
+    is_policy: Callable[[bytes], bool],
+) -> None:  # fmt: skip
+    """Change the mapping by a difference. The caller holds the write transaction."""
+    touched = gone + [row.path for row in rows]
+    before = _weigh(database, worktree_id, touched)
+    database.run_many(
+        "DELETE FROM files WHERE worktree_id=? AND path_id=(SELECT id FROM paths WHERE path=?)",
+        ((worktree_id, path) for path in gone),
+    )
+    database.run_many(
+        "INSERT INTO paths (path, policy) VALUES (?,?) ON CONFLICT DO NOTHING",
+        ((row.path, is_policy(row.path)) for row in rows),
+    )
+    database.run_many(
+        "INSERT INTO files (worktree_id, path_id, oid, mode, blob_id, skip)"
+        " VALUES (?, (SELECT id FROM paths WHERE path=?), ?,?,?,?)"
+        " ON CONFLICT DO UPDATE SET oid=excluded.oid, mode=excluded.mode,"
+        " blob_id=excluded.blob_id, skip=excluded.skip",
+        ((worktree_id, r.path, bytes.fromhex(r.oid), r.mode, r.blob_id, r.skip) for r in rows),
+    )
+    after = _weigh(database, worktree_id, touched)
+    database.run(
+        "UPDATE worktrees SET files=files+?, symbols=symbols+? WHERE id=?",
+        after.files - before.files, after.symbols - before.symbols, worktree_id,
+    )  # fmt: skip
+
+
+def _weigh(database: Database, worktree_id: int, paths: list[bytes]) -> Counts:
+    files = symbols = 0
+    for at in range(0, len(paths), CHUNK):
+        part = paths[at : at + CHUNK]
+        marks = ",".join("?" * len(part))
+        row = database.row(
+            "SELECT count(*), coalesce(sum(b.symbols), 0) FROM files f"
+            " JOIN paths p ON p.id=f.path_id JOIN blobs b ON b.id=f.blob_id"
+            f" WHERE f.worktree_id=? AND b.status<>'skipped' AND p.path IN ({marks})",  # noqa: S608 — only marks
+            worktree_id, *part,
+        )  # fmt: skip
+        files, symbols = files + row[0], symbols + row[1]
+    return Counts(files, symbols)
+
+
+def raise_generation(
+    database: Database, worktree_id: int, head: Head, run_id: str, fingerprint: str
+) -> int:
+    """Name the tree that the mapping now is. The caller holds the write transaction."""
+    database.run(
+        "UPDATE worktrees SET generation=generation+1, tree=?, head_commit=?, run_id=?,"
+        " fingerprint=?, published_at=? WHERE id=?",
+        head.tree, head.commit, run_id, fingerprint, time.time(), worktree_id,
+    )  # fmt: skip
+    return int(database.row("SELECT generation FROM worktrees WHERE id=?", worktree_id)[0])
+
+
+def count(database: Database, worktree_id: int) -> Counts:
+    """Size of the published mapping."""
+    return Counts(*database.row("SELECT files, symbols FROM worktrees WHERE id=?", worktree_id))
+
+
+def skipped(database: Database, worktree_id: int) -> list[tuple[bytes, str]]:
+    """Every path without content in the index, with its recorded reason."""
+    return database.rows(
+        "SELECT p.path, coalesce(f.skip, b.reason) FROM files f JOIN paths p ON p.id=f.path_id"
+        " LEFT JOIN blobs b ON b.id=f.blob_id"
+        " WHERE f.worktree_id=? AND (f.skip IS NOT NULL OR b.status='skipped') ORDER BY p.path",
+        worktree_id,
+    )

@@ -1,0 +1,31 @@
+"""The store's schema and its history: how an older store becomes the current one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+CURRENT = 1
+"""PRAGMA user_version of a store that this code reads and writes."""
+
+MIGRATIONS: dict[int, str] = {}
+"""From version → the statements that lead to the next one. Version 1 is the first that shipped."""
+
+
+def schema() -> Iterator[str]:
+    """The statements that make an empty database current."""
+    with open(os.path.join(os.path.dirname(__file__), "schema.sql"), encoding="utf-8") as file:
+        yield from _statements(file.read())
+
+
+def migrate(version: int) -> Iterator[str]:
+    """The statements that lead from `version` to CURRENT."""
+    for step in range(version, CURRENT):
+        yield from _statements(MIGRATIONS[step])
+
+
+def _statements(script: str) -> Iterator[str]:
+    lines = (line.partition("--")[0].rstrip() for line in script.splitlines())
+    for statement in "\n".join(line for line in lines if line).split(";"):
+        if statement.strip():
+            yield statement

@@ -1,0 +1,213 @@
+-- The facts store, schema 1. Facts belong to blobs, which never change; a tree is only a mapping.
+-- History: 1 = first shape (see store/migrations.py for how a later one gets here).
+-- Times are REAL seconds since 1970, for display only: no decision reads them.
+
+-- One row per blob, read as one language by one extractor. Never updated, only added or collected.
+CREATE TABLE blobs (
+    id INTEGER PRIMARY KEY,
+    oid BLOB NOT NULL,               -- git's blob id, raw bytes (20 or 32)
+    extractor TEXT NOT NULL,         -- extractor id: version, language, grammar
+    language TEXT NOT NULL,          -- name in languages.py; 'text' without a grammar
+    status TEXT NOT NULL,            -- words.FactsStatus
+    reason TEXT NOT NULL,            -- skip reason, cause of quarantine, or what made it partial; ''
+    lines INTEGER NOT NULL,
+    symbols INTEGER NOT NULL,        -- how many definitions it has
+    interface_hash TEXT NOT NULL,    -- of the exported surface; '' without one
+    flags TEXT NOT NULL,             -- ambiguity flags, comma separated; ''
+    lexical INTEGER NOT NULL,        -- 1: the lexical index holds a document for it
+    UNIQUE (oid, extractor)
+);
+
+-- Dictionary of identifiers, so that a name is stored once.
+CREATE TABLE names (
+    id INTEGER PRIMARY KEY,
+    text TEXT NOT NULL UNIQUE
+);
+
+-- Definitions. Lines and columns are 0-based; columns count UTF-8 bytes.
+CREATE TABLE symbols (
+    blob_id INTEGER NOT NULL REFERENCES blobs(id) ON DELETE CASCADE,
+    ordinal INTEGER NOT NULL,        -- position in the blob's list; occurrences refer to it
+    name_id INTEGER NOT NULL REFERENCES names(id),
+    qualified_name TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    line INTEGER NOT NULL,           -- of the name
+    "column" INTEGER NOT NULL,       -- of the name
+    start_line INTEGER NOT NULL,     -- of the whole definition
+    end_line INTEGER NOT NULL,
+    signature TEXT NOT NULL,         -- on one line
+    doc TEXT NOT NULL,
+    parent INTEGER NOT NULL,         -- ordinal of the enclosing symbol, -1 at module level
+    exported INTEGER NOT NULL,
+    PRIMARY KEY (blob_id, ordinal)
+) WITHOUT ROWID;
+
+-- Occurrences as packed postings: one row per name and blob, eight bytes per place (facts.py).
+CREATE TABLE occurrences (
+    name_id INTEGER NOT NULL REFERENCES names(id),
+    blob_id INTEGER NOT NULL REFERENCES blobs(id) ON DELETE CASCADE,
+    places BLOB NOT NULL,
+    PRIMARY KEY (name_id, blob_id)
+) WITHOUT ROWID;
+
+-- Imports as written; what they resolve to depends on the tree and is in edges.
+CREATE TABLE imports (
+    blob_id INTEGER NOT NULL REFERENCES blobs(id) ON DELETE CASCADE,
+    ordinal INTEGER NOT NULL,
+    module TEXT NOT NULL,
+    names TEXT NOT NULL,             -- JSON: [[imported, local], …]
+    level INTEGER NOT NULL,          -- leading dots of a relative import
+    line INTEGER NOT NULL,
+    PRIMARY KEY (blob_id, ordinal)
+) WITHOUT ROWID;
+
+-- Names a blob exports, in its own order.
+CREATE TABLE exports (
+    blob_id INTEGER NOT NULL REFERENCES blobs(id) ON DELETE CASCADE,
+    ordinal INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    PRIMARY KEY (blob_id, ordinal)
+) WITHOUT ROWID;
+
+-- Dictionary of paths, shared by all worktrees.
+CREATE TABLE paths (
+    id INTEGER PRIMARY KEY,
+    path BLOB NOT NULL UNIQUE,       -- raw bytes: git does not promise UTF-8
+    policy INTEGER NOT NULL          -- 1: a file of this name decides what is indexed
+);
+
+-- Checkouts of this repository and what is published for each.
+CREATE TABLE worktrees (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,       -- 'main' or 'wt-<git's name>'
+    root BLOB NOT NULL,              -- last known root, raw bytes
+    generation INTEGER NOT NULL,     -- raised by every publish; 0 = nothing published
+    tree TEXT,                       -- id of the published tree
+    head_commit TEXT,                -- commit it was read from; NULL before the first
+    files INTEGER NOT NULL DEFAULT 0,    -- paths of the mapping whose content is indexed
+    symbols INTEGER NOT NULL DEFAULT 0,  -- definitions in them
+    fingerprint TEXT,                -- JSON of the fingerprint it was published with
+    run_id TEXT,                     -- of the run that published it
+    published_at REAL
+);
+
+-- The published mapping: every tracked path of the published tree.
+CREATE TABLE files (
+    worktree_id INTEGER NOT NULL REFERENCES worktrees(id) ON DELETE CASCADE,
+    path_id INTEGER NOT NULL REFERENCES paths(id),
+    oid BLOB NOT NULL,               -- as in the tree
+    mode INTEGER NOT NULL,
+    blob_id INTEGER REFERENCES blobs(id),  -- its facts; NULL when the path itself is skipped
+    skip TEXT,                       -- words.SkipReason of the path; NULL when it has facts
+    PRIMARY KEY (worktree_id, path_id)
+) WITHOUT ROWID;
+
+-- Dependencies between files of one worktree, resolved against its path set.
+CREATE TABLE edges (
+    id INTEGER PRIMARY KEY,
+    worktree_id INTEGER NOT NULL REFERENCES worktrees(id) ON DELETE CASCADE,
+    source_path INTEGER NOT NULL REFERENCES paths(id),
+    target_path INTEGER REFERENCES paths(id),  -- NULL: the import does not resolve
+    dependency_type TEXT NOT NULL,
+    target TEXT NOT NULL,            -- as written
+    context_id INTEGER REFERENCES contexts(id) ON DELETE CASCADE,
+    layer TEXT NOT NULL              -- words.Layer
+);
+
+-- Semantic contexts: one project of one language family.
+CREATE TABLE contexts (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    language TEXT NOT NULL,
+    config_hash TEXT NOT NULL,
+    tool_version TEXT NOT NULL,
+    enabled INTEGER NOT NULL DEFAULT 1,
+    refreshed_at REAL
+);
+
+-- The refresh queue (seed 001). context_id 0 is the lexical and syntactic refresh of a worktree.
+CREATE TABLE refresh_jobs (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,  -- never reused
+    worktree_id INTEGER NOT NULL REFERENCES worktrees(id) ON DELETE CASCADE,
+    context_id INTEGER NOT NULL DEFAULT 0,
+    status TEXT NOT NULL,            -- words.JobStatus
+    scope TEXT NOT NULL,             -- JSON: RefreshScope
+    trigger_reason TEXT NOT NULL,
+    head_at_enqueue TEXT NOT NULL,   -- commit id, or the empty tree before the first commit
+    created_at REAL NOT NULL,
+    started_at REAL,
+    finished_at REAL,
+    superseded_reason TEXT,
+    error TEXT,
+    failure_reason TEXT,             -- words.FailureReason of a failed job
+    run_id TEXT,                     -- fences every update of a running job
+    attempts INTEGER NOT NULL DEFAULT 0,
+    extracted INTEGER NOT NULL DEFAULT 0  -- blobs whose facts had to be computed
+);
+CREATE UNIQUE INDEX one_queued ON refresh_jobs (worktree_id, context_id) WHERE status = 'queued';
+CREATE UNIQUE INDEX one_running ON refresh_jobs (worktree_id, context_id) WHERE status = 'running';
+
+-- One row about the store as a whole.
+CREATE TABLE repo_state (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    last_seen_head TEXT,
+    last_seen_index_mtime REAL,
+    checked_at REAL,
+    lexical_docs INTEGER NOT NULL DEFAULT 0  -- documents the lexical index must hold
+);
+INSERT INTO repo_state (id) VALUES (1);
+
+-- What the semantic layer knows of a file's bytes in a context.
+CREATE TABLE file_semantic_facts (
+    path_id INTEGER NOT NULL REFERENCES paths(id),
+    context_id INTEGER NOT NULL REFERENCES contexts(id) ON DELETE CASCADE,
+    oid BLOB NOT NULL,               -- the bytes it was computed from
+    semantic_interface_hash TEXT NOT NULL,
+    ambiguity_flags TEXT NOT NULL,   -- JSON list
+    refreshed_at REAL NOT NULL,
+    PRIMARY KEY (path_id, context_id, oid)
+) WITHOUT ROWID;
+
+-- Interface hash of each exported symbol, to see which dependents a change reaches.
+CREATE TABLE symbol_interface_hashes (
+    blob_id INTEGER NOT NULL REFERENCES blobs(id) ON DELETE CASCADE,
+    qualified_name TEXT NOT NULL,
+    hash TEXT NOT NULL,
+    PRIMARY KEY (blob_id, qualified_name)
+) WITHOUT ROWID;
+
+-- Decisions that discharge one ambiguity, replayed while all their files are unchanged.
+CREATE TABLE decision_cache (
+    id INTEGER PRIMARY KEY,
+    ambiguity_signature TEXT NOT NULL,
+    repo_head TEXT NOT NULL,
+    file_hashes TEXT NOT NULL,       -- JSON: {path: hash}
+    decision TEXT NOT NULL,          -- JSON: selected candidates
+    proof_payload TEXT NOT NULL,
+    created_at REAL NOT NULL,
+    UNIQUE (ambiguity_signature, repo_head)
+);
+
+-- Front matter of documents (seed 003), keyed by blob like every other fact.
+CREATE TABLE documents (
+    blob_id INTEGER PRIMARY KEY REFERENCES blobs(id) ON DELETE CASCADE,
+    topics TEXT NOT NULL,            -- JSON list
+    summary TEXT NOT NULL,
+    created_at TEXT NOT NULL         -- ISO date, '' without one
+);
+
+-- The seed's shape of the same: one row per document of each worktree.
+CREATE VIEW entities AS
+    SELECT w.name AS worktree, p.path, w.published_at AS mtime, d.topics, d.summary, d.created_at
+    FROM documents d
+    JOIN files f ON f.blob_id = d.blob_id
+    JOIN paths p ON p.id = f.path_id
+    JOIN worktrees w ON w.id = f.worktree_id;
+
+CREATE INDEX policy_paths ON paths (id) WHERE policy = 1;
+CREATE INDEX files_absent ON files (worktree_id) WHERE skip = 'missing_blob';
+CREATE INDEX symbols_by_name ON symbols (name_id);
+CREATE INDEX files_by_blob ON files (blob_id);
+CREATE INDEX occurrences_by_blob ON occurrences (blob_id);
+CREATE INDEX edges_by_source ON edges (worktree_id, source_path);
+CREATE INDEX edges_by_target ON edges (worktree_id, target_path);

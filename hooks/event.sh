@@ -1,0 +1,68 @@
+# Records that HEAD may have moved, and returns. Sourced in a subshell by the installed hooks with
+# gitindex_event and gitindex_python set; stdin, stdout and stderr are /dev/null already.
+# Builtins only (one `mv` apart). Takes no lock, reads no git, says nothing, always succeeds.
+
+set +eu
+[ "${GITINDEX-}" = 0 ] && exit 0
+[ "${CI-}" = true ] && [ "${GITINDEX-}" != 1 ] && exit 0
+[ -n "${_PRE_COMMIT_SKIP_POST_CHECKOUT-}" ] && exit 0
+case ",${SKIP-}," in *,gitindex,*) exit 0 ;; esac
+
+# The whole content of a small file, without its last newline, in $content.
+gitindex_read() {
+    content=
+    while IFS= read -r line || [ -n "$line" ]; do
+        content="$content${content:+
+}$line"
+    done <"$1"
+}
+
+# Which repository this is: git's own word, else the .git of this folder (a hook's cwd is the root).
+git_dir=${GIT_DIR-}
+if [ -z "$git_dir" ]; then
+    if [ -d .git ]; then
+        git_dir=.git
+    elif [ -f .git ]; then
+        gitindex_read .git
+        git_dir=${content#gitdir: }
+    fi
+fi
+git_dir=${git_dir%/}
+case $git_dir in
+    '') exit 0 ;;
+    /*) ;;
+    *) git_dir=$PWD/$git_dir ;;
+esac
+if [ -f "$git_dir/commondir" ]; then
+    gitindex_read "$git_dir/commondir"
+    case $content in /*) common=$content ;; *) common=$git_dir/$content ;; esac
+    worktree=wt-${git_dir##*/}
+else
+    common=$git_dir
+    worktree=main
+fi
+store=$common/gitindex
+[ -d "$store/spool" ] || exit 0
+
+# Record the event, then make the public status say so.
+umask 077
+printf '%s\n' "$gitindex_event $*" >>"$store/spool/$worktree"
+if [ -f .llmc/stale_status.json ] && [ ! -h .llmc ]; then
+    if [ -x /bin/mv ]; then mv=/bin/mv; else mv=mv; fi
+    "$mv" -f .llmc/stale_status.json .llmc/rag_index_status.json
+fi
+
+# A live runner sees the event. It is alive if the process of that id has the name it gave itself.
+if [ -r "$store/runner.alive" ]; then
+    IFS=' ' read -r pid token <"$store/runner.alive"
+    if [ -r "/proc/$pid/comm" ]; then
+        IFS= read -r name <"/proc/$pid/comm"
+        [ "$name" = "$token" ] && exit 0
+    fi
+fi
+
+[ -x "$gitindex_python" ] || exit 0
+trap '' HUP INT QUIT
+cd / || exit 0
+"$gitindex_python" -I -m gitindex.runner "$common" 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
+exit 0
