@@ -14,7 +14,11 @@ def main() -> int:
     """Run one command; every known failure is one line, a hint, and its exit code."""
     args = sys.argv[1:]
     try:
-        if args[:1] in (["status"], ["check"]) and len(args) <= 2 and set(args[1:]) <= _FORMS.keys():
+        if (
+            args[:1] in (["status"], ["check"])
+            and len(args) <= 2
+            and set(args[1:]) <= _FORMS.keys()
+        ):
             from gitindex.report import show_status
 
             form = _FORMS.get(args[-1], "short" if args[0] == "check" else "text")
@@ -29,10 +33,12 @@ def main() -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return int(Exit.OK)
-    except Exception as error:  # noqa: BLE001 — the door: users never see a traceback
+    except Exception as error:
         if os.environ.get("GITINDEX_TRACE"):
             raise
-        return _complain(GitIndexError(f"internal error: {error!r}", "set GITINDEX_TRACE=1 and report it"))
+        return _complain(
+            GitIndexError(f"internal error: {error!r}", "set GITINDEX_TRACE=1 and report it")
+        )
 
 
 def _complain(error: GitIndexError) -> int:

@@ -8,6 +8,7 @@ import typer
 
 from gitindex import __version__, commands
 from gitindex.errors import Exit
+from gitindex.report import show_status
 
 app = typer.Typer(
     name="gitindex",
@@ -45,7 +46,8 @@ def _show_version(value: bool) -> None:
 @app.callback()
 def options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version."),
     ] = False,
 ) -> None:
     """A code index of a git repository that is always fresh, and can prove it."""
@@ -74,7 +76,9 @@ def doctor(path: Path = ".", as_json: Json = False) -> None:
 @app.command()
 def index(
     path: Path = ".",
-    force: Annotated[bool, typer.Option("--force", help="Extract everything again; rebuild a damaged store.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Extract everything again; rebuild a damaged store.")
+    ] = False,
 ) -> None:
     """Build or refresh the index now."""
     _leave(commands.index(path, force))
@@ -83,8 +87,12 @@ def index(
 @app.command()
 def run(
     path: Path = ".",
-    once: Annotated[bool, typer.Option("--once", help="Work until nothing waits (the default).")] = False,
-    wait: Annotated[bool, typer.Option("--wait", help="Linger for more events before leaving.")] = False,
+    once: Annotated[
+        bool, typer.Option("--once", help="Work until nothing waits (the default).")
+    ] = False,
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Linger for more events before leaving.")
+    ] = False,
 ) -> None:
     """Be the runner: process queued refreshes."""
     if once and wait:
@@ -95,7 +103,9 @@ def run(
 @app.command()
 def wait(
     path: Path = ".",
-    timeout: Annotated[float, typer.Option("--timeout", min=0.0, help="Seconds to wait at most.")] = 60.0,
+    timeout: Annotated[
+        float, typer.Option("--timeout", min=0.0, help="Seconds to wait at most.")
+    ] = 60.0,
 ) -> None:
     """Wait until HEAD is indexed; works itself if nobody does."""
     _leave(commands.wait(path, timeout))
@@ -106,13 +116,14 @@ def status(
     path: Path = ".",
     as_json: Json = False,
     short: Annotated[bool, typer.Option("--short", help="Print one word, for a prompt.")] = False,
-    skipped: Annotated[bool, typer.Option("--skipped", help="List tracked paths that are not indexed, and why.")] = False,
+    skipped: Annotated[
+        bool, typer.Option("--skipped", help="List tracked paths that are not indexed, and why.")
+    ] = False,
 ) -> None:
     """Is the index current? Exit 0 fresh, 1 stale or rebuilding, 3 not indexed, 4 error."""
-    from gitindex.report import show_skipped, show_status
-
-    form = "json" if as_json else "short" if short else "text"
-    _leave(show_skipped(form, path) if skipped else show_status(form, path))
+    if skipped:
+        _leave(commands.skipped(path, as_json))
+    _leave(show_status("json" if as_json else "short" if short else "text", path))
 
 
 @app.command()
@@ -123,11 +134,17 @@ def check(path: Path = ".", as_json: Json = False) -> None:
 
 @app.command()
 def search(
-    query: Annotated[str, typer.Argument(help="Any text: words, identifiers, a path, a pasted line.")],
+    query: Annotated[
+        str, typer.Argument(help="Any text: words, identifiers, a path, a pasted line.")
+    ],
     path: Path = ".",
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=200, help="Results at most.")] = 10,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=1, max=200, help="Results at most.")
+    ] = 10,
     as_json: Json = False,
-    strict: Annotated[bool, typer.Option("--strict", help="Refuse to answer while a job runs.")] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Refuse to answer while a job runs.")
+    ] = False,
 ) -> None:
     """Search the index: best places first, with proof."""
     _leave(commands.find(query, path, limit, as_json, strict))

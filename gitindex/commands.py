@@ -6,13 +6,12 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable
 
 from gitindex import face, hooks
 from gitindex.answer import Gated, serve
-from gitindex.atomic import remove
 from gitindex.errors import Exit, GitIndexError, StoreError
 from gitindex.freshness import judge
+from gitindex.git.interface import Head
 from gitindex.jobs import Job, RefreshJobService
 from gitindex.lock import is_held
 from gitindex.log import read_log
@@ -73,7 +72,9 @@ def index(path: str = ".", force: bool = False) -> int:
             if Runner(worktree, IMMEDIATE, report).serve(request):
                 break
             if time.monotonic() > deadline:
-                raise GitIndexError("another runner holds the store", "see `gitindex jobs`", Exit.ERROR)
+                raise GitIndexError(
+                    "another runner holds the store", "see `gitindex jobs`", Exit.ERROR
+                )
             report("waiting for another runner", None)
             time.sleep(POLL_SECONDS)
     from gitindex.report import show_status
@@ -103,14 +104,18 @@ def wait(path: str = ".", timeout: float = 60.0) -> int:
             return int(Exit.OK)
         if time.monotonic() > deadline:
             raise GitIndexError(
-                f"still {verdict.state} after {timeout:g} s: {verdict.why}", "see `gitindex log`", Exit.NO
+                f"still {verdict.state} after {timeout:g} s: {verdict.why}",
+                "see `gitindex log`",
+                Exit.NO,
             )
         if not is_held(worktree.lock):
             _run_for(worktree)
         time.sleep(POLL_SECONDS)
 
 
-def find(query: str, path: str = ".", limit: int = 10, as_json: bool = False, strict: bool = False) -> int:
+def find(
+    query: str, path: str = ".", limit: int = 10, as_json: bool = False, strict: bool = False
+) -> int:
     """Search the index."""
     worktree = find_worktree(path)
     try:
@@ -123,6 +128,23 @@ def find(query: str, path: str = ".", limit: int = 10, as_json: bool = False, st
     else:
         _say_results(answer)
     return int(Exit.OK if answer["results"] else Exit.NO)
+
+
+def skipped(path: str = ".", as_json: bool = False) -> int:
+    """Every tracked path without content in the index, and why."""
+    worktree = find_worktree(path)
+    try:
+        with serve(worktree, path) as served:
+            rows = mapping.skipped(served.database, served.published.worktree_id)
+    except Gated as closed:
+        return _say_gated(closed, as_json)
+    if as_json:
+        listed = [{"path": safe_text(name), "reason": reason} for name, reason in rows]
+        _say(json.dumps({"status": "ok", "skipped": listed}, ensure_ascii=True))
+    else:
+        for name, reason in rows:
+            _say(f"{reason:<14} {safe_text(name)}")
+    return int(Exit.OK)
 
 
 def jobs(path: str = ".", limit: int = 20, as_json: bool = False) -> int:
@@ -173,7 +195,7 @@ def _opted_in(path: str) -> Worktree:
     return worktree
 
 
-def _no_head() -> object:
+def _no_head() -> Head:
     raise StoreError("history needs no HEAD")
 
 
@@ -197,7 +219,8 @@ def _say_results(answer: dict[str, object]) -> None:
     assert isinstance(freshness, dict)
     assert isinstance(receipt, dict)
     pending = f", {freshness['pendingPaths']} paths pending" if freshness["pendingPaths"] else ""
-    _say(f"-- {freshness['state']}{pending}; tree {str(receipt['treeId'])[:12]}, generation {receipt['generation']}")
+    tree = f"tree {str(receipt['treeId'])[:12]}, generation {receipt['generation']}"
+    _say(f"-- {freshness['state']}{pending}; {tree}")
 
 
 def _job_fields(job: Job) -> dict[str, object]:
@@ -207,9 +230,12 @@ def _job_fields(job: Job) -> dict[str, object]:
 
 
 def _job_line(job: Job) -> str:
-    took = f"{job.finished_at - job.started_at:.2f} s" if job.finished_at and job.started_at else "-"
+    took = (
+        f"{job.finished_at - job.started_at:.2f} s" if job.finished_at and job.started_at else "-"
+    )
     why = safe_text(job.error or job.superseded_reason or "")
-    return f"{job.id:>5} {job.status:<10} {took:>8} {job.extracted:>6} blobs  {safe_text(job.trigger_reason)}  {why}".rstrip()
+    line = f"{job.id:>5} {job.status:<10} {took:>8} {job.extracted:>6} blobs"
+    return f"{line}  {safe_text(job.trigger_reason)}  {why}".rstrip()
 
 
 def _say(text: str) -> None:

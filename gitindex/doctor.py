@@ -37,7 +37,9 @@ def examine(path: str = ".", as_json: bool = False) -> int:
         sys.stdout.write(json.dumps({"status": "ok", "findings": listed}) + "\n")
     else:
         for finding in findings:
-            sys.stdout.write(f"{'ok ' if finding.ok else 'BAD'} {finding.name}: {safe_text(finding.detail)}\n")
+            sys.stdout.write(
+                f"{'ok ' if finding.ok else 'BAD'} {finding.name}: {safe_text(finding.detail)}\n"
+            )
             if not finding.ok and finding.remedy:
                 sys.stdout.write(f"      hint: {safe_text(finding.remedy)}\n")
     return int(Exit.OK if all(finding.ok for finding in findings) else Exit.ERROR)
@@ -68,7 +70,12 @@ def _hooks(worktree: Worktree) -> list[Finding]:
     except GitIndexError as error:
         return [Finding("hooks", False, error.message, error.hint)]
     return [
-        Finding(hook.event, hook.state == "installed", f"{hook.state} at {hook.path}", "run `gitindex install`")
+        Finding(
+            hook.event,
+            hook.state == "installed",
+            f"{hook.state} at {hook.path}",
+            "run `gitindex install`",
+        )
         for hook in states
     ]
 

@@ -86,8 +86,12 @@ def _status(
 def _check_folder(path: str) -> None:
     found = os.lstat(path)
     if not stat.S_ISDIR(found.st_mode):
-        raise GitIndexError(f"{LLMC} is not a folder of ours", f"move it away: gitindex writes {LLMC}/")
+        raise GitIndexError(
+            f"{LLMC} is not a folder of ours", f"move it away: gitindex writes {LLMC}/"
+        )
     if found.st_uid != os.geteuid():
-        raise GitIndexError(f"{LLMC} belongs to another user", "run gitindex as the repository's owner")
+        raise GitIndexError(
+            f"{LLMC} belongs to another user", "run gitindex as the repository's owner"
+        )
     if stat.S_IMODE(found.st_mode) != 0o700:
         os.chmod(path, 0o700)

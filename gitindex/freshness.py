@@ -42,7 +42,12 @@ def judge(seen: Observation) -> Verdict:
     if seen.head.dirty:
         return _stale(f"{len(seen.head.dirty)} tracked paths differ from HEAD")
     files = marker.indexed_files
-    return Verdict(IndexState.FRESH, FreshnessState.FRESH, Exit.OK, f"{files} files, tree {marker.tree_id[:12]}")
+    return Verdict(
+        IndexState.FRESH,
+        FreshnessState.FRESH,
+        Exit.OK,
+        f"{files} files, tree {marker.tree_id[:12]}",
+    )
 
 
 def _unproven(seen: Observation) -> str:

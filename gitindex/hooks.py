@@ -41,8 +41,12 @@ def hooks_folder(worktree: Worktree) -> str:
         env=env, capture_output=True, timeout=30, check=False,
     )  # fmt: skip
     if done.returncode:
-        raise GitIndexError("git does not say where its hooks are", "run `git rev-parse --git-path hooks`")
-    return os.path.normpath(os.path.join(worktree.root, os.fsdecode(done.stdout.removesuffix(b"\n"))))
+        raise GitIndexError(
+            "git does not say where its hooks are", "run `git rev-parse --git-path hooks`"
+        )
+    return os.path.normpath(
+        os.path.join(worktree.root, os.fsdecode(done.stdout.removesuffix(b"\n")))
+    )
 
 
 def render_block(event: str) -> str:
@@ -72,7 +76,7 @@ def install(worktree: Worktree) -> list[HookState]:
     for hook in hook_states(worktree):
         if hook.state != "foreign":
             write_atomic(hook.path, _hook_file(hook.event))
-            os.chmod(hook.path, 0o755)
+            os.chmod(hook.path, 0o755)  # noqa: S103 — git runs it for everybody
     return hook_states(worktree)
 
 

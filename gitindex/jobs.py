@@ -68,9 +68,7 @@ class LostJob(Exception):
 class RefreshJobService:
     """The queue of one worktree. HEAD is read inside the transaction that decides."""
 
-    def __init__(
-        self, database: Database, worktree_id: int, read_head: Callable[[], Head]
-    ) -> None:
+    def __init__(self, database: Database, worktree_id: int, read_head: Callable[[], Head]) -> None:
         self._db = database
         self._worktree = worktree_id
         self._read_head = read_head
@@ -173,12 +171,12 @@ class RefreshJobService:
             )
             return
         self._widen(follow_up, job.scope)
-        self._end(job, JobStatus.SUPERSEDED, superseded_reason=f"merged into {follow_up.id}: {error}")
+        self._end(
+            job, JobStatus.SUPERSEDED, superseded_reason=f"merged into {follow_up.id}: {error}"
+        )
 
     def _end(self, job: Job, status: JobStatus, **fields: object) -> None:
-        self._move(
-            job.id, JobStatus.RUNNING, status, job.run_id, finished_at=time.time(), **fields
-        )
+        self._move(job.id, JobStatus.RUNNING, status, job.run_id, finished_at=time.time(), **fields)
 
     def _supersede(self, queued: Job, why: str) -> None:
         self._move(
@@ -192,7 +190,7 @@ class RefreshJobService:
         """The one UPDATE of the queue: fenced by status and run id, its row count checked."""
         assigned = "".join(f", {name}=?" for name in fields)
         changed = self._db.run(
-            f"UPDATE refresh_jobs SET status=?{assigned} WHERE id=? AND status=? AND run_id IS ?",  # noqa: S608 — our own names
+            f"UPDATE refresh_jobs SET status=?{assigned} WHERE id=? AND status=? AND run_id IS ?",
             new, *fields.values(), job_id, old, owner,
         )  # fmt: skip
         if changed != 1:
@@ -214,7 +212,7 @@ class RefreshJobService:
         return found[0] if found else None
 
     def _select(self, where: str, *values: object) -> list[Job]:
-        sql = f"SELECT {_COLUMNS} FROM refresh_jobs WHERE worktree_id=? AND {where}"  # noqa: S608 — our own words
+        sql = f"SELECT {_COLUMNS} FROM refresh_jobs WHERE worktree_id=? AND {where}"
         return [_job(row) for row in self._db.rows(sql, self._worktree, *values)]
 
     def _prune(self) -> None:

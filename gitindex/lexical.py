@@ -90,7 +90,7 @@ class LexicalReader:
             query = tantivy.Query.term_query(self._schema, "key", _term(key))
             return bool(self._searcher.search(query, 1).hits)
 
-    def keys(self) -> set[FactsKey]:
+    def all_keys(self) -> set[FactsKey]:
         """Every document's key."""
         with _translated():
             hits = self._searcher.search(tantivy.Query.all_query(), max(1, self.documents)).hits
@@ -125,6 +125,6 @@ def _translated() -> Iterator[None]:
         yield
     except (KeyboardInterrupt, SystemExit, GeneratorExit, StoreError):
         raise
-    except BaseException as error:  # noqa: BLE001 — Rust panics are BaseException
+    except BaseException as error:
         said = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise StoreError(f"the lexical index failed: {said}", "run `gitindex doctor`") from error

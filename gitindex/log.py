@@ -23,7 +23,9 @@ class Log:
         try:
             self._rotate()
             fd = os.open(
-                self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
+                self._path,
+                os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW,
+                0o600,
             )
             try:
                 os.write(fd, json.dumps(line, default=str).encode() + b"\n")

@@ -96,9 +96,7 @@ def read_progress(worktree: Worktree) -> Progress | None:
         kind = BuildKind(str(fields.get("kind")))
     except ValueError:
         kind = BuildKind.REFRESH
-    return Progress(
-        kind, fields.get("phase"), fields.get("progressPct"), fields.get("lastUpdated")
-    )
+    return Progress(kind, fields.get("phase"), fields.get("progressPct"), fields.get("lastUpdated"))
 
 
 def read_failure(worktree: Worktree) -> Failure | None:

@@ -124,7 +124,9 @@ def worktree_at(root: str) -> Worktree:
 def _linked_git_dir(root: str, dot_git: str) -> str:
     text = _pointer(dot_git)
     if not text.startswith("gitdir: "):
-        raise GitIndexError(f"unreadable .git file in {safe_text(root)}", "check it with `git fsck`")
+        raise GitIndexError(
+            f"unreadable .git file in {safe_text(root)}", "check it with `git fsck`"
+        )
     return os.path.normpath(os.path.join(root, text.removeprefix("gitdir: ")))
 
 

@@ -120,7 +120,7 @@ def skip_content(data: bytes) -> SkipReason | None:
 def _parse_attributes(data: bytes, base: bytes) -> list[_Attribute]:
     found = []
     for line in data.splitlines():
-        pattern, *words = line.split()or [b"#"]
+        pattern, *words = line.split() or [b"#"]
         if pattern.startswith((b"#", b"[attr]", b"!")):
             continue
         rule = make_rule(pattern.strip(b'"'), base)

@@ -110,7 +110,9 @@ class Refresher:
         policy = self._policy(base, changed)
         for path, entry in changed.items():
             if path == LLMC.encode() or path.startswith(LLMC.encode() + b"/"):
-                raise GitIndexError(f"{LLMC} is tracked in this repository", f"`git rm -r --cached {LLMC}`")
+                raise GitIndexError(
+                    f"{LLMC} is tracked in this repository", f"`git rm -r --cached {LLMC}`"
+                )
             if entry is None:
                 plan.gone.append(path)
             else:
@@ -140,7 +142,9 @@ class Refresher:
     ) -> dict[bytes, Entry | None]:
         """Paths whose blob was missing at the last refresh: it may be here now."""
         rows = mapping.without_blob(self._db, base.worktree_id)
-        return {row.path: Entry(row.path, row.mode, row.oid) for row in rows if row.path not in changed}
+        return {
+            row.path: Entry(row.path, row.mode, row.oid) for row in rows if row.path not in changed
+        }
 
     def _policy(self, base: Published, changed: dict[bytes, Entry | None]) -> Policy:
         """The new tree's policy files: those already published, and those that changed."""
@@ -166,19 +170,19 @@ class Refresher:
         plan.wanted.append(Wanted(entry, key, language))
 
     def _start_of(self, oid: str) -> bytes:
-        return self._repo.read(oid)[:BINARY_PROBE] if self._repo.size(oid) <= MAX_TEXT_BYTES else b""
+        return (
+            self._repo.read(oid)[:BINARY_PROBE] if self._repo.size(oid) <= MAX_TEXT_BYTES else b""
+        )
 
     def _extract(self, plan: Plan, scope: RefreshScope, force: bool) -> set[FactsKey]:
         first = {wanted.key: wanted for wanted in reversed(self._ordered(plan.wanted, scope))}
         keys = list(reversed(first))
         missing = keys if force else self._blobs.missing(keys)
         batch = _Batch()
-        done = 0
         absent: set[str] = set()
         tasks = self._tasks([first[key] for key in missing], batch, absent)
-        for task, reply in self._extractor.extract(tasks):
+        for done, (task, reply) in enumerate(self._extractor.extract(tasks), 1):
             batch.add(task, reply)
-            done += 1
             self._report("extract", 100.0 * done / len(missing))
             if batch.full:
                 self._flush(batch)
@@ -192,11 +196,11 @@ class Refresher:
             return wanted
         names = {w.entry.path.decode("utf-8", "surrogateescape"): w for w in wanted}
         chosen = resolve_scope(scope, names, lambda _: None)
-        return sorted(wanted, key=lambda w: w.entry.path.decode("utf-8", "surrogateescape") not in chosen)
+        return sorted(
+            wanted, key=lambda w: w.entry.path.decode("utf-8", "surrogateescape") not in chosen
+        )
 
-    def _tasks(
-        self, wanted: Iterable[Wanted], batch: _Batch, absent: set[str]
-    ) -> Iterator[Task]:
+    def _tasks(self, wanted: Iterable[Wanted], batch: _Batch, absent: set[str]) -> Iterator[Task]:
         for path in wanted:
             try:
                 size = self._repo.size(path.key.oid)

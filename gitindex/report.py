@@ -26,29 +26,8 @@ def show_status(form: str = "text", path: str = ".") -> int:
     elif form == "short":
         _print(str(verdict.state))
     else:
-        _print(_text(worktree, seen, verdict))
+        _print(_text(seen, verdict))
     return int(verdict.code)
-
-
-def show_skipped(form: str, path: str = ".") -> int:
-    """Print every tracked path without content in the index, and why."""
-    from gitindex.answer import Gated, serve
-    from gitindex.store import mapping
-
-    worktree = find_worktree(path)
-    try:
-        with serve(worktree, path) as served:
-            rows = mapping.skipped(served.database, served.published.worktree_id)
-    except Gated as closed:
-        _print(json.dumps(closed.envelope) if form == "json" else closed.envelope["message"])
-        return int(Exit.GATED)
-    if form == "json":
-        listed = [{"path": safe_text(name), "reason": reason} for name, reason in rows]
-        _print(json.dumps({"status": "ok", "skipped": listed}, ensure_ascii=True))
-    else:
-        for name, reason in rows:
-            _print(f"{reason:<14} {safe_text(name)}")
-    return int(Exit.OK)
 
 
 def status_envelope(
@@ -88,12 +67,12 @@ def status_envelope(
 
 def _searchable(seen: Observation) -> bool:
     """Without opening the database: a proven marker, or a store whose proof is in doubt."""
-    return seen.store_exists and seen.proof.outcome is not ProofOutcome.STALE_LOCAL or (
+    return (seen.store_exists and seen.proof.outcome is not ProofOutcome.STALE_LOCAL) or (
         seen.store_exists and seen.proof.reason is not None
     )
 
 
-def _text(worktree: Worktree, seen: Observation, verdict: Verdict) -> str:
+def _text(seen: Observation, verdict: Verdict) -> str:
     lines = [f"{verdict.state}: {verdict.why}"]
     if seen.progress is not None and seen.progress.progress_pct is not None:
         lines.append(f"  {seen.progress.progress_pct:.0f} %")

@@ -22,8 +22,8 @@ from gitindex.refresh import Outcome, Refresher
 from gitindex.scope import FULL, RefreshScope
 from gitindex.session import Session
 from gitindex.spool import IMMEDIATE, Pace
-from gitindex.store import mapping
 from gitindex.status import load_status
+from gitindex.store import mapping
 from gitindex.words import BuildKind, FailureReason, IndexState, ProofOutcome
 
 MAX_SCOPE_PATHS = 500
@@ -45,7 +45,9 @@ class Request(NamedTuple):
 class Runner:
     """Serves one store. Whoever gets the lock serves everybody's events."""
 
-    def __init__(self, anchor: Worktree, pace: Pace = IMMEDIATE, report: Report | None = None) -> None:
+    def __init__(
+        self, anchor: Worktree, pace: Pace = IMMEDIATE, report: Report | None = None
+    ) -> None:
         self._anchor = anchor
         self._pace = pace
         self._report = report or (lambda _phase, _percent: None)
@@ -116,7 +118,9 @@ class Runner:
     ) -> None:
         scope = FULL if full else self._scope(session, worktree)
         done = session.jobs(worktree).enqueue_refresh(scope, reason)
-        self._log.write("enqueue", root=worktree.root, job=done.job_id, outcome=done.outcome, why=reason)
+        self._log.write(
+            "enqueue", root=worktree.root, job=done.job_id, outcome=done.outcome, why=reason
+        )
 
     def _scope(self, session: Session, worktree: Worktree) -> RefreshScope:
         """Where the difference is now: a hint for the order of work, never a limit to it."""
@@ -139,7 +143,9 @@ class Runner:
             jobs = session.jobs(worktree)
             while (job := jobs.claim(uuid.uuid4().hex)) is not None:
                 ours = request is not None and request.worktree.id == worktree.id
-                self._run_job(session, worktree, jobs, job, force=ours and bool(request and request.force))
+                self._run_job(
+                    session, worktree, jobs, job, force=ours and bool(request and request.force)
+                )
                 ran = True
             if not jobs.has_work():
                 remove(worktree.taken)
@@ -162,7 +168,12 @@ class Runner:
         else:
             remove(worktree.failure)
             seconds = round(time.monotonic() - started, 3)
-            log.write("completed", tree=outcome.marker.tree_id, extracted=outcome.extracted, seconds=seconds)
+            log.write(
+                "completed",
+                tree=outcome.marker.tree_id,
+                extracted=outcome.extracted,
+                seconds=seconds,
+            )
         finally:
             _quietly(remove, worktree.progress)
 
@@ -214,7 +225,10 @@ class Runner:
             head = session.repository(worktree).head()
             failure = read_failure(worktree)
             moved = (head.tree, head.commit) != (row.tree, row.head_commit)
-            unproven = prove(worktree).outcome not in (ProofOutcome.VALID, ProofOutcome.PROBE_FAILED)
+            unproven = prove(worktree).outcome not in (
+                ProofOutcome.VALID,
+                ProofOutcome.PROBE_FAILED,
+            )
             given_up = failure is not None and failure.commit in (head.commit, None)
             if (moved or unproven) and not given_up:
                 self._enqueue(session, worktree, "HEAD moved" if moved else "proof missing")

@@ -116,15 +116,13 @@ def _prefer_definitions(served: Served, query: Query, candidate: Candidate) -> C
     return candidate._replace(score=candidate.score + bonus)
 
 
-def _definitions(
-    served: Served, query: Query, blob_id: int
-) -> list[tuple[str, str, int, int]]:
+def _definitions(served: Served, query: Query, blob_id: int) -> list[tuple[str, str, int, int]]:
     """Symbols of a blob whose whole name was asked for, the exact spelling first."""
     asked = dict.fromkeys([*query.words, *query.terms])
     marks = ",".join("?" * len(asked))
     rows = served.database.rows(
         "SELECT n.text, s.kind, s.line, s.end_line FROM symbols s JOIN names n ON n.id=s.name_id"
-        f" WHERE s.blob_id=? AND (n.text IN ({marks}) OR lower(n.text) IN ({marks}))"  # noqa: S608 — only marks
+        f" WHERE s.blob_id=? AND (n.text IN ({marks}) OR lower(n.text) IN ({marks}))"
         " ORDER BY s.line",
         blob_id, *asked, *asked,
     )  # fmt: skip

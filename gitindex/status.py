@@ -74,7 +74,9 @@ def utc_now() -> str:
 
 
 def _status(fields: dict[str, Any]) -> IndexStatus | None:
-    texts = [fields.get(key) for key in ("repo", "index_state", "last_indexed_at", "schema_version")]
+    texts = [
+        fields.get(key) for key in ("repo", "index_state", "last_indexed_at", "schema_version")
+    ]
     optional = [fields.get("last_indexed_commit"), fields.get("last_error")]
     if not all(isinstance(text, str) for text in texts) or "last_indexed_commit" not in fields:
         return None

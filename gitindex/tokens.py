@@ -47,6 +47,4 @@ def lexical_text(text: str) -> str:
     for word, count in Counter(words_of(text)).items():
         for term in terms_of(word):
             counts[term] += count
-    return " ".join(
-        " ".join([term] * min(count, MAX_REPEATS)) for term, count in counts.items()
-    )
+    return " ".join(" ".join([term] * min(count, MAX_REPEATS)) for term, count in counts.items())

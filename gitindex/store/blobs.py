@@ -45,7 +45,7 @@ class BlobTable:
                 part = oids[at : at + CHUNK]
                 marks = ",".join("?" * len(part))
                 rows = self._db.rows(
-                    f"SELECT oid, id FROM blobs WHERE extractor=? AND oid IN ({marks})",  # noqa: S608 — only marks
+                    f"SELECT oid, id FROM blobs WHERE extractor=? AND oid IN ({marks})",
                     extractor, *part,
                 )  # fmt: skip
                 found.update((FactsKey(oid.hex(), extractor), blob_id) for oid, blob_id in rows)
@@ -76,7 +76,7 @@ class BlobTable:
                 *values, blob_id,
             )  # fmt: skip
             for table in ("symbols", "occurrences", "imports", "exports"):
-                self._db.run(f"DELETE FROM {table} WHERE blob_id=?", blob_id)  # noqa: S608 — our own names
+                self._db.run(f"DELETE FROM {table} WHERE blob_id=?", blob_id)
         self._add_children(blob_id, facts)
         return held is None
 
@@ -124,7 +124,7 @@ class BlobTable:
             for at in range(0, len(unknown), CHUNK):
                 part = unknown[at : at + CHUNK]
                 marks = ",".join("?" * len(part))
-                sql = f"SELECT text, id FROM names WHERE text IN ({marks})"  # noqa: S608 — only marks
+                sql = f"SELECT text, id FROM names WHERE text IN ({marks})"
                 self._names.update(self._db.rows(sql, *part))
         return self._names
 
@@ -142,7 +142,9 @@ class BlobTable:
             "SELECT module, names, level, line FROM imports WHERE blob_id=? ORDER BY ordinal",
             blob_id,
         )
-        exports = self._db.rows("SELECT name FROM exports WHERE blob_id=? ORDER BY ordinal", blob_id)
+        exports = self._db.rows(
+            "SELECT name FROM exports WHERE blob_id=? ORDER BY ordinal", blob_id
+        )
         postings = self._db.rows(
             "SELECT n.text, places FROM occurrences JOIN names n ON n.id = name_id"
             " WHERE blob_id=? ORDER BY n.text",
@@ -153,7 +155,7 @@ class BlobTable:
             status=FactsStatus(status),
             lines=lines,
             reason=reason,
-            symbols=tuple(Symbol(*row[:-1], bool(row[-1])) for row in symbols),
+            symbols=tuple(Symbol._make((*row[:-1], bool(row[-1]))) for row in symbols),
             imports=tuple(Import(m, _pairs(n), lv, ln) for m, n, lv, ln in imports),
             exports=tuple(name for (name,) in exports),
             interface_hash=interface_hash,

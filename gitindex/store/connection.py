@@ -128,13 +128,17 @@ def translated(path: str) -> Iterator[None]:
 def _explain(path: str, error: sqlite3.Error) -> StoreError:
     said, where = str(error), safe_text(path)
     if any(word in said for word in _DAMAGED):
-        return CorruptStore(f"the store is damaged: {where} ({said})", "run `gitindex index --force`")
+        return CorruptStore(
+            f"the store is damaged: {where} ({said})", "run `gitindex index --force`"
+        )
     if "locked" in said or "busy" in said:
         return StoreBusy(f"the store is busy: {where}", "try again in a moment")
     if "full" in said:
         return StoreError(f"no space left for the store: {where}", "free some disk space")
     if "readonly" in said or "unable to open" in said or "disk I/O" in said:
-        return StoreError(f"cannot use the store: {where} ({said})", "check its permissions and disk")
+        return StoreError(
+            f"cannot use the store: {where} ({said})", "check its permissions and disk"
+        )
     return StoreError(f"the store failed: {said}", "run `gitindex doctor`")
 
 
@@ -160,7 +164,9 @@ def _bring_up_to_date(database: Database) -> None:
 
 def _wrong_version(version: int) -> StoreError:
     if version > CURRENT:
-        return StoreError(f"the store was written by a newer gitindex (schema {version})", "upgrade gitindex")
+        return StoreError(
+            f"the store was written by a newer gitindex (schema {version})", "upgrade gitindex"
+        )
     return StoreError(f"the store has an older schema ({version})", "run `gitindex index`")
 
 

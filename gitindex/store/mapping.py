@@ -57,8 +57,7 @@ def register(database: Database, name: str, root: str) -> Published:
 def published(database: Database, name: str) -> Published | None:
     """What is published for a worktree, or None where it was never registered."""
     row = database.row(
-        "SELECT id, generation, tree, head_commit, run_id, fingerprint"
-        " FROM worktrees WHERE name=?",
+        "SELECT id, generation, tree, head_commit, run_id, fingerprint FROM worktrees WHERE name=?",
         name,
     )
     return Published(*row) if row else None
@@ -66,7 +65,9 @@ def published(database: Database, name: str) -> Published | None:
 
 def known_roots(database: Database) -> dict[str, str]:
     """Last known root of every registered worktree."""
-    return {name: os.fsdecode(root) for name, root in database.rows("SELECT name, root FROM worktrees")}
+    return {
+        name: os.fsdecode(root) for name, root in database.rows("SELECT name, root FROM worktrees")
+    }
 
 
 def forget(database: Database, name: str) -> None:
@@ -102,7 +103,9 @@ def without_blob(database: Database, worktree_id: int) -> list[FileRow]:
         " WHERE f.worktree_id=? AND f.skip='missing_blob'",
         worktree_id,
     )
-    return [FileRow(path, oid.hex(), mode, None, SkipReason.MISSING_BLOB) for path, oid, mode in rows]
+    return [
+        FileRow(path, oid.hex(), mode, None, SkipReason.MISSING_BLOB) for path, oid, mode in rows
+    ]
 
 
 def replace_rows(
@@ -142,7 +145,7 @@ def _weigh(database: Database, worktree_id: int, paths: list[bytes]) -> Counts:
         row = database.row(
             "SELECT count(*), coalesce(sum(b.symbols), 0) FROM files f"
             " JOIN paths p ON p.id=f.path_id JOIN blobs b ON b.id=f.blob_id"
-            f" WHERE f.worktree_id=? AND b.status<>'skipped' AND p.path IN ({marks})",  # noqa: S608 — only marks
+            f" WHERE f.worktree_id=? AND b.status<>'skipped' AND p.path IN ({marks})",
             worktree_id, *part,
         )  # fmt: skip
         files, symbols = files + row[0], symbols + row[1]

@@ -1,0 +1,36 @@
+# Two commands set everything up on a machine with Python 3.11+, git and make: `make index`, `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+WORKERS ?= 2
+
+.PHONY: index test lint bench torture clean
+
+$(VENV)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $@
+
+index: $(VENV)/.installed  ## index this very repository, with hooks
+	$(BIN)/gitindex install
+	$(BIN)/gitindex index
+	$(BIN)/gitindex status
+	$(BIN)/gitindex search "how is freshness decided" --limit 3
+
+lint: $(VENV)/.installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: lint  ## everything CI runs
+	$(BIN)/pytest -n $(WORKERS) -m "not torture"
+
+bench: $(VENV)/.installed  ## the benchmark table
+	$(BIN)/python -m bench
+
+torture: $(VENV)/.installed  ## the fault suites at full size
+	$(BIN)/pytest -n $(WORKERS) -m torture --timeout 3600
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,80 @@
+"""Real repositories in a temporary home. A test that touches the user's home fails."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support import Repo, stop_runners
+
+REAL_HOME = os.path.realpath(os.path.expanduser("~"))
+CHECKOUT = str(Path(__file__).resolve().parent.parent)
+TEMP_HOME = tempfile.mkdtemp(prefix="gitindex-home-")
+
+for _name in [n for n in os.environ if n.startswith(("GIT_", "PYTHON", "XDG_"))]:
+    del os.environ[_name]
+for _name in ("CI", "GITINDEX", "SKIP", "PRE_COMMIT"):
+    os.environ.pop(_name, None)
+os.environ.update(
+    HOME=TEMP_HOME,
+    GIT_CONFIG_NOSYSTEM="1",
+    GIT_AUTHOR_NAME="A U Thor",
+    GIT_AUTHOR_EMAIL="author@example.com",
+    GIT_COMMITTER_NAME="C O Mitter",
+    GIT_COMMITTER_EMAIL="committer@example.com",
+    GIT_AUTHOR_DATE="1700000000 +0000",
+    GIT_COMMITTER_DATE="1700000000 +0000",
+    GIT_EDITOR=":",
+    TZ="UTC",
+    LC_ALL="C.UTF-8",
+)
+Path(TEMP_HOME, ".gitconfig").write_text(
+    "[user]\n\tname = C O Mitter\n\temail = committer@example.com\n"
+    "[init]\n\tdefaultBranch = main\n[advice]\n\tdetachedHead = false\n"
+    '[protocol "file"]\n\tallow = always\n'
+)
+
+
+def _guard_home(event: str, args: tuple[object, ...]) -> None:
+    """Fail on any write below the real home, except caches of this very checkout."""
+    if event != "open" or not isinstance(args[0], (str, bytes)):
+        return
+    mode, flags = args[1], args[2]
+    writes = (isinstance(mode, str) and any(c in mode for c in "wax+")) or (
+        isinstance(flags, int) and flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)
+    )
+    if not writes:
+        return
+    path = os.path.realpath(os.fsdecode(args[0]))
+    allowed = (CHECKOUT, tempfile.gettempdir(), sys.prefix, sys.base_prefix)
+    if path.startswith(REAL_HOME + os.sep) and not path.startswith(allowed):
+        raise PermissionError(f"a test wrote into the user's home: {path}")
+
+
+sys.addaudithook(_guard_home)
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Iterator[Repo]:
+    """An empty repository without hooks and without an index."""
+    made = Repo(tmp_path / "repo")
+    made.init()
+    yield made
+    stop_runners(tmp_path)
+
+
+@pytest.fixture
+def indexed(repo: Repo) -> Repo:
+    """A repository with hooks, three files, and a fresh index."""
+    repo.write("app.py", "import lib.util\n\n\ndef main():\n    return lib.util.helper()\n")
+    repo.write("lib/util.py", "def helper():\n    return 42\n")
+    repo.write("README.md", "# Title\n\nSome words.\n")
+    repo.commit("first")
+    repo.gitindex("install")
+    repo.wait_fresh()
+    return repo

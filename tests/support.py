@@ -1,0 +1,204 @@
+"""A real repository with the verbs tests need. Every subprocess has a time-out."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from gitindex.git.interface import Entry
+from gitindex.git.objects import Pygit2Repository
+from gitindex.paths import Worktree, worktree_at
+from gitindex.policy import read_policy
+from gitindex.store import mapping
+from gitindex.store.connection import open_reader
+
+TIMEOUT = 60
+
+
+class Repo:
+    """One work tree on disk."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def init(self, *options: str) -> None:
+        self.path.mkdir(parents=True, exist_ok=True)
+        self.git("init", "-q", *options)
+
+    def git(self, *args: str, check: bool = True, env: dict[str, str] | None = None) -> str:
+        """Run git and return its output."""
+        done = self.try_git(*args, env=env)
+        if check and done.returncode:
+            raise AssertionError(f"git {args}: {done.returncode}\n{done.stdout}\n{done.stderr}")
+        return done.stdout
+
+    def try_git(
+        self, *args: str, env: dict[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["git", "-C", str(self.path), *args],
+            env={**os.environ, **(env or {})}, capture_output=True, text=True,
+            errors="surrogateescape", timeout=TIMEOUT, check=False,
+        )  # fmt: skip
+
+    def write(self, name: str, text: str | bytes) -> None:
+        target = self.path / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(text.encode() if isinstance(text, str) else text)
+
+    def commit(self, message: str = "commit", *options: str) -> str:
+        """Add everything, commit, and return the commit's id."""
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", message, *options)
+        return self.git("rev-parse", "HEAD").strip()
+
+    def gitindex(
+        self, *args: str, env: dict[str, str] | None = None, cwd: Path | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Run the real command in a process of its own."""
+        return subprocess.run(
+            [sys.executable, "-m", "gitindex", *args],
+            cwd=cwd or self.path, env={**os.environ, **(env or {})},
+            capture_output=True, text=True, errors="surrogateescape", timeout=TIMEOUT, check=False,
+        )  # fmt: skip
+
+    def answer(self, *args: str) -> dict[str, Any]:
+        """The JSON a command prints."""
+        done = self.gitindex(*args, "--json")
+        value = json.loads(done.stdout)
+        assert isinstance(value, dict)
+        return value
+
+    def state(self) -> str:
+        """What `gitindex status` says in one word."""
+        return self.gitindex("status", "--short").stdout.strip()
+
+    def wait_fresh(self, timeout: float = 30) -> None:
+        """Wait, without helping, until the background runner has made HEAD fresh."""
+
+        def fresh() -> bool:
+            return bool(self.answer("status")["state"] == "fresh")
+
+        wait_for(fresh, timeout, lambda: f"{self.answer('status')}\n{self.log()}")
+
+    def log(self) -> str:
+        path = Path(self.worktree.store, "log")
+        return path.read_text() if path.exists() else ""
+
+    @property
+    def worktree(self) -> Worktree:
+        return worktree_at(os.path.realpath(self.path))
+
+    def marker(self) -> dict[str, Any]:
+        value = json.loads(Path(self.worktree.marker).read_text())
+        assert isinstance(value, dict)
+        return value
+
+    def tree(self) -> str:
+        return self.git("rev-parse", "HEAD^{tree}").strip()
+
+    def ls_tree(self, rev: str = "HEAD") -> dict[bytes, tuple[int, str]]:
+        """Path → (mode, blob id) by git's own word."""
+        out = subprocess.run(
+            ["git", "-C", str(self.path), "ls-tree", "-r", "-z", rev],
+            capture_output=True, timeout=TIMEOUT, check=True,
+        ).stdout  # fmt: skip
+        found = {}
+        for record in filter(None, out.split(b"\0")):
+            meta, path = record.split(b"\t", 1)
+            mode, _, oid = meta.decode().split(" ")
+            found[path] = (int(mode, 8), oid)
+        return found
+
+    def mapping(self) -> list[mapping.FileRow]:
+        """What is published for this worktree."""
+        database = open_reader(self.worktree.database)
+        assert database is not None
+        try:
+            row = mapping.published(database, self.worktree.id)
+            assert row is not None
+            return mapping.read_mapping(database, row.worktree_id)
+        finally:
+            database.close()
+
+    def assert_published(self, rev: str = "HEAD") -> None:
+        """The published mapping is exactly git's tree, under the policy, in both stores."""
+        from gitindex.lexical import LexicalReader
+
+        tree = self.ls_tree(rev)
+        rows = {row.path: row for row in self.mapping()}
+        assert {p: (r.mode, r.oid) for p, r in rows.items()} == tree
+        entries = [Entry(path, mode, oid) for path, (mode, oid) in tree.items()]
+        repository = Pygit2Repository(self.worktree)
+        policy = read_policy(entries, repository.read)
+        for entry in entries:
+            assert rows[entry.path].skip == policy.skip_path(entry), entry.path
+        reader = LexicalReader(self.worktree.lexical)
+        held = {key.oid for key in reader.all_keys()}
+        for row in rows.values():
+            if row.blob_id is not None and not self.is_skipped(row.blob_id):
+                assert row.oid in held, row.path
+        repository.close()
+
+    def is_skipped(self, blob_id: int) -> bool:
+        database = open_reader(self.worktree.database)
+        assert database is not None
+        try:
+            return bool(database.row("SELECT status='skipped' FROM blobs WHERE id=?", blob_id)[0])
+        finally:
+            database.close()
+
+    def jobs(self) -> list[dict[str, Any]]:
+        """The queue's history, newest first."""
+        found = self.answer("jobs", "--limit", "100000")["jobs"]
+        assert isinstance(found, list)
+        return found
+
+    def extracted(self) -> int:
+        """How many blobs all jobs together have extracted."""
+        return sum(job["extracted"] for job in self.jobs())
+
+
+def wait_for(
+    condition: Callable[[], bool], timeout: float = 30, tell: Callable[[], str] = lambda: ""
+) -> None:
+    """Wait on a condition, never on a clock alone."""
+    deadline = time.monotonic() + timeout
+    while not condition():
+        if time.monotonic() > deadline:
+            raise AssertionError(f"condition not met in {timeout} s: {tell()}")
+        time.sleep(0.02)
+
+
+def runner_pids(below: Path) -> list[int]:
+    """Live gitindex runners of stores below a folder."""
+    return [
+        pid
+        for pid, args in _processes()
+        if b"gitindex.runner" in args and os.fsencode(below) in args
+    ]
+
+
+def stop_runners(below: Path) -> None:
+    """End the runners a test left: they linger for a second."""
+    for pid in runner_pids(below):
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            continue
+
+
+def _processes() -> Iterator[tuple[int, bytes]]:
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                yield int(name), Path("/proc", name, "cmdline").read_bytes()
+            except OSError:
+                continue
