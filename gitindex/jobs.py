@@ -7,6 +7,7 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import NamedTuple
 
+from gitindex.errors import GitIndexError
 from gitindex.git.interface import Head
 from gitindex.scope import RefreshScope, merge_scopes
 from gitindex.store.connection import Database
@@ -91,25 +92,40 @@ class RefreshJobService:
             outcome = EnqueueOutcome.FOLLOW_UP if running else EnqueueOutcome.CREATED
             return Enqueued(outcome, self._insert(context_id, scope, reason, head))
 
-    def claim(self, run_id: str, context_id: int = SYNTACTIC) -> Job | None:
-        """Take the queued job, if there is one and none runs. Atomic."""
+    def next_queued(self, context_id: int = SYNTACTIC) -> int | None:
+        """Id of the job that waits, if one does."""
+        queued = self._one(JobStatus.QUEUED, context_id)
+        return queued.id if queued else None
+
+    def claim(self, run_id: str, job_id: int) -> Job | None:
+        """Take this job if it is queued and none of its context runs. Atomic."""
         with self._db.write():
-            queued = self._one(JobStatus.QUEUED, context_id)
-            if queued is None or self._one(JobStatus.RUNNING, context_id) is not None:
+            job = self._get(job_id)
+            if job is None or job.status is not JobStatus.QUEUED:
+                return None
+            if self._one(JobStatus.RUNNING, job.context_id) is not None:
                 return None
             self._move(
-                queued.id, JobStatus.QUEUED, JobStatus.RUNNING, None,
-                started_at=time.time(), run_id=run_id, attempts=queued.attempts + 1,
+                job.id, JobStatus.QUEUED, JobStatus.RUNNING, None,
+                started_at=time.time(), run_id=run_id, attempts=job.attempts + 1,
             )  # fmt: skip
-            return self._get(queued.id)
+            return self._get(job.id)
 
-    def run_job(self, job_id: int, run_id: str, work: Callable[[Job], None]) -> bool:
-        """Claim exactly this job and do its work; False when it was not there to claim."""
-        job = self.claim(run_id)
-        if job is None or job.id != job_id:
-            return False
-        work(job)
-        return True
+    def run_job(self, job_id: int, run_id: str, work: Callable[[Job], int]) -> Job | None:
+        """Claim a queued job, do its work, and end it: completed, queued again, or failed.
+
+        `work` returns how many blobs it extracted. None: the job was not there to claim.
+        """
+        job = self.claim(run_id, job_id)
+        if job is None:
+            return None
+        try:
+            extracted = work(job)
+        except (GitIndexError, OSError) as error:
+            self.fail(job, FailureReason.IO_ERROR, _told(error))
+        else:
+            self.complete(job, extracted)
+        return self._get(job_id)
 
     def complete(self, job: Job, extracted: int) -> None:
         """The job's marker is written. LostJob if it is no longer ours."""
@@ -222,6 +238,13 @@ class RefreshJobService:
             " ORDER BY id DESC LIMIT 1 OFFSET ?2)",
             self._worktree, KEEP_ENDED - 1,
         )  # fmt: skip
+
+
+def _told(error: GitIndexError | OSError) -> str:
+    if isinstance(error, GitIndexError):
+        return error.message
+    where = f": {error.filename}" if error.filename else ""
+    return f"{error.strerror or error}{where}"
 
 
 def _head_id(head: Head) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -27,7 +28,7 @@ from gitindex.policy import (
     read_policy,
     skip_content,
 )
-from gitindex.scope import RefreshScope, resolve_scope
+from gitindex.scope import EMPTY, FULL, RefreshScope, resolve_scope
 from gitindex.status import utc_now
 from gitindex.store import mapping
 from gitindex.store.blobs import BlobTable
@@ -63,13 +64,6 @@ class Plan:
     wanted: list[Wanted] = field(default_factory=list)
 
 
-class Outcome(NamedTuple):
-    """What a refresh did."""
-
-    marker: CompletionMarker
-    extracted: int
-
-
 class Refresher:
     """Refreshes one worktree. The caller holds the runner lock."""
 
@@ -87,8 +81,11 @@ class Refresher:
         self._fingerprint = runtime_fingerprint()
         self._extracted = 0
 
-    def run(self, run_id: str, scope: RefreshScope, force: bool = False) -> Outcome:
-        """Make HEAD's tree the published one. Facts computed on the way stay valid whatever happens."""
+    def run(self, run_id: str, scope: RefreshScope, force: bool = False) -> int:
+        """Make HEAD's tree the published one; returns how many blobs had to be extracted.
+
+        Facts computed on the way stay valid whatever happens: a moved HEAD only changes what is left.
+        """
         fresh_keys: set[FactsKey] = set()
         for round_number in range(1, MAX_ROUNDS + 1):
             self._report("diff", None)
@@ -99,9 +96,8 @@ class Refresher:
                 break
         write_atomic(self._worktree.stamp, run_id.encode())
         self._read_back(run_id, fresh_keys)
-        marker = self._marker()
-        save_marker(self._worktree.marker, marker)
-        return Outcome(marker, self._extracted)
+        save_marker(self._worktree.marker, self._marker())
+        return self._extracted
 
     def _plan(self, head: Head, scope: RefreshScope) -> Plan:
         base = self._published()
@@ -192,13 +188,17 @@ class Refresher:
 
     def _ordered(self, wanted: list[Wanted], scope: RefreshScope) -> list[Wanted]:
         """What the scope names comes first; nothing else depends on the scope."""
-        if scope.full or not (scope.files or scope.packages):
+        if scope in (FULL, EMPTY):
             return wanted
-        names = {w.entry.path.decode("utf-8", "surrogateescape"): w for w in wanted}
-        chosen = resolve_scope(scope, names, lambda _: None)
-        return sorted(
-            wanted, key=lambda w: w.entry.path.decode("utf-8", "surrogateescape") not in chosen
-        )
+        names = [os.fsdecode(w.entry.path) for w in wanted]
+        chosen = resolve_scope(scope, names, self._changed_at)
+        return sorted(wanted, key=lambda w: os.fsdecode(w.entry.path) not in chosen)
+
+    def _changed_at(self, path: str) -> float | None:
+        try:
+            return os.lstat(os.path.join(self._worktree.root, path)).st_mtime
+        except OSError:
+            return None
 
     def _tasks(self, wanted: Iterable[Wanted], batch: _Batch, absent: set[str]) -> Iterator[Task]:
         for path in wanted:

@@ -12,19 +12,19 @@ from typing import NamedTuple
 
 from gitindex import face, spool
 from gitindex.atomic import remove
-from gitindex.errors import GitIndexError, StoreError
+from gitindex.errors import GitIndexError
 from gitindex.jobs import Job, RefreshJobService
 from gitindex.lock import RunnerLock
 from gitindex.log import Log
 from gitindex.observe import prove, read_failure
 from gitindex.paths import Worktree, canonical_root
-from gitindex.refresh import Outcome, Refresher
+from gitindex.refresh import Refresher
 from gitindex.scope import FULL, RefreshScope
 from gitindex.session import Session
 from gitindex.spool import IMMEDIATE, Pace
 from gitindex.status import load_status
 from gitindex.store import mapping
-from gitindex.words import BuildKind, FailureReason, IndexState, ProofOutcome
+from gitindex.words import BuildKind, IndexState, JobStatus, ProofOutcome
 
 MAX_SCOPE_PATHS = 500
 POLL_SECONDS = 0.05
@@ -141,10 +141,10 @@ class Runner:
         ran = False
         for worktree in session.worktrees().values():
             jobs = session.jobs(worktree)
-            while (job := jobs.claim(uuid.uuid4().hex)) is not None:
-                ours = request is not None and request.worktree.id == worktree.id
+            ours = request is not None and request.worktree.id == worktree.id
+            while (job_id := jobs.next_queued()) is not None:
                 self._run_job(
-                    session, worktree, jobs, job, force=ours and bool(request and request.force)
+                    session, worktree, jobs, job_id, ours and bool(request and request.force)
                 )
                 ran = True
             if not jobs.has_work():
@@ -153,31 +153,25 @@ class Runner:
         return ran
 
     def _run_job(
-        self, session: Session, worktree: Worktree, jobs: RefreshJobService, job: Job, force: bool
+        self,
+        session: Session,
+        worktree: Worktree,
+        jobs: RefreshJobService,
+        job_id: int,
+        force: bool,
     ) -> None:
-        log = self._log.bind(root=worktree.root, job=job.id, run=job.run_id)
         kind = _kind(worktree, force)
-        started = time.monotonic()
         try:
-            face.ensure_folder(worktree)
-            outcome = self._refresh(session, worktree, job, kind)
-            jobs.complete(job, outcome.extracted)
-        except (GitIndexError, OSError) as error:
-            session.drop_lexical()
-            self._give_up(worktree, jobs, job, error, log)
-        else:
-            remove(worktree.failure)
-            seconds = round(time.monotonic() - started, 3)
-            log.write(
-                "completed",
-                tree=outcome.marker.tree_id,
-                extracted=outcome.extracted,
-                seconds=seconds,
+            job = jobs.run_job(
+                job_id, uuid.uuid4().hex, lambda job: self._refresh(session, worktree, job, kind)
             )
         finally:
             _quietly(remove, worktree.progress)
+        assert job is not None, "only the holder of the lock claims"
+        self._conclude(session, worktree, job)
 
-    def _refresh(self, session: Session, worktree: Worktree, job: Job, kind: BuildKind) -> Outcome:
+    def _refresh(self, session: Session, worktree: Worktree, job: Job, kind: BuildKind) -> int:
+        face.ensure_folder(worktree)
         face.note_progress(worktree, kind, "starting", None)
         face.write_state(worktree, IndexState.REBUILDING)
         notes = _ProgressNotes(worktree, kind, self._report)
@@ -188,17 +182,22 @@ class Runner:
         assert job.run_id is not None
         return refresher.run(job.run_id, job.scope, force=kind is BuildKind.REINDEX)
 
-    def _give_up(
-        self, worktree: Worktree, jobs: RefreshJobService, job: Job, error: Exception, log: Log
-    ) -> None:
-        told = error if isinstance(error, GitIndexError) else StoreError(_os_message(error))
-        log.write("failed", attempt=job.attempts, error=told.message)
-        final = jobs.fail(job, FailureReason.IO_ERROR, told.message)
-        if not final:
-            time.sleep(RETRY_SECONDS * job.attempts)
+    def _conclude(self, session: Session, worktree: Worktree, job: Job) -> None:
+        self._log.write(
+            "job", root=worktree.root, job=job.id, run=job.run_id, status=job.status,
+            attempts=job.attempts, extracted=job.extracted, error=job.error,
+            seconds=round((job.finished_at or time.time()) - (job.started_at or 0.0), 3),
+        )  # fmt: skip
+        if job.status is JobStatus.COMPLETED:
+            remove(worktree.failure)
             return
-        self._note_failure(worktree, told.message, job.head_at_enqueue)
-        self._failed = told
+        session.drop_lexical()
+        if job.status is JobStatus.FAILED:
+            message = job.error or "the refresh failed"
+            self._note_failure(worktree, message, job.head_at_enqueue)
+            self._failed = GitIndexError(message, "see `gitindex log`")
+        else:
+            time.sleep(RETRY_SECONDS * job.attempts)
 
     def _note_failure(self, worktree: Worktree, message: str, commit: str | None) -> None:
         def note() -> None:
@@ -300,11 +299,6 @@ def _quietly(action: Callable[..., None], *args: object) -> None:
     """A note that cannot be written must not hide the failure it is about."""
     with contextlib.suppress(OSError):
         action(*args)
-
-
-def _os_message(error: Exception) -> str:
-    strerror = getattr(error, "strerror", None)
-    return f"{strerror}: {getattr(error, 'filename', '') or 'store'}" if strerror else str(error)
 
 
 def main() -> int:
