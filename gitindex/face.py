@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import stat
+import sys
 
 from gitindex.atomic import remove, write_atomic
 from gitindex.errors import GitIndexError
@@ -17,11 +18,15 @@ from gitindex.words import BuildKind, IndexState
 
 
 def create_store(worktree: Worktree) -> None:
-    """Make the store's folders, private to their owner. Their existence is the opt-in."""
+    """Make the store's folders, private to their owner. Their existence is the opt-in.
+
+    The interpreter is noted for the hooks: they start the one that last did the work.
+    """
     for folder in (worktree.store, *(os.path.join(worktree.store, n) for n in STORE_FOLDERS)):
         with contextlib.suppress(FileExistsError):
             os.mkdir(folder)  # never its parents: a deleted repository stays deleted
         os.chmod(folder, 0o700)
+    write_atomic(os.path.join(worktree.store, "python"), os.fsencode(sys.executable) + b"\n")
 
 
 def ensure_folder(worktree: Worktree) -> None:

@@ -52,11 +52,10 @@ def hooks_folder(worktree: Worktree) -> str:
 def render_block(event: str) -> str:
     """The lines that belong to us in a hook file. They depend on nothing but absolute paths."""
     script = _sh_quote(os.path.join(data_folder("hooks"), "event.sh"))
-    python = _sh_quote(sys.executable)
     return (
         f"{BEGIN}\n"
         f"[ -r {script} ] && (\n"
-        f"    gitindex_event={event} gitindex_python={python}\n"
+        f"    gitindex_event={event}\n"
         f"    . {script}\n"
         f") </dev/null >/dev/null 2>&1 || :\n"
         f"{END}\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -29,6 +30,7 @@ from gitindex.policy import (
     skip_content,
 )
 from gitindex.scope import EMPTY, FULL, RefreshScope, resolve_scope
+from gitindex.slots import heavy_slot
 from gitindex.status import utc_now
 from gitindex.store import mapping
 from gitindex.store.blobs import BlobTable
@@ -42,6 +44,8 @@ MAX_ROUNDS = 8
 FLUSH_BLOBS = 1_500
 FLUSH_BYTES = 12 << 20
 SAMPLE = 500
+HEAVY_BLOBS = 200
+"""From here on a refresh takes turns with those of other repositories."""
 
 Report = Callable[[str, float | None], None]
 
@@ -174,17 +178,27 @@ class Refresher:
         first = {wanted.key: wanted for wanted in reversed(self._ordered(plan.wanted, scope))}
         keys = list(reversed(first))
         missing = keys if force else self._blobs.missing(keys)
-        batch = _Batch()
         absent: set[str] = set()
-        tasks = self._tasks([first[key] for key in missing], batch, absent)
+        with self._polite(len(missing)):
+            self._extract_all([first[key] for key in missing], absent)
+        self._drop_absent(plan, absent)
+        return {key for key in missing if key.oid not in absent}
+
+    def _polite(self, blobs: int) -> AbstractContextManager[None]:
+        """Much work waits for its turn among this user's repositories."""
+        if blobs < HEAVY_BLOBS:
+            return nullcontext()
+        return heavy_slot(lambda: self._report("waiting for another repository", None))
+
+    def _extract_all(self, wanted: list[Wanted], absent: set[str]) -> None:
+        batch = _Batch()
+        tasks = self._tasks(wanted, batch, absent)
         for done, (task, reply) in enumerate(self._extractor.extract(tasks), 1):
             batch.add(task, reply)
-            self._report("extract", 100.0 * done / len(missing))
+            self._report("extract", 100.0 * done / len(wanted))
             if batch.full:
                 self._flush(batch)
         self._flush(batch)
-        self._drop_absent(plan, absent)
-        return {key for key in missing if key.oid not in absent}
 
     def _ordered(self, wanted: list[Wanted], scope: RefreshScope) -> list[Wanted]:
         """What the scope names comes first; nothing else depends on the scope."""

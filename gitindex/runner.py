@@ -61,18 +61,19 @@ class Runner:
         The spool is looked at once more after the lock was given up: a hook that saw us alive
         appended its event before that look.
         """
+        served = False
         while self._lock.acquire():
             try:
                 with _advertised(self._anchor):
                     self._serve_locked(request)
             finally:
                 self._lock.release()
-            if self._failed is not None:
-                raise self._failed
-            request = None
+            served, request = True, None
             if not self._anything_waiting():
-                return True
-        return False
+                break
+        if self._failed is not None:
+            raise self._failed
+        return served
 
     def _serve_locked(self, request: Request | None) -> None:
         session = Session(self._anchor)

@@ -1,5 +1,5 @@
 # Records that HEAD may have moved, and returns. Sourced in a subshell by the installed hooks with
-# gitindex_event and gitindex_python set; stdin, stdout and stderr are /dev/null already.
+# gitindex_event set; stdin, stdout and stderr are /dev/null already.
 # Builtins only (one `mv` apart). Takes no lock, reads no git, says nothing, always succeeds.
 
 set +eu
@@ -61,8 +61,9 @@ if [ -r "$store/runner.alive" ]; then
     fi
 fi
 
-[ -x "$gitindex_python" ] || exit 0
+IFS= read -r python <"$store/python"
+[ -x "$python" ] || exit 0
 trap '' HUP INT QUIT
 cd / || exit 0
-"$gitindex_python" -I -m gitindex.runner "$common" 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
+"$python" -I -m gitindex.runner "$common" 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
 exit 0
