@@ -19,6 +19,7 @@ _MARKS = re.compile(r"^\s*(/\*[*!]?|\*/|\*|//[/!]?|#+!?|--+\[*|;+|%+|\"\"\"|''')
 _QUOTES = re.compile(r"^[a-zA-Z]{0,2}(\"\"\"|'''|\"|')|(\"\"\"|'''|\"|')$")
 
 
+_WORDS = re.compile(rb"\s*(\w+\s+)*")
 _BLANK = re.compile(rb"\s*")
 
 
@@ -40,7 +41,7 @@ class Details:
     def signature(self, scope: Scope) -> str:
         """The definition up to its body, on one line, without comments."""
         text = _SPACES.sub(" ", self.text(scope.start, self.head_end(scope))).strip()
-        text = _TAIL.sub("", text) if scope.kind not in VALUES else text
+        text = text.rstrip("; ") if scope.kind in VALUES else _TAIL.sub("", text)
         return text if len(text) <= MAX_SIGNATURE else text[: MAX_SIGNATURE - 1] + "…"
 
     def head_end(self, scope: Scope) -> int:
@@ -61,7 +62,13 @@ class Details:
         """The docstring, or the comments right above the definition."""
         if scope.doc:
             return plain_string(self.data[scope.doc[0] : scope.doc[1]])
-        return plain_comment(self._comment_above(scope.anchor))
+        return plain_comment(self._comment_above(self._first_word(scope.anchor)))
+
+    def _first_word(self, anchor: int) -> int:
+        """The start of the line if only keywords (`const`, `export type`) stand before."""
+        line = self.starts[bisect_right(self.starts, anchor) - 1]
+        before = self.data[line:anchor]
+        return skip_blank(self.data, line) if _WORDS.fullmatch(before) else anchor
 
     def _comment_above(self, anchor: int) -> bytes:
         starts, ends = self.comments

@@ -22,6 +22,9 @@ _WHOLE = re.compile(r"(?<![\w.])module\.exports\s*=\s*(?:\{([^{}()]*)\}|([\w$]+)
 _KEY = re.compile(r"(?:^|,)\s*([\w$]+)\s*(?::\s*([\w$]+))?")
 
 
+_GROUPS = frozenset({"namespace", "package"})
+
+
 class Exports(NamedTuple):
     """Names seen from outside, and the local names behind them."""
 
@@ -45,9 +48,19 @@ def exported_names(exports: Exports, found: Iterable[Scope], exported: list[bool
         return list(exports.listed)
     names = dict.fromkeys(exports.listed)
     for scope, seen in zip(found, exported, strict=True):
-        if seen and scope.qualified == scope.name not in exports.surface.names:
+        if seen and _is_top(scope) and scope.name not in exports.surface.names:
             names.setdefault(scope.name)
     return list(names)
+
+
+def _is_top(scope: Scope) -> bool:
+    """Whether a symbol is at module level; a namespace around it does not count."""
+    if scope.prefix or scope.kind in _GROUPS:
+        return False
+    outer = scope.outer
+    while outer is not None and outer.kind in _GROUPS:
+        outer = outer.outer
+    return outer is None
 
 
 def _python(data: bytes) -> Exports:

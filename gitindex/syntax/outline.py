@@ -10,7 +10,7 @@ from gitindex.syntax.details import Comments, Details, skip_blank
 from gitindex.syntax.exports import Exports, exported_names, read_exports
 from gitindex.syntax.interface import surface_of
 from gitindex.syntax.source import line_starts
-from gitindex.syntax.sweep import Scope, Sweep, events_of
+from gitindex.syntax.sweep import Scope, sweep
 from gitindex.syntax.visibility import rule_for
 
 if TYPE_CHECKING:
@@ -31,15 +31,14 @@ def read_outline(data: bytes, captures: Captures, language: str) -> Outline:
     """Symbols in file order, with what is seen of them from outside."""
     starts = line_starts(data)
     comments = _comments(captures)
-    sweep = Sweep(data, _attached(data, captures))
-    sweep.run(events_of(captures))
+    found = sweep(data, captures, _attached(data, captures))
     details = Details(data, starts, comments)
     exports = read_exports(data, captures, language)
-    seen = _visible(sweep.found, data, exports, language)
-    symbols = tuple(_symbol(scope, details, seen) for scope in sweep.found)
-    surface = [surface_of(scope, details) for scope in sweep.found if seen[scope.ordinal]]
-    names = exported_names(exports, sweep.found, seen)
-    return Outline(starts, sweep.found, symbols, tuple(names), surface)
+    seen = _visible(found, data, exports, language)
+    symbols = tuple(_symbol(scope, details, seen) for scope in found)
+    surface = [surface_of(scope, details) for scope in found if seen[scope.ordinal]]
+    names = exported_names(exports, found, seen)
+    return Outline(starts, found, symbols, tuple(names), surface)
 
 
 def _comments(captures: Captures) -> Comments:

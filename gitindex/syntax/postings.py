@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_right, insort
+from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
 from math import inf
 from typing import TYPE_CHECKING
@@ -22,7 +22,6 @@ USES = {
     "use.call": Use.CALL,
     "use.inherit": Use.INHERIT,
     "use.decorator": Use.DECORATOR,
-    "use.import": Use.IMPORT,
 }
 """Captures from the weakest to the strongest: a node caught twice keeps the last."""
 
@@ -37,6 +36,7 @@ def build_postings(
 ) -> dict[str, bytes]:
     """Name to packed places, sorted by place; names in the order they first appear."""
     places = _places(captures)
+    _import(places, captures)
     respelled = _define(data, places, found)
     by_name = _group(data, starts, places, _boundaries(found))
     for scope in respelled:
@@ -79,7 +79,20 @@ def _places(captures: Captures) -> dict[int, int]:
     for capture, use in USES.items():
         for node in captures.get(capture, ()):
             places[node.start_byte] = node.end_byte << 4 | use
+    for node in captures.get("use.symbol", ()):
+        places.setdefault(node.start_byte + 1, node.end_byte << 4 | Use.REFERENCE)
     return places
+
+
+def _import(places: dict[int, int], captures: Captures) -> None:
+    """Whatever stands in an import statement is imported."""
+    spans = sorted(node.byte_range for node in captures.get("import", ()))
+    if not spans:
+        return
+    order = sorted(places)
+    for start, end in spans:
+        for at in order[bisect_left(order, start) : bisect_left(order, end)]:
+            places[at] = places[at] & ~15 | Use.IMPORT
 
 
 def _define(data: bytes, places: dict[int, int], found: list[Scope]) -> list[Scope]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,13 +12,15 @@ from gitindex.syntax.kinds import FUNCTIONS, LOCALS, SCOPES, TYPES, VALUES, WEAK
 if TYPE_CHECKING:
     from gitindex.syntax.parser import Captures
 
-OUTER, DEF, IMPL, LOCAL, GUARD, DOC, BODY, RECEIVER, NAME, PATH, TEXT = range(11)
-"""What a captured range is; of two of the same extent, the lower is outside."""
+BODY, OUTER, DEF, IMPL, LOCAL, GUARD, ACCESS, DOC, RECEIVER, NAME, PATH, MARKED, TEXT = range(13)
+"""What a captured range is; of two of the same extent, the lower comes first."""
 
 _RANKS = {
     "outer": OUTER,
     "export": OUTER,
     "impl": IMPL,
+    "impl.trait": IMPL,
+    "access": ACCESS,
     "local": LOCAL,
     "guard": GUARD,
     "doc": DOC,
@@ -25,14 +28,21 @@ _RANKS = {
     "receiver": RECEIVER,
     "name": NAME,
     "name.path": PATH,
+    "name.marked": MARKED,
     "name.text": TEXT,
 }
-_NAMES = (NAME, PATH, TEXT)
+_NAMES = (NAME, PATH, MARKED, TEXT)
+
+_MARKS = "\"'`:="
+"""Quotes, and the marks of symbols and assignments, around a name but no part of it."""
 
 END_OF_FILE = 1 << 40
 
 MAX_PREFIX = 400
 """Longest prefix of a qualified name; nesting a file can make it as long as the file."""
+
+_CALL_OPERATOR = re.compile(r"^(operator [^(]*?) ?\(.*")
+_TYPE_ARGUMENTS = re.compile(r"<.*>|\[.*\]|\s", re.DOTALL)
 
 Event = tuple[int, int, int, str]
 
@@ -60,6 +70,9 @@ class Scope:
     guarded: bool = False  # inside a condition
     outer: Scope | None = None  # the nearest range around it that can be a parent
     owner: Scope | None = None  # the nearest definition, itself included
+    named: Scope | None = None  # the same, but none across an anonymous function
+    access: str = ""  # the last access label seen in it
+    label: str = ""  # the access label it stands under
 
     def is_boundary(self) -> bool:
         return self.rank in (IMPL, LOCAL) or (self.rank == DEF and self.kind in SCOPES)
@@ -84,7 +97,7 @@ class Sweep:
         for start, minus_end, rank, kind in events:
             while stack and stack[-1].end <= start:
                 stack.pop()
-            if rank <= GUARD:
+            if OUTER <= rank <= GUARD:
                 self._open(Scope(rank, kind, start, -minus_end))
             elif rank in _NAMES:
                 self._name(start, -minus_end, rank)
@@ -95,7 +108,7 @@ class Sweep:
         """Puts a range on the stack, with what the one around it says about it."""
         scope.anchor = self.attached.get(scope.start, scope.start)
         scope.exported = scope.kind == "export"
-        scope.owner = scope if scope.rank in (DEF, IMPL) else None
+        scope.owner = scope.named = scope if scope.rank in (DEF, IMPL) else None
         if self.stack:
             self._inherit(scope, self.stack[-1])
         self.stack.append(scope)
@@ -106,6 +119,8 @@ class Sweep:
         scope.local = scope.outer is not None and scope.outer.hides()
         scope.guarded = top.rank == GUARD or (top.guarded and not boundary)
         scope.owner = scope.owner or top.owner
+        scope.named = scope.named or (top.named if scope.rank != LOCAL else None)
+        scope.label = scope.outer.access if scope.outer else ""
         if top.rank == OUTER:
             scope.anchor = top.anchor
             scope.exported = scope.exported or top.exported
@@ -120,14 +135,17 @@ class Sweep:
                 owner.body = start
         elif rank == DOC:
             owner.doc = owner.doc or (start, end)
+        elif rank == ACCESS:
+            owner.access = self._text(start, end)
         else:
-            owner.prefix = self.data[start:end].decode("utf-8", "replace")
+            text = _TYPE_ARGUMENTS.sub("", self._text(start, end))
+            owner.prefix = f"{owner.prefix}.{text}" if owner.prefix else text
 
     def _name(self, start: int, end: int, rank: int) -> None:
-        owner = self.stack[-1].owner if self.stack else None
-        if owner is None or (owner.kind in LOCALS and _is_local(owner)):
+        owner = self.stack[-1].named if self.stack else None
+        if owner is None or 0 <= owner.body <= start or _is_local(owner):
             return
-        text = self.data[start:end].decode("utf-8", "replace")
+        text = self._text(start, end)
         if owner.rank == IMPL:
             owner.prefix = owner.prefix or text
             return
@@ -136,56 +154,71 @@ class Sweep:
         if rank == PATH:
             owner.prefix, text = _split_path(text)
             start = end - len(text.encode())
+        elif rank == MARKED:
+            start += len(text) - len(text.lstrip(_MARKS))
+            text = text.strip(_MARKS)
+            end = start + len(text.encode())
         elif rank == TEXT:
-            text = _unquote(" ".join(text.split()))
+            text = _CALL_OPERATOR.sub(r"\1", " ".join(text.split()))
         if text:
             owner.name, owner.name_start, owner.name_end = text, start, end
-            self._place(owner)
+            self.found.append(owner)
 
-    def _place(self, scope: Scope) -> None:
-        """Gives a named scope its parent, its qualified name and its ordinal."""
-        outer, prefix = scope.outer, scope.prefix
-        if scope.kind == "property" and outer is not None:
-            scope.kind, outer = "field", outer.outer
-        if outer is not None:
-            _adapt_kind(scope, outer)
-            while outer is not None and outer.ordinal < 0:
-                prefix = prefix or outer.prefix
-                outer = outer.outer
-        if outer is not None:
-            scope.parent = outer.ordinal
-            prefix = f"{outer.qualified}.{prefix}" if prefix else outer.qualified
-        if len(prefix) > MAX_PREFIX:
-            prefix = ""
-        scope.qualified = f"{prefix}.{scope.name}" if prefix else scope.name
-        if scope.kind == "variable" and scope.name.isupper():
-            scope.kind = "constant"
-        scope.ordinal = len(self.found)
-        self.found.append(scope)
+    def _text(self, start: int, end: int) -> str:
+        return self.data[start:end].decode("utf-8", "replace")
+
+
+def sweep(data: bytes, captures: Captures, attached: dict[int, int]) -> list[Scope]:
+    """The named definitions of a file, outermost first, each placed under its parent."""
+    state = Sweep(data, attached)
+    state.run(events_of(captures))
+    found = sorted(state.found, key=lambda scope: (scope.start, -scope.end, scope.name_start))
+    for ordinal, scope in enumerate(found):
+        scope.ordinal = ordinal
+        _place(scope)
+    return found
+
+
+def _place(scope: Scope) -> None:
+    """Gives a named scope its parent and its qualified name; parents are placed before it."""
+    outer, prefix = scope.outer, scope.prefix
+    if scope.kind == "property" and outer is not None:
+        scope.kind, outer = "field", outer.outer
+    if outer is not None and outer.kind == "type" and scope.kind in TYPES:
+        outer = outer.outer  # a struct named inside a typedef stands beside it
+    if outer is not None:
+        _adapt_kind(scope, outer)
+        while outer is not None and outer.ordinal < 0:
+            prefix = prefix or outer.prefix
+            outer = outer.outer
+    if outer is not None:
+        scope.parent = outer.ordinal
+        prefix = f"{outer.qualified}.{prefix}" if prefix else outer.qualified
+    if len(prefix) > MAX_PREFIX:
+        prefix = ""
+    scope.qualified = f"{prefix}.{scope.name}" if prefix else scope.name
+    if scope.kind == "variable" and scope.name.isupper():
+        scope.kind = "constant"
 
 
 def _twin(owner: Scope) -> Scope:
     """A second name in one definition (`a, b = 1, 2`): a symbol of its own, same range."""
     twin = Scope(DEF, owner.kind, owner.start, owner.end, anchor=owner.anchor, body=owner.body)
     twin.exported, twin.local, twin.guarded = owner.exported, owner.local, owner.guarded
-    twin.outer = owner.outer
+    twin.outer, twin.label = owner.outer, owner.label
     return twin
-
-
-def _unquote(text: str) -> str:
-    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'`" else text
 
 
 def _is_local(scope: Scope) -> bool:
     """Whether a value is seen by one function only; a field of a local class is not."""
-    if scope.local and scope.outer is not None:
-        return scope.outer.kind in FUNCTIONS or scope.outer.rank == LOCAL
-    return False
+    if scope.kind not in LOCALS or not scope.local or scope.outer is None:
+        return False
+    return scope.outer.kind in FUNCTIONS or scope.outer.rank == LOCAL
 
 
 def _adapt_kind(scope: Scope, outer: Scope) -> None:
     if outer.kind in TYPES or outer.rank == IMPL:
-        if scope.kind == "function":
+        if scope.kind == "function" or scope.kind == "prototype":
             scope.kind = "method"
         elif scope.kind in VALUES:
             scope.kind = "field"
@@ -206,7 +239,7 @@ def events_of(captures: Captures) -> list[Event]:
             kind = capture[4:]
             for node in nodes:
                 extent = node.byte_range
-                if WEAK.get(kinds.get(extent, ""), 0) <= WEAK.get(kind, 9):
+                if extent not in kinds or _strength(kinds[extent]) < _strength(kind):
                     kinds[extent] = kind
         elif (rank := _RANKS.get(capture)) is not None:
             events += [(node.start_byte, -node.end_byte, rank, capture) for node in nodes]
@@ -214,6 +247,10 @@ def events_of(captures: Captures) -> list[Event]:
     events += section_events(captures)
     events.sort()
     return events
+
+
+def _strength(kind: str) -> int:
+    return WEAK.get(kind, len(WEAK) + 1)
 
 
 def section_events(captures: Captures) -> list[Event]:

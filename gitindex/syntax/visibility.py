@@ -34,6 +34,40 @@ def _ecma(scope: Scope, words: Collection[str], surface: Surface) -> bool:
     return root in ("exports", "module") or root in surface.names
 
 
+def _go(scope: Scope, _words: Collection[str], _surface: Surface) -> bool:
+    return scope.name[:1].isupper() or scope.kind == "package"
+
+
+def _rust(scope: Scope, words: Collection[str], _surface: Surface) -> bool:
+    if any(word.startswith("pub") for word in words) or "#[macro_export]" in words:
+        return True
+    outer = scope.outer
+    return outer is not None and outer.kind in ("trait", "impl.trait", "enum")
+
+
+def _c(scope: Scope, words: Collection[str], _surface: Surface) -> bool:
+    if scope.outer is not None and scope.outer.kind == "class":
+        return bool(scope.label) and scope.label != "private"
+    return "static" not in words or (scope.parent >= 0 and scope.label != "private")
+
+
+def _unless(*hidden: str) -> Rule:
+    """Seen unless one of these words stands before the name, or as a label above it."""
+
+    def rule(scope: Scope, words: Collection[str], _surface: Surface) -> bool:
+        return scope.label not in hidden and not any(word in words for word in hidden)
+
+    return rule
+
+
+def _csharp(scope: Scope, words: Collection[str], _surface: Surface) -> bool:
+    if any(word in words for word in ("public", "protected", "internal")):
+        return True
+    outer = scope.outer
+    member = outer is not None and outer.kind in ("class", "struct")
+    return not member and "private" not in words and "file" not in words
+
+
 def _everything(_scope: Scope, _words: Collection[str], _surface: Surface) -> bool:
     return True
 
@@ -43,6 +77,19 @@ _RULES: dict[str, Rule] = {
     "javascript": _ecma,
     "typescript": _ecma,
     "tsx": _ecma,
+    "go": _go,
+    "rust": _rust,
+    "java": _unless("private"),
+    "c": _c,
+    "cpp": _c,
+    "csharp": _csharp,
+    "ruby": _unless("private"),
+    "php": _unless("private"),
+    "kotlin": _unless("private"),
+    "scala": _unless("private"),
+    "swift": _unless("private", "fileprivate"),
+    "lua": _unless("local"),
+    "elixir": _unless("defp", "defmacrop", "defguardp"),
 }
 
 

@@ -2,26 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from gitindex.facts import Import
 from gitindex.syntax.imports import ecma, python
+from gitindex.syntax.imports.statements import STATEMENTS, Pair, rust_module
 
 if TYPE_CHECKING:
+    from tree_sitter import Node
+
     from gitindex.syntax.parser import Captures
 
-Reader = Callable[["Captures"], list[Import]]
-
-_READERS: dict[str, Reader] = {
-    "python": python.read,
-    "javascript": ecma.read,
-    "typescript": ecma.read,
-    "tsx": ecma.read,
-}
+_NODES = {"python": python.read, "javascript": ecma.read, "typescript": ecma.read, "tsx": ecma.read}
 
 
 def read_imports(captures: Captures, language: str) -> tuple[Import, ...]:
     """The imports of a blob in the order they stand."""
-    reader = _READERS.get(language)
-    return tuple(sorted(reader(captures), key=lambda item: item.line)) if reader else ()
+    if language in _NODES:
+        found = _NODES[language](captures)
+    elif language in STATEMENTS:
+        found = list(_statements(captures, STATEMENTS[language]))
+    else:
+        return ()
+    return tuple(sorted(found, key=lambda item: item.line))
+
+
+def _statements(captures: Captures, reader: Callable[[str], Iterator[Pair]]) -> Iterator[Import]:
+    for capture, read in (
+        ("import", reader),
+        ("import.call", reader),
+        ("import.module", rust_module),
+    ):
+        for node in captures.get(capture, ()):
+            for module, names in read(_text(node)):
+                if module:
+                    yield Import(module, names, 0, node.start_point.row)
+
+
+def _text(node: Node) -> str:
+    return (node.text or b"").decode("utf-8", "replace")

@@ -3,7 +3,7 @@
 (function_declaration name: (identifier) @name body: (_) @body) @def.function
 (generator_function_declaration name: (identifier) @name body: (_) @body) @def.function
 (method_definition
-  name: [(property_identifier) @name (private_property_identifier) @name (string) @name.text]
+  name: [(property_identifier) @name (private_property_identifier) @name (string) @name.marked]
   body: (_) @body) @def.method
 (variable_declarator name: (identifier) @name value: [
   (arrow_function body: (statement_block) @body)
@@ -19,6 +19,18 @@
   (pair_pattern value: (identifier) @name)
 ])) @def.variable
 (variable_declarator name: (array_pattern (identifier) @name)) @def.variable
+
+; Objects whose members are functions.
+(variable_declarator name: (identifier) @name value: (object) @body) @def.object
+(variable_declarator value: (object (pair
+  key: [(property_identifier) @name (string) @name.marked]
+  value: [(function_expression body: (_) @body) (arrow_function)]) @def.method))
+(assignment_expression right: (object (pair
+  key: [(property_identifier) @name (string) @name.marked]
+  value: [(function_expression body: (_) @body) (arrow_function)]) @def.method))
+(export_statement value: (object (pair
+  key: [(property_identifier) @name (string) @name.marked]
+  value: [(function_expression body: (_) @body) (arrow_function)]) @def.method))
 
 ; Constructors and prototypes of old: `A.prototype.b = function`, `exports.c = function`.
 (assignment_expression
@@ -67,9 +79,4 @@
     (identifier) @use.decorator
     (member_expression property: (property_identifier) @use.decorator)
   ])
-])
-(import_clause [
-  (identifier) @use.import
-  (namespace_import (identifier) @use.import)
-  (named_imports (import_specifier (identifier) @use.import))
 ])

@@ -1,4 +1,4 @@
-; JavaScript with JSX.
+; JavaScript.
 
 (class_declaration name: (identifier) @name body: (_) @body) @def.class
 (field_definition property: [
@@ -13,5 +13,3 @@
   (member_expression property: (property_identifier) @use.inherit)
   (call_expression arguments: (arguments (identifier) @use.inherit))
 ])
-(jsx_opening_element name: (identifier) @use.call)
-(jsx_self_closing_element name: (identifier) @use.call)

@@ -5,6 +5,7 @@
 (assignment left: [
   (identifier) @name
   (pattern_list (identifier) @name)
+  (pattern_list (tuple_pattern (identifier) @name))
   (tuple_pattern (identifier) @name)
 ]) @def.variable
 (type_alias_statement left: (type [(identifier) @name (generic_type (identifier) @name)])) @def.type
@@ -39,16 +40,4 @@
     (identifier) @use.decorator
     (attribute attribute: (identifier) @use.decorator)
   ])
-])
-(import_statement name: [
-  (dotted_name (identifier) @use.import)
-  (aliased_import (dotted_name (identifier) @use.import) alias: (identifier) @use.import)
-])
-(import_from_statement name: [
-  (dotted_name (identifier) @use.import)
-  (aliased_import (dotted_name (identifier) @use.import) alias: (identifier) @use.import)
-])
-(import_from_statement module_name: [
-  (dotted_name (identifier) @use.import)
-  (relative_import (dotted_name (identifier) @use.import))
 ])

@@ -7,10 +7,10 @@
 (enum_body [
   (property_identifier) @name @def.enumerator
   (enum_assignment name: (property_identifier) @name) @def.enumerator
-  (enum_assignment name: (string) @name.text) @def.enumerator
+  (enum_assignment name: (string) @name.marked) @def.enumerator
 ])
 (type_alias_declaration name: (type_identifier) @name) @def.type
-(module name: [(identifier) @name (nested_identifier) @name.path (string) @name.text]
+(module name: [(identifier) @name (nested_identifier) @name.path (string) @name.marked]
   body: (_) @body) @def.namespace
 (internal_module name: [(identifier) @name (nested_identifier) @name.path]
   body: (_) @body) @def.namespace
@@ -19,9 +19,9 @@
 (method_signature name: [
   (property_identifier) @name
   (private_property_identifier) @name
-  (string) @name.text
+  (string) @name.marked
 ]) @def.method
-(property_signature name: [(property_identifier) @name (string) @name.text]) @def.field
+(property_signature name: [(property_identifier) @name (string) @name.marked]) @def.field
 (public_field_definition name: [
   (property_identifier) @name
   (private_property_identifier) @name
@@ -31,10 +31,9 @@
   value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @def.method
 (required_parameter (accessibility_modifier) pattern: (identifier) @name) @def.property
 (ambient_declaration) @outer
-(type_annotation (object_type) @local)
+[(type_annotation (object_type) @local) (type_arguments (object_type) @local)]
 (function_type) @local
 
-(import_require_clause (identifier) @use.import)
 (type_identifier) @use.type
 (nested_type_identifier name: (type_identifier) @use.type)
 (extends_clause value: [
