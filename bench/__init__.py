@@ -1,0 +1,1 @@
+"""Benchmarks: CPU time of the product against its peers, interleaved, over real repositories."""

@@ -1,0 +1,62 @@
+"""`python -m bench [NAME…] [--json] [--corpus DIR]`: runs the benchmarks and prints one table."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from bench import branch, first_index, fresh, hook, jobqueue, rebase, search, size, status
+from bench.harness import Options, Row, isolate, table
+
+BENCHMARKS: dict[str, Callable[[Options], list[Row]]] = {
+    "hook": hook.measure,
+    "fresh": fresh.measure,
+    "branch": branch.measure,
+    "status": status.measure,
+    "rebase": rebase.measure,
+    "queue": jobqueue.measure,
+    "index": first_index.measure,
+    "size": size.measure,
+    "search": search.measure,
+}
+
+
+def main() -> int:
+    """Run the chosen benchmarks; exit 1 if a target was missed."""
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(BENCHMARKS)}")
+    parser.add_argument("--json", action="store_true", help="print the rows as JSON")
+    parser.add_argument("--corpus", type=Path, help="index this folder, not the standard library")
+    args = parser.parse_args()
+    unknown = set(args.names) - BENCHMARKS.keys()
+    if unknown:
+        parser.error(f"no such benchmark: {', '.join(sorted(unknown))}")
+    rows = _run(args.names or list(BENCHMARKS), args.corpus)
+    if args.json:
+        derived = [{"ratio": row.ratio, "target": row.target, "met": row.met} for row in rows]
+        print(json.dumps([row._asdict() | more for row, more in zip(rows, derived, strict=True)]))
+    else:
+        print(table(rows))
+    return int(any(row.met is False for row in rows))
+
+
+def _run(names: list[str], corpus: Path | None) -> list[Row]:
+    rows = []
+    with tempfile.TemporaryDirectory(prefix="gitindex-bench-") as folder:
+        isolate(Path(folder, "home"))
+        for name in names:
+            started = time.monotonic()
+            scratch = Path(folder, name)
+            scratch.mkdir()
+            rows += BENCHMARKS[name](Options(scratch, corpus.resolve() if corpus else None))
+            sys.stderr.write(f"{name}: {time.monotonic() - started:.0f} s\n")
+    return rows
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,62 @@
+"""The first index of real code: CPU of `gitindex index` against parsing alone and against ctags."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from bench.harness import BARE_PYTHON, Options, Row, Used, round_robin, run
+from bench.scratch import Repo, corpus_repo
+
+ROUNDS = 3
+PARSE = [sys.executable, "-m", "bench.parse"]
+CHECKOUT = Path(__file__).resolve().parent.parent
+
+
+def measure(options: Options) -> list[Row]:
+    repo = corpus_repo(options.scratch / "repo", options.corpus)
+    listing = options.scratch / "files"
+    files = repo.git("ls-files").splitlines()
+    listing.write_text("\n".join(str(repo.path / name) for name in files))
+    megabytes = sum((repo.path / name).stat().st_size for name in files) / 1e6
+
+    def first() -> Used:
+        _forget(repo)
+        return repo.gitindex("index")
+
+    variants = {
+        "ours": first,
+        "parse": lambda: run([*PARSE, str(listing)], CHECKOUT),
+        "python": lambda: run(BARE_PYTHON, repo.path),
+    }
+    ctags = _universal_ctags()
+    if ctags is not None:
+        argv = [ctags, "-f", "/dev/null", "-L", str(listing)]
+        variants["ctags"] = lambda: run(argv, repo.path)
+    found = round_robin(variants, ROUNDS, warm_up=0)
+    ours, parse = found["ours"], found["parse"]
+    peer = found["ctags"].cpu if "ctags" in found else None
+    rate = 1000 * megabytes
+    return [
+        Row(f"first index, {len(files)} files, {megabytes:.1f} MB", ours.cpu, "ms", parse.cpu,
+            "tree-sitter parse alone", most_ratio=2.5),
+        Row("  the same", ours.cpu, "ms", peer, "universal-ctags", most_ratio=6),
+        Row("  throughput per CPU second", rate / ours.cpu, "MB/s", rate / parse.cpu,
+            "tree-sitter parse alone"),
+        Row("  wall, all processes", ours.wall, "ms"),
+    ]  # fmt: skip
+
+
+def _forget(repo: Repo) -> None:
+    shutil.rmtree(repo.store, ignore_errors=True)
+    shutil.rmtree(repo.path / ".llmc", ignore_errors=True)
+
+
+def _universal_ctags() -> str | None:
+    found = shutil.which("ctags")
+    if found is None:
+        return None
+    said = subprocess.run([found, "--version"], capture_output=True, text=True, check=False)
+    return found if said.stdout.startswith("Universal Ctags") else None

@@ -1,0 +1,59 @@
+"""Commit → fresh: CPU in the background from a one-file commit to a status that says fresh."""
+
+from __future__ import annotations
+
+import time
+from itertools import count
+
+from bench.harness import BARE_PYTHON, Options, Row, Used, round_robin, run
+from bench.scratch import corpus_repo, module_text
+
+ROUNDS = 9
+IMPORT_PYGIT2 = [*BARE_PYTHON[:-1], "import pygit2"]
+
+
+def measure(options: Options) -> list[Row]:
+    repo = corpus_repo(options.scratch / "repo", options.corpus)
+    repo.install()
+    numbers = count(10_000)
+
+    def commit() -> None:
+        repo.write("bench_fresh.py", module_text(next(numbers)))
+        repo.git("add", "-A")
+        repo.measure("commit", "-q", "-m", "x")
+
+    def cold() -> Used:
+        started = time.perf_counter()
+        commit()
+        repo.settle()
+        return Used(repo.runner_cpu(), time.perf_counter() - started)
+
+    def warm() -> Used:
+        """With the runner that `cold` started, its worker process and its lexical writer."""
+        before, started = repo.runner_cpu(), time.perf_counter()
+        commit()
+        repo.settle()
+        return Used(repo.runner_cpu() - before, time.perf_counter() - started)
+
+    def whole_life() -> Used:
+        """From the hook's start of a runner to its last breath, lingering included."""
+        repo.stop_runner()
+        started = time.perf_counter()
+        commit()
+        return Used(repo.await_orphans(), time.perf_counter() - started)
+
+    def floor() -> Used:
+        return run(IMPORT_PYGIT2, repo.path)
+
+    variants = {"cold": cold, "warm": warm, "life": whole_life, "import": floor}
+    found = round_robin(variants, ROUNDS)
+    peer, peer_name = found["import"].cpu, "import pygit2"
+    return [
+        Row("one-file commit → fresh, runner started by the hook", found["cold"].cpu, "ms",
+            peer, peer_name, most=250),
+        Row("  the same, its whole life with linger", found["life"].cpu, "ms", peer, peer_name),
+        Row("one-file commit → fresh, runner alive", found["warm"].cpu, "ms", peer, peer_name,
+            most=30),
+        Row("  wall: started by the hook (quiet time included)", found["cold"].wall, "ms"),
+        Row("  wall: runner alive (quiet time included)", found["warm"].wall, "ms"),
+    ]  # fmt: skip

@@ -1,0 +1,162 @@
+"""Real repositories to measure in, and the background runner of one of them."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sysconfig
+import time
+from pathlib import Path
+
+from bench.harness import GITINDEX, TIMEOUT, Used, run
+
+NO_HOOKS = ("-c", "core.hooksPath=/dev/null")
+SKIPPED_FOLDERS = ("test", "tests", "idlelib", "site-packages", "dist-packages", "__pycache__")
+
+
+class Repo:
+    """One work tree."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def git(self, *args: str) -> str:
+        """Run git without hooks and return what it says."""
+        done = subprocess.run(
+            ["git", *NO_HOOKS, *args], cwd=self.path, capture_output=True, text=True,
+            timeout=TIMEOUT, check=True,
+        )  # fmt: skip
+        return done.stdout.strip()
+
+    def init(self) -> Repo:
+        self.path.mkdir(parents=True, exist_ok=True)
+        self.git("init", "-q")
+        return self
+
+    def write(self, name: str, text: str) -> None:
+        target = self.path / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text)
+
+    def commit(self, message: str = "c") -> None:
+        """Commit everything, without hooks."""
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", message)
+
+    def measure(self, *args: str) -> Used:
+        """What a git command costs with the hooks that are there."""
+        return run(["git", *args], self.path)
+
+    def gitindex(self, *args: str) -> Used:
+        return run([*GITINDEX, *args], self.path, codes=(0, 1))
+
+    def install(self) -> None:
+        """Hooks and a first index, then wait until it is fresh and nothing runs."""
+        self.gitindex("install")
+        self.gitindex("wait", "--timeout", "120")
+        self.settle()
+        self.stop_runner()
+
+    def hook_all(self, script: str) -> None:
+        """Install one script for the events we listen to."""
+        folder = self.path / ".git/hooks"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        for event in ("post-commit", "post-checkout", "post-rewrite"):
+            (folder / event).write_text(script)
+            (folder / event).chmod(0o755)
+
+    @property
+    def store(self) -> Path:
+        return self.path / ".git/gitindex"
+
+    def is_fresh(self) -> bool:
+        """What the public status file says, for this very HEAD. Costs the runner nothing."""
+        try:
+            status = json.loads((self.path / ".llmc/rag_index_status.json").read_text())
+        except (OSError, ValueError):
+            return False
+        head = self.git("rev-parse", "HEAD")
+        return bool(status["index_state"] == "fresh" and status["last_indexed_commit"] == head)
+
+    def settle(self) -> None:
+        """Wait until the background runner has made HEAD fresh."""
+        deadline = time.monotonic() + TIMEOUT
+        while not self.is_fresh():
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"never fresh: {self.path}")
+            time.sleep(0.004)
+
+    def runner(self) -> int | None:
+        """Process id of the live runner."""
+        try:
+            pid = int((self.store / "runner.alive").read_text().split()[0])
+            os.kill(pid, 0)
+        except (OSError, ValueError):
+            return None
+        return pid
+
+    def runner_cpu(self) -> float:
+        """CPU seconds of the live runner and its live workers so far."""
+        pid = self.runner()
+        if pid is None:
+            raise RuntimeError(f"no runner is alive: {self.path}")
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        return sum(map(_process_cpu, [pid, *map(int, children)]))
+
+    def stop_runner(self) -> None:
+        """End the runner, now that it only lingers."""
+        pid = self.runner()
+        if pid is not None:
+            os.kill(pid, signal.SIGKILL)
+        self.await_orphans()
+
+    def await_orphans(self) -> float:
+        """Wait for what hooks left in the background, now our children; their CPU seconds."""
+        cpu = 0.0
+        with contextlib.suppress(ChildProcessError):
+            while True:
+                _, _, used = os.wait4(-1, 0)
+                cpu += used.ru_utime + used.ru_stime
+        return cpu
+
+
+def small_repo(path: Path, files: int = 200) -> Repo:
+    """A repository of small Python files."""
+    repo = Repo(path).init()
+    for i in range(files):
+        repo.write(f"pkg{i % 10}/mod{i}.py", module_text(i))
+    repo.commit()
+    return repo
+
+
+def module_text(seed: int) -> str:
+    """About a kilobyte of Python that no other seed gives."""
+    lines = [f"import os\nfrom pkg{seed % 10} import mod{seed % 200}\n"]
+    for n in range(8):
+        lines.append(f"\ndef work_{seed}_{n}(value, other=None):\n    total = value + {seed}\n")
+        lines.append("    for item in other or []:\n        total += item.size\n    return total\n")
+    return "".join(lines)
+
+
+def corpus_repo(path: Path, source: Path | None) -> Repo:
+    """A repository of real code: `source`, or this Python's standard library without its tests."""
+    ignore = shutil.ignore_patterns(*SKIPPED_FOLDERS, ".git", "*.pyc", "*.so", "*.a")
+    stdlib = Path(sysconfig.get_path("stdlib"))
+    shutil.copytree(source or stdlib, path, ignore=ignore if source is None else None)
+    shutil.rmtree(path / ".git", ignore_errors=True)
+    repo = Repo(path).init()
+    repo.commit()
+    return repo
+
+
+def _process_cpu(pid: int) -> float:
+    """Nanosecond CPU clock of another process, ended threads included (clock_getcpuclockid(3))."""
+    try:
+        return time.clock_gettime((~pid << 3) | 2)
+    except OSError:
+        return 0.0

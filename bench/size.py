@@ -1,0 +1,35 @@
+"""Disk: the store against the text it is about, and ten worktrees against one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bench.harness import Options, Row
+from bench.scratch import Repo, corpus_repo
+
+WORKTREES = 10
+
+
+def measure(options: Options) -> list[Row]:
+    repo = corpus_repo(options.scratch / "repo", options.corpus)
+    text = sum((repo.path / name).stat().st_size for name in repo.git("ls-files").splitlines())
+    repo.gitindex("index")
+    one = _disk(repo.store) + _disk(repo.path / ".llmc")
+    facts = _disk(repo.store / "facts.db") / 1e6
+    lexical = _disk(repo.store / "lexical") / 1e6
+    trees = [Repo(options.scratch / f"tree{i}") for i in range(1, WORKTREES)]
+    for tree in trees:
+        repo.git("worktree", "add", "-q", "--detach", str(tree.path))
+        tree.gitindex("index")
+    ten = _disk(repo.store) + sum(_disk(r.path / ".llmc") for r in (repo, *trees))
+    return [
+        Row("store, facts and lexical", facts + lexical, "MB", text / 1e6, "text", most_ratio=0.7),
+        Row("  facts (SQLite)", facts, "MB", text / 1e6, "text"),
+        Row("  lexical (Tantivy)", lexical, "MB", text / 1e6, "text"),
+        Row(f"{WORKTREES} worktrees", ten / 1e6, "MB", one / 1e6, "one worktree", most_ratio=1.1),
+    ]
+
+
+def _disk(path: Path) -> int:
+    files = [path] if path.is_file() else [p for p in path.rglob("*") if p.is_file()]
+    return sum(file.stat().st_blocks * 512 for file in files)

@@ -1,0 +1,29 @@
+"""`gitindex status`: what a shell prompt pays, against a bare interpreter and `git status`."""
+
+from __future__ import annotations
+
+from bench.harness import BARE_PYTHON, GITINDEX, Options, Row, round_robin, run
+from bench.scratch import small_repo
+
+ROUNDS = 25
+
+
+def measure(options: Options) -> list[Row]:
+    repo = small_repo(options.scratch / "repo")
+    repo.gitindex("index")
+    variants = {
+        "ours": lambda: run([*GITINDEX, "status"], repo.path),
+        "json": lambda: run([*GITINDEX, "status", "--json"], repo.path),
+        "python": lambda: run(BARE_PYTHON, repo.path),
+        "git": lambda: run(["git", "status", "--porcelain"], repo.path),
+    }
+    cpu = {name: used.cpu for name, used in round_robin(variants, ROUNDS).items()}
+    floor = cpu["python"] + cpu["git"]
+    return [
+        Row("gitindex status", cpu["ours"], "ms", floor, "bare python + git status", most=30),
+        Row("gitindex status --json", cpu["json"], "ms", floor, "bare python + git status"),
+        Row(
+            "  over a bare interpreter", cpu["ours"] - cpu["python"], "ms", cpu["git"], "git status"
+        ),
+        Row("  bare interpreter (python -I -c pass)", cpu["python"], "ms"),
+    ]
