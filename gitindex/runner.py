@@ -303,12 +303,12 @@ def _quietly(action: Callable[..., None], *args: object) -> None:
 
 
 def main() -> int:
-    """What the hook starts: `python -I -m gitindex.runner <git common dir>`, detached."""
+    """What the hook starts: `python -I -m gitindex.runner <git common dir> [<root>]`, detached."""
     from gitindex.detach import become_background
 
     common = canonical_root(sys.argv[1])
     become_background()
-    anchor = Worktree("", common, common, "main")
+    anchor = Worktree(canonical_root(sys.argv[2]) if sys.argv[2:] else "", common, common, "main")
     if not os.path.isdir(anchor.store):
         return 0
     try:

@@ -61,9 +61,10 @@ class Session:
         return found
 
     def locate(self, name: str) -> Worktree | None:
-        """Where a worktree is now: as last known, or as git's own files say."""
+        """Where a worktree is now: as last known, as git's own files say, or as our starter said."""
         known = mapping.known_roots(self.database).get(name)
-        for root in filter(None, (known, *_git_says(self._anchor.common_dir, name))):
+        told = _git_says(self._anchor.common_dir, name)
+        for root in filter(None, (known, *told, self._anchor.root)):
             try:
                 worktree = worktree_at(root)
             except GitIndexError:
@@ -125,9 +126,10 @@ def _spooled(worktree: Worktree) -> set[str]:
 def _git_says(common: str, name: str) -> list[str]:
     if name == "main":
         return [os.path.dirname(common)] if os.path.basename(common) == ".git" else []
-    pointer = os.path.join(common, "worktrees", name.removeprefix("wt-"), "gitdir")
+    git_dir = os.path.join(common, "worktrees", name.removeprefix("wt-"))
     try:
-        with open(pointer, "rb") as file:
-            return [os.path.dirname(os.fsdecode(file.read().removesuffix(b"\n")))]
+        with open(os.path.join(git_dir, "gitdir"), "rb") as file:
+            dot_git = os.fsdecode(file.read().removesuffix(b"\n"))
+            return [os.path.dirname(os.path.normpath(os.path.join(git_dir, dot_git)))]
     except OSError:
         return []

@@ -64,6 +64,7 @@ fi
 IFS= read -r python <"$store/python"
 [ -x "$python" ] || exit 0
 trap '' HUP INT QUIT
+root=$PWD
 cd / || exit 0
-"$python" -I -m gitindex.runner "$common" 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
+"$python" -I -m gitindex.runner "$common" "$root" 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
 exit 0

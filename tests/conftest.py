@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from gitindex.hooks import install
 from tests.support import Repo, stop_runners
 
 REAL_HOME = os.path.realpath(os.path.expanduser("~"))
@@ -77,4 +78,16 @@ def indexed(repo: Repo) -> Repo:
     repo.commit("first")
     repo.gitindex("install")
     repo.wait_fresh()
+    return repo
+
+
+@pytest.fixture
+def quiet(repo: Repo) -> Repo:
+    """The same with a fresh index and no runner alive: only what the test does can change it."""
+    repo.write("app.py", "import lib.util\n\n\ndef main():\n    return lib.util.helper()\n")
+    repo.write("lib/util.py", "def helper():\n    return 42\n")
+    repo.write("README.md", "# Title\n\nSome words.\n")
+    repo.commit("first")
+    repo.index()
+    install(repo.worktree)
     return repo

@@ -12,12 +12,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from gitindex.freshness import Verdict, judge
 from gitindex.git.interface import Entry
 from gitindex.git.objects import Pygit2Repository
+from gitindex.observe import observe
 from gitindex.paths import Worktree, worktree_at
 from gitindex.policy import read_policy
 from gitindex.store import mapping
 from gitindex.store.connection import open_reader
+from gitindex.words import IndexState
 
 TIMEOUT = 60
 
@@ -80,13 +83,27 @@ class Repo:
         """What `gitindex status` says in one word."""
         return self.gitindex("status", "--short").stdout.strip()
 
+    def verdict(self) -> Verdict:
+        """What every reader bases its answer on, without a process of its own."""
+        return judge(observe(self.worktree))
+
     def wait_fresh(self, timeout: float = 30) -> None:
         """Wait, without helping, until the background runner has made HEAD fresh."""
 
         def fresh() -> bool:
-            return bool(self.answer("status")["state"] == "fresh")
+            return self.verdict().state is IndexState.FRESH
 
-        wait_for(fresh, timeout, lambda: f"{self.answer('status')}\n{self.log()}")
+        wait_for(fresh, timeout, lambda: f"{self.verdict()}\n{self.log()}")
+
+    def wait_idle(self) -> None:
+        """Wait until no runner of this store lives: nothing changes behind a test's back."""
+        below = Path(self.worktree.common_dir)
+        wait_for(lambda: not runner_pids(below), 30, self.log)
+
+    def index(self) -> None:
+        """Opt in and index in the foreground; no runner stays behind."""
+        done = self.gitindex("index")
+        assert done.returncode == 0, done.stderr
 
     def log(self) -> str:
         path = Path(self.worktree.store, "log")
@@ -134,7 +151,8 @@ class Repo:
 
         tree = self.ls_tree(rev)
         rows = {row.path: row for row in self.mapping()}
-        assert {p: (r.mode, r.oid) for p, r in rows.items()} == tree
+        found = {path: (row.mode, row.oid) for path, row in rows.items()}
+        assert found == tree, f"{found} {tree}\n{self.log()}"
         entries = [Entry(path, mode, oid) for path, (mode, oid) in tree.items()]
         repository = Pygit2Repository(self.worktree)
         policy = read_policy(entries, repository.read)
