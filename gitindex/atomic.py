@@ -49,8 +49,8 @@ def read_small(path: str, limit: int = 1 << 20) -> bytes | None:
     """The content of a small regular file; None when there is none. Other errors are raised."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return None  # ValueError: a name that no file can have
     try:
         data = b""
         while chunk := os.read(fd, limit - len(data)):

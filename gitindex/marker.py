@@ -73,19 +73,26 @@ def _judge(canonical: str, fields: dict[str, Any] | None) -> Proof:
     if fields is None:
         return _stale(ProofReason.INVALID_PAYLOAD)
     kind = fields.get("kind")
-    if kind not in ACCEPTED_KINDS:
+    if not isinstance(kind, str) or kind not in ACCEPTED_KINDS:
         newer = isinstance(kind, str) and kind.startswith(NEWER_KIND)
         message = "written by a newer gitindex: upgrade gitindex" if newer else ""
         return _stale(ProofReason.INVALID_MARKER_KIND, message)
     marker = _marker(fields)
     if marker is None:
         return _stale(ProofReason.INVALID_PAYLOAD)
-    if canonical_root(marker.codebase_path) != canonical:
+    if not _is_root(marker.codebase_path, canonical):
         return Proof(ProofOutcome.STALE_LOCAL, ProofReason.PATH_MISMATCH, marker)
     if marker.fingerprint != runtime_fingerprint():
         reason = ProofReason.FINGERPRINT_MISMATCH
         return Proof(ProofOutcome.FINGERPRINT_MISMATCH, reason, marker)
     return Proof(ProofOutcome.VALID, None, marker)
+
+
+def _is_root(path: str, canonical: str) -> bool:
+    try:
+        return canonical_root(path) == canonical
+    except ValueError:
+        return False  # a name that no folder can have
 
 
 def _stale(reason: ProofReason, message: str = "") -> Proof:

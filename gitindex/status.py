@@ -62,7 +62,9 @@ def parse_object(data: bytes | None) -> dict[str, Any] | None:
     if data is None:
         return None
     try:
-        value = json.loads(data, object_pairs_hook=_unique, parse_constant=_reject)
+        value = json.loads(
+            data, object_pairs_hook=_unique, parse_constant=_reject, parse_float=_finite
+        )
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
@@ -94,6 +96,13 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(fields) != len(pairs):
         raise ValueError("duplicate key")
     return fields
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if value in (float("inf"), float("-inf")):
+        raise ValueError("beyond floats")
+    return value
 
 
 def _reject(name: str) -> None:
