@@ -37,3 +37,7 @@ class CorruptStore(StoreError):
 
 class ObjectMissing(GitIndexError):
     """Git does not have an object here (partial clone, pruned); never fetched."""
+
+
+class StoreReplaced(Exception):
+    """The store's files are not those we opened: the repository was moved, deleted or restored."""

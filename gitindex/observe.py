@@ -71,15 +71,28 @@ def prove(worktree: Worktree) -> Proof:
     proof = validate_completion_proof(worktree.root)
     if proof.outcome not in (ProofOutcome.VALID, ProofOutcome.FINGERPRINT_MISMATCH):
         return proof
+    assert proof.marker is not None
     try:
         stamp = read_small(worktree.stamp)
+        expected = render_stamp(proof.marker.run_id, store_identity(worktree))
+    except FileNotFoundError:
+        return Proof(ProofOutcome.STALE_LOCAL, ProofReason.MISSING_MARKER_DOC)
     except OSError as error:
         return Proof(ProofOutcome.PROBE_FAILED, ProofReason.PROBE_FAILED, message=str(error))
-    assert proof.marker is not None
-    whole = stamp == proof.marker.run_id.encode() and _stores_exist(worktree)
-    if not whole:
+    if stamp != expected:
         return Proof(ProofOutcome.STALE_LOCAL, ProofReason.MISSING_MARKER_DOC)
     return proof
+
+
+def store_identity(worktree: Worktree) -> int:
+    """Tells one store from a copy at the same path. FileNotFoundError where either half is gone."""
+    os.stat(os.path.join(worktree.lexical, "meta.json"))
+    return os.stat(worktree.database).st_ino
+
+
+def render_stamp(run_id: str, identity: int) -> bytes:
+    """What a publish leaves in the store: a marker counts only beside the store it was made from."""
+    return f"{run_id} {identity}\n".encode()
 
 
 def has_pending(worktree: Worktree) -> bool:
@@ -110,11 +123,6 @@ def _read_note(path: str) -> dict[str, Any] | None:
         return parse_object(read_small(path))
     except OSError:
         return None
-
-
-def _stores_exist(worktree: Worktree) -> bool:
-    lexical = os.path.join(worktree.lexical, "meta.json")
-    return os.path.exists(worktree.database) and os.path.exists(lexical)
 
 
 def _tree(worktree: Worktree, commit: str | None, proof: Proof) -> str:

@@ -13,13 +13,14 @@ from gitindex.atomic import write_atomic
 from gitindex.errors import GitIndexError, ObjectMissing, StoreError
 from gitindex.extract.frames import Reply, Request
 from gitindex.extract.plain import plain_facts
-from gitindex.extract.pool import Extractor, Task
+from gitindex.extract.pool import Task
 from gitindex.facts import BlobFacts, FactsKey, decode_facts
 from gitindex.fingerprint import runtime_fingerprint
-from gitindex.git.interface import Entry, Head, Repository
+from gitindex.git.interface import Entry, Head
 from gitindex.languages import extractor_id, language_of, needs_head
-from gitindex.lexical import LexicalReader, LexicalWriter
+from gitindex.lexical import LexicalReader
 from gitindex.marker import CompletionMarker, save_marker
+from gitindex.observe import render_stamp
 from gitindex.paths import LLMC, Worktree
 from gitindex.policy import (
     BINARY_PROBE,
@@ -30,11 +31,11 @@ from gitindex.policy import (
     skip_content,
 )
 from gitindex.scope import EMPTY, FULL, RefreshScope, resolve_scope
+from gitindex.session import Session
 from gitindex.slots import heavy_slot
 from gitindex.status import utc_now
 from gitindex.store import mapping
 from gitindex.store.blobs import BlobTable
-from gitindex.store.connection import Database
 from gitindex.store.mapping import FileRow, Published
 from gitindex.words import FactsStatus, SkipReason
 
@@ -46,8 +47,6 @@ FLUSH_BYTES = 12 << 20
 SAMPLE = 500
 HEAVY_BLOBS = 200
 """From here on a refresh takes turns with those of other repositories."""
-
-Report = Callable[[str, float | None], None]
 
 
 class Wanted(NamedTuple):
@@ -72,16 +71,14 @@ class Refresher:
     """Refreshes one worktree. The caller holds the runner lock."""
 
     def __init__(
-        self, worktree: Worktree, database: Database, repository: Repository,
-        extractor: Extractor, lexical: Callable[[], LexicalWriter], report: Report,
-    ) -> None:  # fmt: skip
+        self, worktree: Worktree, session: Session, report: Callable[[str, float | None], None]
+    ) -> None:
         self._worktree = worktree
-        self._db = database
-        self._repo = repository
-        self._extractor = extractor
-        self._lexical = lexical
+        self._session = session
+        self._db = session.database
+        self._repo = session.repository(worktree)
         self._report = report
-        self._blobs = BlobTable(database)
+        self._blobs = BlobTable(session.database)
         self._fingerprint = runtime_fingerprint()
         self._extracted = 0
 
@@ -98,8 +95,10 @@ class Refresher:
             self._report("publish", None)
             if self._publish(plan, run_id, last=round_number == MAX_ROUNDS):
                 break
-        write_atomic(self._worktree.stamp, run_id.encode())
+        self._session.check_identity()
+        write_atomic(self._worktree.stamp, render_stamp(run_id, self._session.identity))
         self._read_back(run_id, fresh_keys)
+        self._session.check_identity()
         save_marker(self._worktree.marker, self._marker())
         return self._extracted
 
@@ -193,7 +192,7 @@ class Refresher:
     def _extract_all(self, wanted: list[Wanted], absent: set[str]) -> None:
         batch = _Batch()
         tasks = self._tasks(wanted, batch, absent)
-        for done, (task, reply) in enumerate(self._extractor.extract(tasks), 1):
+        for done, (task, reply) in enumerate(self._session.extractor.extract(tasks), 1):
             batch.add(task, reply)
             self._report("extract", 100.0 * done / len(wanted))
             if batch.full:
@@ -239,7 +238,8 @@ class Refresher:
     def _flush(self, batch: _Batch) -> None:
         """Lexical first, facts after: a blob that SQLite knows is searchable."""
         if batch.documents:
-            writer = self._lexical()
+            self._session.check_identity()
+            writer = self._session.lexical()
             for key, body, names in batch.documents:
                 writer.add(key, body, names)
             writer.commit()
@@ -278,7 +278,7 @@ class Refresher:
             raise StoreError("the published generation was not stored", "run `gitindex doctor`")
         expected = int(self._db.row("SELECT lexical_docs FROM repo_state")[0])
         if not expected:
-            self._lexical()  # an empty repository has an empty index, not none
+            self._session.lexical()  # an empty repository has an empty index, not none
         reader = LexicalReader(self._worktree.lexical)
         sample = sorted(fresh_keys)[:: max(1, len(fresh_keys) // SAMPLE)]
         lexical = [key for key in sample if self._blobs.is_lexical(key)]

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from gitindex import face, spool
 from gitindex.atomic import remove
-from gitindex.errors import GitIndexError
+from gitindex.errors import GitIndexError, StoreReplaced
 from gitindex.jobs import Job, RefreshJobService
 from gitindex.lock import RunnerLock
 from gitindex.log import Log
@@ -66,6 +66,8 @@ class Runner:
             try:
                 with _advertised(self._anchor):
                     self._serve_locked(request)
+            except StoreReplaced:
+                return served
             finally:
                 self._lock.release()
             served, request = True, None
@@ -84,6 +86,7 @@ class Runner:
                 self._enqueue(session, request.worktree, request.reason, full=request.force)
                 self._run_queued(session, request)
             while True:
+                session.check_identity()
                 self._take_events(session)
                 if self._run_queued(session, request) or self._notice_heads(session):
                     continue
@@ -176,10 +179,7 @@ class Runner:
         face.note_progress(worktree, kind, "starting", None)
         face.write_state(worktree, IndexState.REBUILDING)
         notes = _ProgressNotes(worktree, kind, self._report)
-        refresher = Refresher(
-            worktree, session.database, session.repository(worktree), session.extractor,
-            session.lexical, notes,
-        )  # fmt: skip
+        refresher = Refresher(worktree, session, notes)
         assert job.run_id is not None
         return refresher.run(job.run_id, job.scope, force=kind is BuildKind.REINDEX)
 
@@ -238,6 +238,7 @@ class Runner:
     def _wait_for_news(self, session: Session) -> bool:
         deadline = time.monotonic() + self._pace.linger
         while time.monotonic() < deadline:
+            session.check_identity()
             if spool.waiting(self._anchor) or self._notice_heads(session):
                 return True
             time.sleep(POLL_SECONDS)

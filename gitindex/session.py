@@ -6,7 +6,7 @@ import os
 import shutil
 
 from gitindex.atomic import remove
-from gitindex.errors import CorruptStore, GitIndexError
+from gitindex.errors import CorruptStore, GitIndexError, StoreReplaced
 from gitindex.extract.pool import Extractor
 from gitindex.face import create_store
 from gitindex.git.interface import Repository
@@ -24,9 +24,19 @@ class Session:
         self._anchor = worktree
         _prepare(worktree)
         self.database: Database = open_writer(worktree.database)
+        self.identity = os.stat(worktree.database).st_ino
         self.extractor = Extractor()
         self._lexical: LexicalWriter | None = None
         self._repositories: dict[str, Repository] = {}
+
+    def check_identity(self) -> None:
+        """Stop before anything of this store is written beside another one."""
+        try:
+            same = os.stat(self._anchor.database).st_ino == self.identity
+        except OSError:
+            same = False
+        if not same:
+            raise StoreReplaced
 
     def lexical(self) -> LexicalWriter:
         """The lexical writer, opened at first use."""

@@ -1,0 +1,158 @@
+"""Faults injected into system calls of a real refresh: killed, disk full, I/O errors. Then one rerun."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gitindex.freshness import judge
+from gitindex.observe import observe
+from gitindex.runner import Runner
+from gitindex.spool import append_event
+from gitindex.store import mapping
+from gitindex.store.connection import open_reader
+from gitindex.words import IndexState
+from tests.support import Repo
+
+STRACE = shutil.which("strace")
+MUTATING = (
+    "write,pwrite64,fsync,fdatasync,rename,renameat,renameat2,unlink,unlinkat,ftruncate,mkdir"
+)
+BUDGET_SECONDS = 55.0
+"""For each kind of fault in `make test`; `make torture` walks all points."""
+
+
+def _traceable() -> bool:
+    if STRACE is None:
+        return False
+    command = [STRACE, "-qq", "-o", os.devnull, "-e", "trace=none", "true"]
+    return subprocess.run(command, capture_output=True, timeout=30, check=False).returncode == 0
+
+
+pytestmark = pytest.mark.skipif(not _traceable(), reason="strace cannot trace here")
+
+
+@pytest.fixture
+def prepared(indexed: Repo, tmp_path: Path) -> Path:
+    """A repository with an index of its first commit, and a second commit on branch `next`."""
+    indexed.gitindex("uninstall")
+    indexed.wait_idle()
+    indexed.git("switch", "-q", "-c", "next")
+    indexed.write("lib/util.py", "def helper():\n    return 43\n\n\ndef other():\n    pass\n")
+    indexed.write("lib/new.py", "class New:\n    pass\n")
+    (indexed.path / "README.md").unlink()
+    indexed.commit("second")
+    indexed.git("switch", "-q", "main")
+    template = tmp_path / "template"
+    indexed.path.rename(template)
+    return template
+
+
+class Subject:
+    """A copy of the prepared repository at the path its marker names, for one fault each."""
+
+    def __init__(self, template: Path, path: Path) -> None:
+        self._template, self._path = template, path
+        self.repo = Repo(path)
+
+    def reset(self) -> None:
+        shutil.rmtree(self._path, ignore_errors=True)
+        shutil.copytree(self._template, self._path, symlinks=True)
+        Runner(self.repo.worktree).serve()
+        assert self.repo.verdict().state is IndexState.FRESH
+        self.repo.git("reset", "-q", "--hard", "next")
+        append_event(self.repo.worktree, "post-commit")
+
+    def refresh(self, inject: str) -> bool:
+        """Run a refresh with one fault; True if the fault struck."""
+        trace = str(self._path.parent / "trace")
+        assert STRACE is not None
+        subprocess.run(
+            [STRACE, "-f", "-qq", "--seccomp-bpf", "-o", trace, "-e", f"trace={MUTATING}",
+             "-e", f"inject={MUTATING}:{inject}", sys.executable, "-I", "-m", "gitindex", "run"],
+            cwd=self._path, capture_output=True, timeout=60, check=False,
+        )  # fmt: skip
+        text = Path(trace).read_text(errors="replace")
+        return "INJECTED" in text or "killed by SIGKILL" in text
+
+    def check_crash_point(self) -> None:
+        """The old or the new generation, whole; and never a false fresh."""
+        worktree = self.repo.worktree
+        database = open_reader(worktree.database)
+        assert database is not None
+        row = mapping.published(database, worktree.id)
+        assert row is not None
+        assert row.tree is not None
+        published = {
+            r.path: (r.mode, r.oid) for r in mapping.read_mapping(database, row.worktree_id)
+        }
+        database.close()
+        assert published == self.repo.ls_tree(row.tree)
+        seen = observe(worktree)
+        if judge(seen).state is IndexState.FRESH:
+            self.repo.assert_published()
+        if seen.proof.marker is not None:
+            assert seen.proof.marker.generation <= row.generation
+
+    def converge(self) -> None:
+        """One rerun without faults mends everything."""
+        worktree = self.repo.worktree
+        Runner(worktree).serve()
+        assert self.repo.verdict().state is IndexState.FRESH, self.repo.log()
+        self.repo.assert_published()
+        database = open_reader(worktree.database)
+        assert database is not None
+        left = database.rows("SELECT * FROM refresh_jobs WHERE status IN ('queued', 'running')")
+        database.close()
+        assert left == []
+
+
+@pytest.fixture
+def subject(prepared: Path, tmp_path: Path) -> Subject:
+    return Subject(prepared, tmp_path / "repo")
+
+
+def _points(limit: float | None) -> Iterator[int]:
+    """1, 2, 3, …; under a time limit with growing gaps, so that the whole run is sampled."""
+    started, point = time.monotonic(), 1
+    while True:
+        yield point
+        spent = time.monotonic() - started
+        if limit is not None and spent > limit:
+            return
+        point += 1
+
+
+def _walk(subject: Subject, fault: str, limit: float | None) -> int:
+    struck = 0
+    for point in _points(limit):
+        subject.reset()
+        if not subject.refresh(fault.format(point)):
+            break
+        struck += 1
+        print(f"struck at {point}")
+        subject.check_crash_point()
+        subject.converge()
+    return struck
+
+
+def test_l7_killed_at_every_mutating_call(subject: Subject) -> None:
+    assert _walk(subject, "signal=KILL:when={}", BUDGET_SECONDS) >= 15
+
+
+@pytest.mark.parametrize("error", ["ENOSPC", "EIO", "EACCES"])
+def test_failing_calls_leave_old_answers_right(subject: Subject, error: str) -> None:
+    assert _walk(subject, f"error={error}:when={{}}", BUDGET_SECONDS / 3) >= 5
+
+
+@pytest.mark.torture
+@pytest.mark.parametrize("fault", ["signal=KILL", "error=ENOSPC", "error=EIO", "error=EACCES"])
+def test_every_point(subject: Subject, fault: str) -> None:
+    assert _walk(subject, fault + ":when={}", None) >= 50
