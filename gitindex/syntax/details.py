@@ -15,7 +15,10 @@ READ_AHEAD = 2000
 
 _SPACES = re.compile(r"\s+")
 _TAIL = re.compile(r"(\s|[{:=;,]|->|=>|\bdo\b|\bthen\b)+$")
-_MARKS = re.compile(r"^\s*(/\*[*!]?|\*/|\*|//[/!]?|#+!?|--+\[*|;+|%+|\"\"\"|''')? ?|\s*\*/\s*$")
+_MARKS = re.compile(
+    r"^\s*(/\*[*!]?|\*/|\*|//[/!]?|#+!?|--+[\[|^]*|;+|%+|\(\*+|<!--|\{-\|?)? ?"
+    r"|\s*(\*/|\*\)|-->|-\}|--\]\])\s*$"
+)
 _QUOTES = re.compile(r"^[a-zA-Z]{0,2}(\"\"\"|'''|\"|')|(\"\"\"|'''|\"|')$")
 
 
@@ -40,7 +43,10 @@ class Details:
 
     def signature(self, scope: Scope) -> str:
         """The definition up to its body, on one line, without comments."""
-        text = _SPACES.sub(" ", self.text(scope.start, self.head_end(scope))).strip()
+        text = self.text(scope.start, self.head_end(scope))
+        if scope.kind == "section":
+            text = text.strip().partition("\n")[0]
+        text = _SPACES.sub(" ", text).strip()
         text = text.rstrip("; ") if scope.kind in VALUES else _TAIL.sub("", text)
         return text if len(text) <= MAX_SIGNATURE else text[: MAX_SIGNATURE - 1] + "…"
 

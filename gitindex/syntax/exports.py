@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
+from gitindex.syntax.kinds import SPACES
 from gitindex.syntax.sweep import Scope
 from gitindex.syntax.visibility import Surface
 
@@ -55,7 +56,7 @@ def exported_names(exports: Exports, found: Iterable[Scope], exported: list[bool
 
 def _is_top(scope: Scope) -> bool:
     """Whether a symbol is at module level; a namespace around it does not count."""
-    if scope.prefix or scope.kind in _GROUPS:
+    if scope.kind in _GROUPS or (scope.prefix and scope.kind not in SPACES):
         return False
     outer = scope.outer
     while outer is not None and outer.kind in _GROUPS:

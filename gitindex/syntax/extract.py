@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
+
 from gitindex.facts import BlobFacts
 from gitindex.languages import TEXT
 from gitindex.syntax.flags import Reading, read_flags
@@ -16,8 +18,12 @@ from gitindex.words import FactsStatus
 MAX_BYTES = 1 << 20
 """Larger blobs are not parsed."""
 
-MAX_UNCLOSED = 10_000
-"""Brackets left open or closed too often; tree-sitter's queries are quadratic in them."""
+MAX_NESTING = 5_000
+"""Brackets open at once, or closed too often; tree-sitter's queries are quadratic in them."""
+
+_BRACKETS = b"([{)]}"
+_OTHERS = bytes(byte for byte in range(256) if byte not in _BRACKETS)
+_STEPS = {byte: 1 if byte in b"([{" else -1 for byte in _BRACKETS}
 
 
 def extract_facts(data: bytes, language: str) -> BlobFacts:
@@ -27,7 +33,7 @@ def extract_facts(data: bytes, language: str) -> BlobFacts:
         return _lexical(source, language, "")
     if len(source.data) > MAX_BYTES:
         return _lexical(source, language, "oversize")
-    if _unclosed(source.data) > MAX_UNCLOSED:
+    if _nesting(source.data) > MAX_NESTING:
         return _lexical(source, language, "nesting")
     parsed = parse(source.data, language)
     if parsed is None:
@@ -41,9 +47,11 @@ def _lexical(source: Source, language: str, reason: str) -> BlobFacts:
     return BlobFacts(language, FactsStatus.LEXICAL, lines, reason=reason, flags=flags)
 
 
-def _unclosed(data: bytes) -> int:
-    pairs = (b"()", b"[]", b"{}")
-    return max(abs(data.count(pair[:1]) - data.count(pair[1:])) for pair in pairs)
+def _nesting(data: bytes) -> int:
+    """How far brackets go up and down; those in strings count, so this is an upper bound."""
+    steps = map(_STEPS.__getitem__, data.translate(None, delete=_OTHERS))
+    depths = list(accumulate(steps, initial=0))
+    return max(depths) - min(depths)
 
 
 def _facts(source: Source, language: str, parsed: Parsed) -> BlobFacts:

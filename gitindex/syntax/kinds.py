@@ -8,7 +8,7 @@ TYPES = frozenset(
 )
 """A function in them is a method, a variable a field."""
 
-SPACES = frozenset({"module", "namespace", "package", "section", "table", "implementation"})
+SPACES = frozenset({"module", "namespace", "package", "section", "table", "block", "key"})
 """They only group."""
 
 SCOPES = FUNCTIONS | TYPES | SPACES

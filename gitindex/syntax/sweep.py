@@ -36,6 +36,9 @@ _NAMES = (NAME, PATH, MARKED, TEXT)
 _MARKS = "\"'`:="
 """Quotes, and the marks of symbols and assignments, around a name but no part of it."""
 
+MAX_KEY_DEPTH = 3
+"""Keys of data nested deeper are no symbols: lock files hold tens of thousands."""
+
 END_OF_FILE = 1 << 40
 
 MAX_PREFIX = 400
@@ -71,6 +74,7 @@ class Scope:
     outer: Scope | None = None  # the nearest range around it that can be a parent
     owner: Scope | None = None  # the nearest definition, itself included
     named: Scope | None = None  # the same, but none across an anonymous function
+    depth: int = 0  # of ranges that can be a parent
     access: str = ""  # the last access label seen in it
     label: str = ""  # the access label it stands under
 
@@ -116,6 +120,7 @@ class Sweep:
     def _inherit(self, scope: Scope, top: Scope) -> None:
         boundary = top.is_boundary()
         scope.outer = top if boundary else top.outer
+        scope.depth = scope.outer.depth + 1 if scope.outer else 0
         scope.local = scope.outer is not None and scope.outer.hides()
         scope.guarded = top.rank == GUARD or (top.guarded and not boundary)
         scope.owner = scope.owner or top.owner
@@ -148,6 +153,8 @@ class Sweep:
         text = self._text(start, end)
         if owner.rank == IMPL:
             owner.prefix = owner.prefix or text
+            return
+        if (owner.kind == "key" and owner.depth > MAX_KEY_DEPTH) or text == "_":
             return
         if owner.name:
             owner = _twin(owner)

@@ -60,6 +60,15 @@ def _unless(*hidden: str) -> Rule:
     return rule
 
 
+def _pub(scope: Scope, words: Collection[str], _surface: Surface) -> bool:
+    return "pub" in words or (scope.kind == "field" and scope.parent >= 0)
+
+
+def _nothing(_scope: Scope, _words: Collection[str], _surface: Surface) -> bool:
+    """Keys of data have no interface."""
+    return False
+
+
 def _csharp(scope: Scope, words: Collection[str], _surface: Surface) -> bool:
     if any(word in words for word in ("public", "protected", "internal")):
         return True
@@ -89,6 +98,10 @@ _RULES: dict[str, Rule] = {
     "scala": _unless("private"),
     "swift": _unless("private", "fileprivate"),
     "lua": _unless("local"),
+    "zig": _pub,
+    "json": _nothing,
+    "yaml": _nothing,
+    "toml": _nothing,
     "elixir": _unless("defp", "defmacrop", "defguardp"),
 }
 

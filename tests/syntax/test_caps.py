@@ -5,6 +5,7 @@ import time
 import pytest
 
 from gitindex.facts import decode_facts, encode_facts
+from gitindex.languages import LANGUAGES
 from gitindex.syntax.extract import MAX_BYTES, extract_facts
 from gitindex.words import FactsStatus
 
@@ -62,7 +63,7 @@ def test_unknown_languages_are_lexical() -> None:
     assert extract_facts(b"a b", "klingon").reason == "no_grammar"
 
 
-@pytest.mark.parametrize("language", ["python", "javascript", "typescript", "tsx", "markdown"])
+@pytest.mark.parametrize("language", [row.name for row in LANGUAGES])
 def test_empty_and_blank_files(language: str) -> None:
     for data in (b"", b"\n", b"  \r\n\t"):
         facts = extract_facts(data, language)
