@@ -50,6 +50,7 @@ def root(tmp_path: Path) -> Path:
 
 def put(root: Path, data: bytes) -> IndexStatus | None:
     """What a reader makes of these bytes."""
+    status_path(root).unlink(missing_ok=True)  # ext4 flushes a file that is truncated
     status_path(root).write_bytes(data)
     return load_status(root)
 
