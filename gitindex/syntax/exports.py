@@ -11,6 +11,8 @@ from gitindex.syntax.sweep import Scope
 from gitindex.syntax.visibility import Surface
 
 if TYPE_CHECKING:
+    from tree_sitter import Node
+
     from gitindex.syntax.parser import Captures
 
 _ALL = re.compile(
@@ -75,10 +77,10 @@ def _python(data: bytes) -> Exports:
 
 def _ecma(data: bytes, captures: Captures) -> Exports:
     names: dict[str, str] = {}  # exported name -> local name
-    for node in captures.get("export.item", ()):
+    for node in sorted(captures.get("export.item", ()), key=lambda node: node.start_byte):
         name, alias = node.child_by_field_name("name"), node.child_by_field_name("alias")
         local = _text(name.text if name else None)
-        names[_text(alias.text) if alias else local] = local
+        names[_text(alias.text) if alias else local] = "" if _is_passed_on(node) else local
     if "export.anonymous" in captures:
         names["default"] = "default"
     for node in captures.get("export.default", ()):
@@ -87,6 +89,12 @@ def _ecma(data: bytes, captures: Captures) -> Exports:
         names.update(_common_js(data.decode("utf-8", "replace")))
     modular = bool(names) or "export" in captures or "import" in captures
     return Exports(tuple(names), Surface(frozenset(names.values()), is_script=not modular))
+
+
+def _is_passed_on(specifier: Node) -> bool:
+    """Whether `export { a } from './b'` names another module's symbol, not one of this file."""
+    statement = specifier.parent.parent if specifier.parent else None
+    return statement is not None and statement.child_by_field_name("source") is not None
 
 
 def _common_js(text: str) -> dict[str, str]:

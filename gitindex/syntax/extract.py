@@ -60,7 +60,7 @@ def _facts(source: Source, language: str, parsed: Parsed) -> BlobFacts:
     imports = read_imports(captures, language)
     postings = build_postings(data, outline.starts, captures, outline.found)
     surface = [*outline.surface, *reexports(imports, outline.exports, language)]
-    reading = Reading(data, language, outline, imports, postings)
+    reading = Reading(data, language, captures, outline, imports, postings)
     broken = parsed.has_error
     return BlobFacts(
         language=language,

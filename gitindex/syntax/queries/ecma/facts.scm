@@ -6,8 +6,7 @@
   name: [(property_identifier) @name (private_property_identifier) @name (string) @name.marked]
   body: (_) @body) @def.method
 (variable_declarator name: (identifier) @name value: [
-  (arrow_function body: (statement_block) @body)
-  (arrow_function)
+  (arrow_function body: (_) @body)
   (function_expression body: (_) @body)
   (generator_function body: (_) @body)
 ]) @def.function
@@ -24,18 +23,18 @@
 (variable_declarator name: (identifier) @name value: (object) @body) @def.object
 (variable_declarator value: (object (pair
   key: [(property_identifier) @name (string) @name.marked]
-  value: [(function_expression body: (_) @body) (arrow_function)]) @def.method))
+  value: [(function_expression body: (_) @body) (arrow_function body: (_) @body)]) @def.method))
 (assignment_expression right: (object (pair
   key: [(property_identifier) @name (string) @name.marked]
-  value: [(function_expression body: (_) @body) (arrow_function)]) @def.method))
+  value: [(function_expression body: (_) @body) (arrow_function body: (_) @body)]) @def.method))
 (export_statement value: (object (pair
   key: [(property_identifier) @name (string) @name.marked]
-  value: [(function_expression body: (_) @body) (arrow_function)]) @def.method))
+  value: [(function_expression body: (_) @body) (arrow_function body: (_) @body)]) @def.method))
 
 ; Constructors and prototypes of old: `A.prototype.b = function`, `exports.c = function`.
 (assignment_expression
   left: (member_expression) @name.path
-  right: [(function_expression body: (_) @body) (arrow_function)]) @def.function
+  right: [(function_expression body: (_) @body) (arrow_function body: (_) @body)]) @def.function
 (assignment_expression
   left: (member_expression) @name.path
   right: (class body: (_) @body)) @def.class
@@ -80,3 +79,23 @@
     (member_expression property: (property_identifier) @use.decorator)
   ])
 ])
+
+; What makes names uncertain.
+(assignment_expression left: (member_expression object: (identifier) @flag.patched))
+(assignment_expression left: (member_expression object: (member_expression
+  object: (identifier) @flag.prototype
+  property: (property_identifier) @_prototype) (#eq? @_prototype "prototype")))
+(call_expression function: (import) arguments: (arguments . [
+  (identifier)
+  (member_expression)
+  (binary_expression)
+  (call_expression)
+  (template_string (template_substitution))
+]) @flag.dynamic_import)
+(call_expression function: (subscript_expression index: [
+  (identifier)
+  (member_expression)
+  (binary_expression)
+  (call_expression)
+  (template_string (template_substitution))
+]) @flag.dynamic_attribute)

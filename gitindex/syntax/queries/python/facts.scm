@@ -41,3 +41,5 @@
     (attribute attribute: (identifier) @use.decorator)
   ])
 ])
+
+(assignment left: (attribute object: (identifier) @flag.patched))
