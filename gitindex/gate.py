@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from gitindex.marker import Proof
 from gitindex.observe import Progress
-from gitindex.words import BuildKind, GateStatus, NonOkReason, ProofOutcome
+from gitindex.words import BuildKind, GateStatus, NonOkReason, ProofOutcome, ProofReason
 
 _REASONS = {
     GateStatus.REQUIRES_REINDEX: NonOkReason.REQUIRES_REINDEX,
@@ -35,17 +35,14 @@ def decide_gate(seen: GateInput) -> GateStatus | None:
     A rebuild that runs now runs towards the running version: it ends `requires_reindex` by itself,
     so the answer is `not_ready` and no agent asks for yet another reindex.
     """
-    proven = seen.proof.outcome is ProofOutcome.VALID
-    unknown = seen.proof.outcome is ProofOutcome.PROBE_FAILED
     if seen.proof.outcome is ProofOutcome.FINGERPRINT_MISMATCH:
         return GateStatus.NOT_READY if seen.progress else GateStatus.REQUIRES_REINDEX
+    served = seen.searchable and seen.proof.outcome is not ProofOutcome.STALE_LOCAL
     if seen.progress is not None:
         rebuild = seen.progress.kind is not BuildKind.REFRESH
-        if seen.strict or rebuild or not (proven or (unknown and seen.searchable)):
+        if seen.strict or rebuild or not served:
             return GateStatus.NOT_READY
-    if not seen.searchable or seen.proof.outcome is ProofOutcome.STALE_LOCAL:
-        return GateStatus.NOT_INDEXED
-    return None
+    return None if served else GateStatus.NOT_INDEXED
 
 
 def gating_envelope(
@@ -69,7 +66,7 @@ def gating_envelope(
             hints["debugIndexing"] = {"completionProof": "marker_doc", "markerPresent": present}
     elif status is GateStatus.REQUIRES_REINDEX:
         hints["reindex"] = _action("reindex", root)
-    else:
+    elif not _is_newer(seen.proof):  # there the remedy is an upgrade, which the message says
         hints["create"] = _action("create", root)
         _add_stale_local(hints, seen, root)
     add_probe_hint(envelope, seen.proof)
@@ -98,6 +95,10 @@ def _add_stale_local(hints: dict[str, Any], seen: GateInput, root: str) -> None:
             "completionProof": str(seen.proof.reason),
             "recommendedAction": _action("create", root),
         }
+
+
+def _is_newer(proof: Proof) -> bool:
+    return proof.reason is ProofReason.INVALID_MARKER_KIND and bool(proof.message)
 
 
 def _action(action: str, root: str) -> dict[str, Any]:
