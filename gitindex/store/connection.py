@@ -12,7 +12,8 @@ from gitindex.errors import CorruptStore, StoreBusy, StoreError
 from gitindex.paths import safe_text
 from gitindex.store.migrations import CURRENT, migrate, schema
 
-BUSY_MS = 10_000
+BUSY_SECONDS = 60.0
+"""SQLite's waiting is not fair: among fifty writers one waits a hundred times its share."""
 _DAMAGED = ("malformed", "not a database", "file is encrypted", "disk image")
 
 
@@ -82,7 +83,7 @@ def open_writer(path: str) -> Database:
     """The store's database for a runner; created or migrated if need be."""
     with translated(path):
         connection = sqlite3.connect(
-            path, timeout=BUSY_MS / 1000, isolation_level=None, check_same_thread=False
+            path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
         )
         database = Database(path, connection)
         try:
