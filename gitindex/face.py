@@ -7,6 +7,7 @@ import json
 import os
 import stat
 import sys
+import time
 
 from gitindex.atomic import remove, write_atomic
 from gitindex.errors import GitIndexError
@@ -15,6 +16,8 @@ from gitindex.marker import CompletionMarker
 from gitindex.paths import LLMC, STORE_FOLDERS, Worktree
 from gitindex.status import IndexStatus, load_status, render_status, save_status, utc_now
 from gitindex.words import BuildKind, IndexState
+
+LITTER_SECONDS = 60.0
 
 
 def create_store(worktree: Worktree) -> None:
@@ -38,6 +41,18 @@ def ensure_folder(worktree: Worktree) -> None:
     ignore = os.path.join(worktree.llmc, ".gitignore")
     if not os.path.exists(ignore):
         write_atomic(ignore, b"*\n")
+
+
+def sweep_litter(worktree: Worktree) -> None:
+    """Remove what killed writers left behind: a live one keeps its temporary file for moments."""
+    folders = (worktree.store, *(os.path.join(worktree.store, name) for name in STORE_FOLDERS))
+    for folder in (worktree.llmc, *folders):
+        if os.path.isdir(folder) and not os.path.islink(folder):
+            for entry in list(os.scandir(folder)):
+                left = entry.name.startswith(".") and entry.name.endswith(".tmp")
+                with contextlib.suppress(FileNotFoundError):
+                    if left and entry.stat().st_mtime < time.time() - LITTER_SECONDS:
+                        os.unlink(entry.path)
 
 
 def publish_status(worktree: Worktree, marker: CompletionMarker) -> None:

@@ -98,6 +98,7 @@ class Runner:
     def _recover(self, session: Session, worktree: Worktree) -> None:
         """Mend what a dead runner left half-way: its job, its notes, a status it did not write."""
         remove(worktree.progress)
+        _quietly(face.sweep_litter, worktree)
         for job in session.jobs(worktree).take_over_orphans():
             self._note_failure(worktree, job.error or "its runner died too often", None)
         proof, status = prove(worktree), load_status(worktree.root)

@@ -87,7 +87,7 @@ class Repo:
         """What every reader bases its answer on, without a process of its own."""
         return judge(observe(self.worktree))
 
-    def wait_fresh(self, timeout: float = 30) -> None:
+    def wait_fresh(self, timeout: float = 60) -> None:
         """Wait, without helping, until the background runner has made HEAD fresh."""
 
         def fresh() -> bool:
@@ -98,7 +98,7 @@ class Repo:
     def wait_idle(self) -> None:
         """Wait until no runner of this store lives: nothing changes behind a test's back."""
         below = Path(self.worktree.common_dir)
-        wait_for(lambda: not runner_pids(below), 30, self.log)
+        wait_for(lambda: not runner_pids(below), 60, self.log)
 
     def index(self) -> None:
         """Opt in and index in the foreground; no runner stays behind."""

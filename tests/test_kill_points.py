@@ -1,0 +1,156 @@
+"""L7: kill -9 at many points of a publish. The old or the new generation, whole; one rerun converges."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from gitindex.words import IndexState
+from tests.support import TIMEOUT, Repo
+
+MUTATING = "rename,unlink,fsync,fdatasync,pwrite64,ftruncate"
+"""System calls that change what another process or the next boot can see."""
+
+POINTS = 16
+GROUPS = 4
+
+
+class Point(NamedTuple):
+    """The nth call of one kind by the runner, and the line strace showed for it."""
+
+    call: str
+    nth: int
+    shown: str
+
+
+def _strace_works() -> bool:
+    strace = shutil.which("strace")
+    if strace is None:
+        return False
+    probe = [strace, "-f", "-qq", "-e", "trace=none", "-e", "signal=none", "/bin/true"]
+    done = subprocess.run(probe, capture_output=True, timeout=TIMEOUT, check=False)
+    return done.returncode == 0
+
+
+pytestmark = pytest.mark.skipif(not _strace_works(), reason="strace is missing or may not trace")
+
+
+@pytest.mark.parametrize("group", range(GROUPS))
+def test_l7_kill_at_each_step_leaves_a_whole_generation(quiet: Repo, group: int) -> None:
+    points = _chosen(_steps(quiet))
+    assert len(points) == POINTS
+    ours = points[group::GROUPS]
+    killed = [_kill_once(quiet, point) for point in ours]
+    _assert_tidy(quiet)
+    assert killed.count(True) >= len(ours) - 1, "a call may come a little later or not at all"
+
+
+def _kill_once(repo: Repo, point: Point) -> bool:
+    before = repo.marker()
+    word = _change(repo, _word(point))
+    ended = _run_traced(repo, f"inject={point.call}:signal=KILL:when={point.nth}")
+    _assert_whole(repo, word, before["treeId"], point)
+    again = repo.gitindex("run")
+    assert again.returncode == 0, (point, ended, again.stderr)
+    assert repo.state() == "fresh", (point, repo.gitindex("status").stdout, repo.log())
+    repo.assert_published()
+    assert repo.marker()["treeId"] == repo.tree()
+    assert repo.answer("search", word)["results"], point
+    return ended in (-signal.SIGKILL, 128 + signal.SIGKILL)
+
+
+def _assert_whole(repo: Repo, word: str, old_tree: str, point: Point) -> None:
+    """What a reader sees after the kill: one generation, and no false claim about it."""
+    new_tree = repo.tree()
+    fresh = repo.verdict().state is IndexState.FRESH
+    if fresh:
+        assert repo.marker()["treeId"] == new_tree, point
+        repo.assert_published()
+    answer = repo.answer("search", word)
+    if answer["status"] != "ok":
+        assert answer["status"] == "not_indexed", (point, answer)
+        return
+    served = answer["receipt"]["treeId"]
+    assert served in (old_tree, new_tree), point
+    assert bool(answer["results"]) == (served == new_tree), (point, answer)
+    assert {row["source"] for row in answer["results"]} <= {f"index@{served}"}
+    if answer["freshness"]["state"] == "fresh":
+        assert served == new_tree, point
+        repo.assert_published()
+
+
+def _assert_tidy(repo: Repo) -> None:
+    """I-28: what a killed writer left is gone once it is old enough to be nobody's."""
+    for path in _litter(repo):
+        os.utime(path, (0, 0))
+    assert repo.gitindex("run").returncode == 0
+    assert _litter(repo) == []
+
+
+def _litter(repo: Repo) -> list[Path]:
+    folders = (Path(repo.worktree.llmc), Path(repo.worktree.store))
+    return [path for folder in folders for path in folder.rglob("*.tmp")]
+
+
+def _word(point: Point) -> str:
+    """One term that no other commit has: letters only."""
+    return f"{point.call}{point.nth}".translate(str.maketrans("0123456789", "abcdefghij"))
+
+
+def _change(repo: Repo, word: str) -> str:
+    """Commit without a hook: edits, an addition, a removal and a policy change at once."""
+    repo.write("app.py", f"def {word}():\n    return helper()\n")
+    repo.write(f"new/{word}.py", f"class Holder:\n    value = '{word}'\n")
+    repo.write(".gitattributes", f"# {word}\n")
+    for old in (repo.path / "new").glob("*.py"):
+        if old.stem != word:
+            old.unlink()
+    repo.git("add", "-A")
+    repo.git("commit", "-qm", word, env={"GITINDEX": "0"})
+    return word
+
+
+def _run_traced(repo: Repo, *expressions: str, log: Path | None = None) -> int:
+    options = [word for expression in expressions for word in ("-e", expression)]
+    traced = ["-e", f"trace={MUTATING}", "-o", str(log or os.devnull)]
+    argv = ["strace", "-f", "-qq", *traced, *options]
+    done = subprocess.run(
+        [*argv, sys.executable, "-m", "gitindex", "run"],
+        cwd=repo.path, capture_output=True, timeout=TIMEOUT, check=False,
+    )  # fmt: skip
+    return done.returncode
+
+
+def _steps(repo: Repo) -> list[Point]:
+    """Every mutating call of one undisturbed run that touches the store or the public files."""
+    log = repo.path.parent / "strace"
+    _change(repo, "rehearsal")
+    assert _run_traced(repo, log=log) == 0
+    assert repo.state() == "fresh"
+    counts: dict[tuple[str, str], int] = {}
+    steps = []
+    for line in log.read_text(errors="replace").splitlines():
+        found = re.match(r"(\d+) +(\w+)\(", line)
+        if found is None or "resumed" in line:
+            continue
+        pid, call = found.groups()
+        counts[pid, call] = counts.get((pid, call), 0) + 1
+        steps.append(Point(call, counts[pid, call], line))
+    return steps
+
+
+def _chosen(steps: list[Point]) -> list[Point]:
+    """Every rename that readers can see, the rest spread evenly over the run."""
+    visible = [s for s in steps if s.call == "rename" and "/progress/" not in s.shown]
+    others = [s for s in steps if s.call != "rename" and '"\\0", 1,' not in s.shown]
+    count = POINTS - len(visible)
+    spread = [others[number * len(others) // count] for number in range(count)]
+    return sorted({*visible, *spread}, key=steps.index)
