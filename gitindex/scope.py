@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from gitindex.errors import GitIndexError
 from gitindex.paths import normalize_rel_path
 
 
@@ -29,7 +30,8 @@ class RefreshScope:
         set_field = object.__setattr__
         set_field(self, "full", everything)
         set_field(self, "packages", () if everything else packages)
-        kept = () if everything else (f for f in files if not _under(f, packages))
+        roots = set(packages)
+        kept = () if everything else (f for f in files if not _under(f, roots))
         set_field(self, "files", tuple(sorted(kept)))
         if everything:
             set_field(self, "changed_since", None)
@@ -55,14 +57,8 @@ class RefreshScope:
     def from_json(cls, text: str) -> RefreshScope:
         """The scope of a stored form. What cannot be understood is FULL: it must hide nothing."""
         try:
-            fields = json.loads(text)
-            return cls(
-                tuple(fields.get("files", ())),
-                tuple(fields.get("packages", ())),
-                fields.get("changed_since"),
-                fields.get("full", False),
-            )
-        except (ValueError, TypeError, AttributeError, RecursionError):
+            return cls(**_understand(json.loads(text)))
+        except (ValueError, TypeError, KeyError, OverflowError, RecursionError, GitIndexError):
             return FULL
 
 
@@ -80,14 +76,42 @@ def resolve_scope(
     """Those of `paths` that the scope selects now; `changed_at` is asked only if a time is given."""
     if scope.full:
         return set(paths)
-    files, since = set(scope.files), scope.changed_since
+    files, packages, since = set(scope.files), set(scope.packages), scope.changed_since
     return {
         path
         for path in paths
         if path in files
-        or _under(path, scope.packages)
+        or _under(path, packages)
         or (since is not None and _is_after(changed_at(path), since))
     }
+
+
+def _understand(fields: Any) -> dict[str, Any]:
+    """The fields of a stored form, each of its type; anything else raises."""
+    if not isinstance(fields, dict):
+        raise TypeError("not a scope")
+    if fields.get("full") is True:
+        return {"full": True}
+    return {name: _READERS[name](value) for name, value in fields.items()}
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise TypeError("texts expected")
+    return tuple(value)
+
+
+def _time(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError("a time expected")
+    return float(value)
+
+
+_READERS: dict[str, Callable[[Any], Any]] = {
+    "files": _texts,
+    "packages": _texts,
+    "changed_since": _time,
+}
 
 
 def _is_after(changed: float | None, since: float) -> bool:
@@ -95,23 +119,23 @@ def _is_after(changed: float | None, since: float) -> bool:
 
 
 def _outermost(packages: set[str]) -> tuple[str, ...]:
-    kept: list[str] = []
-    for package in sorted(packages, key=lambda name: (name.count("/"), name)):
+    kept: set[str] = set()
+    for package in sorted(packages, key=lambda name: name.count("/")):
         if not _under(package, kept):
-            kept.append(package)
+            kept.add(package)
     return tuple(sorted(kept))
 
 
-def _under(path: str, packages: Iterable[str]) -> bool:
+def _under(path: str, packages: set[str]) -> bool:
+    """Is the path one of the packages, or inside one? Looks at whole segments only."""
     if not packages:
         return False
-    known = set(packages)
     at = len(path)
     while at > 0:
-        if path[:at] in known:
+        if path[:at] in packages:
             return True
         at = path.rfind("/", 0, at)
-    return "" in known
+    return "" in packages
 
 
 FULL = RefreshScope(full=True)
