@@ -53,7 +53,7 @@ def judge(seen: Observation) -> Verdict:
 def _unproven(seen: Observation) -> str:
     if seen.proof.message:
         return f"not proven: {seen.proof.message}"
-    if not seen.store_exists:
+    if not seen.searchable:
         return "not indexed"
     reason = seen.proof.reason or ProofReason.MISSING_MARKER_DOC
     return f"not proven: {reason}"

@@ -42,7 +42,7 @@ class Observation(NamedTuple):
     progress: Progress | None  # of a live job; None when nobody works on this worktree
     pending: bool  # events wait, or were taken and are not finished
     failure: Failure | None
-    store_exists: bool
+    searchable: bool  # the store says that a generation is published
 
 
 def observe(worktree: Worktree) -> Observation:
@@ -57,7 +57,7 @@ def observe(worktree: Worktree) -> Observation:
             progress=read_progress(worktree),
             pending=has_pending(worktree),
             failure=read_failure(worktree),
-            store_exists=os.path.exists(worktree.database),
+            searchable=os.path.exists(worktree.stamp),
         )
         again = prove(worktree)
         if again == proof:

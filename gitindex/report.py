@@ -8,12 +8,13 @@ import sys
 from typing import Any
 
 from gitindex.errors import Exit
+from gitindex.fingerprint import SCHEMA_VERSION
 from gitindex.freshness import Verdict, judge
 from gitindex.gate import GateInput, add_probe_hint, decide_gate, gating_envelope, indexing_fields
+from gitindex.marker import CompletionMarker
 from gitindex.observe import Observation, observe
 from gitindex.paths import Worktree, find_worktree, safe_text
-from gitindex.status import load_status
-from gitindex.words import ProofOutcome
+from gitindex.status import IndexStatus
 
 
 def show_status(form: str = "text", path: str = ".") -> int:
@@ -35,7 +36,7 @@ def status_envelope(
 ) -> dict[str, Any]:
     """The structured answer: gating where the gate is closed, else ok; always with the state."""
     marker = seen.proof.marker
-    gate = GateInput(_searchable(seen), seen.proof, seen.progress)
+    gate = GateInput(seen.searchable, seen.proof, seen.progress)
     status = decide_gate(gate)
     root = safe_text(worktree.root)
     envelope: dict[str, Any] = (
@@ -43,12 +44,11 @@ def status_envelope(
         if status is None
         else gating_envelope(status, gate, safe_text(path), root)
     )
-    stored = load_status(worktree.root)
     envelope |= {
         "state": str(verdict.state),
         "why": verdict.why,
         "indexing": indexing_fields(seen.progress),
-        "indexStatus": stored._asdict() if stored else None,
+        "indexStatus": _reader_status(worktree, marker, verdict)._asdict(),
         "freshness": {
             "state": str(verdict.freshness),
             "servedCommit": marker.head_commit if marker else None,
@@ -65,10 +65,18 @@ def status_envelope(
     return envelope
 
 
-def _searchable(seen: Observation) -> bool:
-    """Without opening the database: a proven marker, or a store whose proof is in doubt."""
-    return (seen.store_exists and seen.proof.outcome is not ProofOutcome.STALE_LOCAL) or (
-        seen.store_exists and seen.proof.reason is not None
+def _reader_status(
+    worktree: Worktree, marker: CompletionMarker | None, verdict: Verdict
+) -> IndexStatus:
+    """The status as a reader derives it now; the stored one is for those who cannot."""
+    told = verdict.code in (Exit.GATED, Exit.ERROR)
+    return IndexStatus(
+        repo=safe_text(worktree.root),
+        index_state=verdict.state,
+        last_indexed_at=marker.completed_at if marker else "",
+        last_indexed_commit=marker.head_commit if marker else None,
+        schema_version=SCHEMA_VERSION,
+        last_error=verdict.why if told else None,
     )
 
 

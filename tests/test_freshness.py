@@ -48,7 +48,7 @@ TABLE: dict[str, tuple[dict[str, Any], IndexState, FreshnessState, Exit, str]] =
         {"progress": RUNNING._replace(phase=None)}, S.REBUILDING, F.STALE, Exit.NO, "starting"),
     "other tools": ({"proof": MISMATCH}, S.STALE, F.STALE, Exit.GATED, "requires_reindex:"),
     "never indexed": (
-        {"proof": MISSING, "store_exists": False}, S.STALE, F.STALE, Exit.GATED, "not indexed"),
+        {"proof": MISSING, "searchable": False}, S.STALE, F.STALE, Exit.GATED, "not indexed"),
     "store without proof": ({"proof": MISSING}, S.STALE, F.STALE, Exit.GATED, "missing_marker_doc"),
     "moved repository": ({"proof": MOVED}, S.STALE, F.STALE, Exit.GATED, "path_mismatch"),
     "newer marker": ({"proof": NEWER}, S.STALE, F.STALE, Exit.GATED, "upgrade gitindex"),
@@ -102,7 +102,7 @@ OBSERVATIONS = st.builds(
     progress=st.none() | st.builds(Progress, st.sampled_from(BuildKind), st.none(), st.none(), st.none()),
     pending=st.booleans(),
     failure=st.none() | st.builds(Failure, st.just("boom"), st.none() | st.sampled_from([HEAD, OTHER])),
-    store_exists=st.booleans(),
+    searchable=st.booleans(),
 )  # fmt: skip
 
 
@@ -150,7 +150,7 @@ def test_observation_of_a_fresh_index(indexed: Repo) -> None:
     assert judge(seen).state is IndexState.FRESH
     assert seen.head == HeadState(indexed.git("rev-parse", "HEAD").strip(), ())
     assert seen.head_tree == indexed.tree()
-    assert (seen.progress, seen.pending, seen.failure, seen.store_exists) == (
+    assert (seen.progress, seen.pending, seen.failure, seen.searchable) == (
         None,
         False,
         None,
