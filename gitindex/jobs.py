@@ -199,6 +199,7 @@ class RefreshJobService:
             queued.id, JobStatus.QUEUED, JobStatus.SUPERSEDED, None,
             finished_at=time.time(), superseded_reason=why,
         )  # fmt: skip
+        self._prune()
 
     def _move(
         self, job_id: int, old: JobStatus, new: JobStatus, owner: str | None, **fields: object
