@@ -57,7 +57,7 @@ def _nesting(data: bytes) -> int:
 def _facts(source: Source, language: str, parsed: Parsed) -> BlobFacts:
     data, captures = source.data, parsed.captures
     outline = read_outline(data, captures, language)
-    imports = read_imports(captures, language)
+    imports = read_imports(captures, outline.starts, language)
     postings = build_postings(data, outline.starts, captures, outline.found)
     surface = [*outline.surface, *reexports(imports, outline.exports, language)]
     reading = Reading(data, language, captures, outline, imports, postings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 _NODES = {"python": python.read, "javascript": ecma.read, "typescript": ecma.read, "tsx": ecma.read}
 
 
-def read_imports(captures: Captures, language: str) -> tuple[Import, ...]:
+def read_imports(captures: Captures, starts: list[int], language: str) -> tuple[Import, ...]:
     """The imports of a blob in the order they stand."""
     if language in _NODES:
         found = _NODES[language](captures)
@@ -25,7 +26,9 @@ def read_imports(captures: Captures, language: str) -> tuple[Import, ...]:
         found = list(_statements(captures, STATEMENTS[language]))
     else:
         return ()
-    return tuple(sorted(found, key=lambda item: item.line))
+    # Readers say where by byte: `start_point` of tree-sitter 0.26.0 crashes the process.
+    ordered = sorted(found, key=lambda item: item.line)
+    return tuple(item._replace(line=bisect_right(starts, item.line) - 1) for item in ordered)
 
 
 def _statements(captures: Captures, reader: Callable[[str], Iterator[Pair]]) -> Iterator[Import]:
@@ -37,7 +40,7 @@ def _statements(captures: Captures, reader: Callable[[str], Iterator[Pair]]) -> 
         for node in captures.get(capture, ()):
             for module, names in read(_text(node)):
                 if module:
-                    yield Import(module, names, 0, node.start_point.row)
+                    yield Import(module, names, 0, node.start_byte)
 
 
 def _text(node: Node) -> str:

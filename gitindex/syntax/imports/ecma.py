@@ -27,7 +27,7 @@ def _statement(node: Node) -> Import:
         names += _names(child)
     if node.type == "export_statement" and any(child.type == "*" for child in node.children):
         names.append(("*", "*"))
-    return Import(_source(node), tuple(names), 0, node.start_point.row)
+    return Import(_source(node), tuple(names), 0, node.start_byte)
 
 
 def _names(node: Node) -> list[tuple[str, str]]:
@@ -54,7 +54,7 @@ def _source(node: Node) -> str:
 def _call(node: Node) -> Import:
     arguments = node.child_by_field_name("arguments")
     first = arguments.named_children[0] if arguments and arguments.named_children else None
-    return Import(_text(first), _bound(node), 0, node.start_point.row)
+    return Import(_text(first), _bound(node), 0, node.start_byte)
 
 
 def _bound(node: Node) -> tuple[tuple[str, str], ...]:

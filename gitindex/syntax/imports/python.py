@@ -24,12 +24,12 @@ def read(captures: Captures) -> list[Import]:
 
 
 def _plain(node: Node) -> list[Import]:
-    line = node.start_point.row
+    start = node.start_byte
     found = []
     for child in node.children_by_field_name("name"):
         module, local = _alias(child)
         bound = local if child.type == "aliased_import" else module.partition(".")[0]
-        found.append(Import(module, ((module, bound),), 0, line))
+        found.append(Import(module, ((module, bound),), 0, start))
     return found
 
 
@@ -40,7 +40,7 @@ def _from(node: Node) -> Import:
     names = [_alias(child) for child in node.children_by_field_name("name")]
     if any(child.type == "wildcard_import" for child in node.children):
         names.append(("*", "*"))
-    return Import(module, tuple(names), len(text) - len(module), node.start_point.row)
+    return Import(module, tuple(names), len(text) - len(module), node.start_byte)
 
 
 def _alias(node: Node) -> tuple[str, str]:
