@@ -1,0 +1,73 @@
+"""The paths of a tree, ready to be asked for by name, by suffix and by folder."""
+
+from __future__ import annotations
+
+import posixpath
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from functools import cached_property
+
+
+class Tree:
+    """A set of paths and the content of those that configure resolution."""
+
+    def __init__(self, paths: Iterable[str], read: Callable[[str], bytes | None]) -> None:
+        self.paths = frozenset(paths)
+        self.read = read
+        self.notes: dict[str, object] = {}
+        """What one rule has found out about this tree: read once, kept under the rule's name."""
+
+    @cached_property
+    def by_name(self) -> dict[str, list[str]]:
+        """Paths by their last part."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for path in sorted(self.paths):
+            found[path.rpartition("/")[2]].append(path)
+        return dict(found)
+
+    @cached_property
+    def folders(self) -> dict[str, list[str]]:
+        """Files of each folder."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for path in sorted(self.paths):
+            found[path.rpartition("/")[0]].append(path)
+        return dict(found)
+
+    def first(self, candidates: Iterable[str]) -> str | None:
+        """The first candidate that exists."""
+        return next((path for path in candidates if path in self.paths), None)
+
+    def ending(self, suffix: str, near: str) -> list[str]:
+        """Paths that end with whole segments `suffix`, those close to `near` first."""
+        name = suffix.rpartition("/")[2]
+        tail = f"/{suffix}"
+        found = [p for p in self.by_name.get(name, ()) if p == suffix or p.endswith(tail)]
+        return sorted(found, key=lambda path: (-shared_depth(path, near), path.count("/"), path))
+
+
+def join(*parts: str) -> str | None:
+    """A path inside the tree, or None where it leaves it."""
+    path = posixpath.normpath(posixpath.join(*parts))
+    if path.startswith(("../", "/")) or path == "..":
+        return None
+    return "" if path == "." else path
+
+
+def parent(path: str) -> str:
+    """The folder of a path; the root is the empty string."""
+    return path.rpartition("/")[0]
+
+
+def under(folder: str, name: str) -> str:
+    """A name inside a folder."""
+    return f"{folder}/{name}" if folder else name
+
+
+def shared_depth(a: str, b: str) -> int:
+    """How many leading folders two paths share."""
+    depth = 0
+    for x, y in zip(a.split("/")[:-1], b.split("/")[:-1], strict=False):
+        if x != y:
+            break
+        depth += 1
+    return depth
