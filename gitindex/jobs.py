@@ -131,7 +131,6 @@ class RefreshJobService:
         """The job's marker is written. LostJob if it is no longer ours."""
         with self._db.write():
             self._end(job, JobStatus.COMPLETED, extracted=extracted)
-            self._prune()
 
     def fail(self, job: Job, reason: FailureReason, error: str) -> bool:
         """Give the job back for another attempt, or for good after the last: then True."""
@@ -140,7 +139,6 @@ class RefreshJobService:
                 self._give_back(job, error)
                 return False
             self._end(job, JobStatus.FAILED, failure_reason=reason, error=error)
-            self._prune()
             return True
 
     def take_over_orphans(self) -> list[Job]:
@@ -193,6 +191,7 @@ class RefreshJobService:
 
     def _end(self, job: Job, status: JobStatus, **fields: object) -> None:
         self._move(job.id, JobStatus.RUNNING, status, job.run_id, finished_at=time.time(), **fields)
+        self._prune()
 
     def _supersede(self, queued: Job, why: str) -> None:
         self._move(
