@@ -8,7 +8,9 @@ import typer
 
 from gitindex import __version__, commands
 from gitindex.errors import Exit
+from gitindex.export import FORMATS
 from gitindex.report import show_status
+from gitindex.symbols import Wanted
 
 app = typer.Typer(
     name="gitindex",
@@ -20,7 +22,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-Path = Annotated[str, typer.Option("--path", "-C", help="A path inside the work tree.")]
+Path = Annotated[str, typer.Option("--repo", "-C", help="A folder inside the work tree.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the structured answer.")]
 
 
@@ -148,6 +150,54 @@ def search(
 ) -> None:
     """Search the index: best places first, with proof."""
     _leave(commands.find(query, path, limit, as_json, strict))
+
+
+@app.command()
+def symbols(
+    name: Annotated[str, typer.Argument(help="A name, or a qualified name; all if left out.")] = "",
+    path: Path = ".",
+    below: Annotated[
+        str, typer.Option("--path", help="Only in this file or folder of the tree.")
+    ] = "",
+    kind: Annotated[
+        str, typer.Option("--kind", help="Only this kind: function, class, method, …")
+    ] = "",
+    file: Annotated[
+        str, typer.Option("--file", help="Look at this file on disk instead, indexed or not.")
+    ] = "",
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=1, max=1000, help="Symbols at most.")
+    ] = 50,
+    as_json: Json = False,
+) -> None:
+    """Definitions by name, path and kind."""
+    if file:
+        _leave(commands.symbols_of_file(file, as_json))
+    _leave(commands.symbols(Wanted(name, below, kind, limit), path, as_json))
+
+
+@app.command()
+def outline(
+    file: Annotated[str, typer.Argument(help="A tracked file.")],
+    path: Path = ".",
+    as_json: Json = False,
+) -> None:
+    """All definitions of one file, in its order."""
+    _leave(commands.outline(file, path, as_json))
+
+
+@app.command()
+def export(
+    form: Annotated[str, typer.Option("--format", help="ctags, scip or json.")],
+    path: Path = ".",
+    output: Annotated[
+        str, typer.Option("--output", "-o", help="A file; - for standard output.")
+    ] = "-",
+) -> None:
+    """The whole index in another tool's format; vim reads the ctags file."""
+    if form not in FORMATS:
+        raise typer.BadParameter(f"one of {', '.join(FORMATS)}", param_hint="--format")
+    _leave(commands.write_export(form, path, output))
 
 
 @app.command()

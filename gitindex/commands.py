@@ -6,10 +6,14 @@ import json
 import os
 import sys
 import time
+from collections.abc import Callable
+from typing import Any
 
 from gitindex import face, hooks
-from gitindex.answer import Gated, serve
+from gitindex.answer import Gated, Served, serve
+from gitindex.atomic import write_atomic
 from gitindex.errors import Exit, GitIndexError, StoreError
+from gitindex.export import export
 from gitindex.freshness import judge
 from gitindex.git.interface import Head
 from gitindex.jobs import Job, RefreshJobService
@@ -22,6 +26,8 @@ from gitindex.search import search
 from gitindex.spool import IMMEDIATE, Pace, append_event
 from gitindex.store import mapping
 from gitindex.store.connection import open_reader
+from gitindex.symbols import Wanted, file_symbols, list_symbols
+from gitindex.symbols import outline as file_outline
 from gitindex.words import IndexState
 
 LOCK_WAIT_SECONDS = 600.0
@@ -128,6 +134,60 @@ def find(
     else:
         _say_results(answer)
     return int(Exit.OK if answer["results"] else Exit.NO)
+
+
+def symbols(wanted: Wanted, path: str = ".", as_json: bool = False) -> int:
+    """Definitions by name, path and kind."""
+    return _serve_symbols(path, as_json, lambda served: list_symbols(served, wanted))
+
+
+def outline(file: str, path: str = ".", as_json: bool = False) -> int:
+    """All definitions of one tracked file."""
+    worktree = find_worktree(path)
+    inside = os.path.relpath(os.path.realpath(os.path.join(path, file)), worktree.root)
+    return _serve_symbols(path, as_json, lambda served: file_outline(served, inside))
+
+
+def symbols_of_file(file: str, as_json: bool = False) -> int:
+    """Definitions of any file, in a repository or not."""
+    return _say_symbols(file_symbols(file), as_json)
+
+
+def write_export(form: str, path: str = ".", output: str = "-") -> int:
+    """The whole index in another tool's format."""
+    try:
+        with serve(find_worktree(path), path) as served:
+            if output == "-":
+                for piece in export(served, form):
+                    sys.stdout.buffer.write(piece)
+            else:
+                write_atomic(os.path.abspath(output), b"".join(export(served, form)))
+    except Gated as closed:
+        return _say_gated(closed, as_json=False)
+    return int(Exit.OK)
+
+
+def _serve_symbols(path: str, as_json: bool, ask: Callable[[Served], dict[str, Any]]) -> int:
+    try:
+        with serve(find_worktree(path), path) as served:
+            answer = ask(served)
+    except Gated as closed:
+        return _say_gated(closed, as_json)
+    return _say_symbols(answer, as_json)
+
+
+def _say_symbols(answer: dict[str, Any], as_json: bool) -> int:
+    if as_json:
+        _say(json.dumps(answer, ensure_ascii=True))
+    else:
+        for symbol in answer["symbols"]:
+            place = f"{symbol['path']}:{symbol['line']}"
+            _say(
+                safe_text(
+                    f"{place:<40} {symbol['kind']:<10} {symbol['signature'] or symbol['qualifiedName']}"
+                )
+            )
+    return int(Exit.OK if answer["symbols"] else Exit.NO)
 
 
 def skipped(path: str = ".", as_json: bool = False) -> int:
