@@ -40,7 +40,8 @@ class LexicalWriter:
         with _translated():
             if not os.path.isdir(path):
                 os.mkdir(path, 0o700)
-            self._index = tantivy.Index(_schema(), path=path)
+            with _utf8_name(path) as name:
+                self._index = tantivy.Index(_schema(), path=name)
             self._writer = self._index.writer(HEAP_BYTES, 1)
 
     def add(self, key: FactsKey, body: str, names: str) -> None:
@@ -76,7 +77,8 @@ class LexicalReader:
         if not os.path.exists(os.path.join(path, "meta.json")):
             raise StoreError("the lexical index is missing", "run `gitindex index --force`")
         with _translated():
-            index = tantivy.Index.open(path)
+            with _utf8_name(path) as name:
+                index = tantivy.Index.open(name)
             self._schema = index.schema
             self._searcher = index.searcher()
 
@@ -117,6 +119,19 @@ class LexicalReader:
 
 def _term(key: FactsKey) -> str:
     return f"{key.oid}:{key.extractor}"
+
+
+@contextmanager
+def _utf8_name(path: str) -> Iterator[str]:
+    """A name that tantivy's binding accepts for any folder: it takes UTF-8 only, and resolves it."""
+    if path.isascii():
+        yield path
+        return
+    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield f"/proc/self/fd/{fd}" if os.path.isdir("/proc/self/fd") else path
+    finally:
+        os.close(fd)
 
 
 @contextmanager

@@ -47,7 +47,7 @@ def register(database: Database, name: str, root: str) -> Published:
         database.run(
             "INSERT INTO worktrees (name, root, generation) VALUES (?,?,0)"
             " ON CONFLICT (name) DO UPDATE SET root=excluded.root WHERE root<>excluded.root",
-            name, os.fsencode(root),
+            _stored(name), os.fsencode(root),
         )  # fmt: skip
     found = published(database, name)
     assert found is not None
@@ -58,22 +58,26 @@ def published(database: Database, name: str) -> Published | None:
     """What is published for a worktree, or None where it was never registered."""
     row = database.row(
         "SELECT id, generation, tree, head_commit, run_id, fingerprint FROM worktrees WHERE name=?",
-        name,
+        _stored(name),
     )
     return Published(*row) if row else None
 
 
+def _stored(name: str) -> str | bytes:
+    """A worktree's name as SQLite takes it: git does not promise UTF-8."""
+    return name if name.isascii() else os.fsencode(name)
+
+
 def known_roots(database: Database) -> dict[str, str]:
     """Last known root of every registered worktree."""
-    return {
-        name: os.fsdecode(root) for name, root in database.rows("SELECT name, root FROM worktrees")
-    }
+    rows = database.rows("SELECT name, root FROM worktrees")
+    return {os.fsdecode(name): os.fsdecode(root) for name, root in rows}
 
 
 def forget(database: Database, name: str) -> None:
     """Drop a worktree that is gone, with its mapping and jobs."""
     with database.write():
-        database.run("DELETE FROM worktrees WHERE name=?", name)
+        database.run("DELETE FROM worktrees WHERE name=?", _stored(name))
 
 
 def read_mapping(database: Database, worktree_id: int) -> list[FileRow]:
