@@ -20,8 +20,13 @@ HARDENING = (
 )  # fmt: skip
 """A repository's own configuration never makes us run its commands or take its locks."""
 
+VIEWS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "views")
+"""One empty git directory per object format, to lay over a repository's objects."""
+
 FALLBACK_PATH = "/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin"
 TIMEOUT_S = 60.0
+BLOBS_AT_ONCE = 500
+"""Their names fit into a pipe's buffer."""
 KEPT = ("GITINDEX", "GIT_ASKPASS")
 
 
@@ -50,17 +55,35 @@ class HeadState(NamedTuple):
 
 
 def clean_env(root: str = "/") -> dict[str, str]:
-    """The environment of every child: no GIT_*, no PYTHON*, no prompt, no lock, no fetch."""
+    """The environment of every child: no GIT_*, no PYTHON*, no prompt, no lock, no fetch.
+
+    Git before 2.45 ignores GIT_NO_LAZY_FETCH: without a protocol it reaches no remote either.
+    Replaced objects stay what their ids say: everything here is keyed by id.
+    """
     env = {k: v for k, v in os.environ.items() if not k.startswith(("GIT_", "PYTHON"))}
     env["PATH"] = os.pathsep.join(filter(None, (env.get("PATH"), FALLBACK_PATH)))
     env.update(
         GIT_OPTIONAL_LOCKS="0",
         GIT_TERMINAL_PROMPT="0",
         GIT_NO_LAZY_FETCH="1",
+        GIT_ALLOW_PROTOCOL="",
+        GIT_NO_REPLACE_OBJECTS="1",
         GIT_CEILING_DIRECTORIES=os.path.dirname(root),
         LC_ALL="C",
     )
     return env
+
+
+def view_env(worktree: Worktree, id_digits: int) -> dict[str, str]:
+    """The environment of a child that sees a repository's objects and nothing else of it.
+
+    None of the repository's configuration is in force, so a missing object of a partial clone is
+    just missing, with any version of git: there is no remote to ask.
+    """
+    return clean_env(worktree.root) | {
+        "GIT_DIR": os.path.join(VIEWS, "sha256" if id_digits == 64 else "sha1"),
+        "GIT_OBJECT_DIRECTORY": os.path.join(worktree.common_dir, "objects"),
+    }
 
 
 def git_program(env: dict[str, str]) -> str:
@@ -77,12 +100,18 @@ def git_argv(root: str, args: tuple[str, ...], env: dict[str, str]) -> list[str]
     return [git_program(env), "-C", root, *HARDENING, *args]
 
 
-def try_git(root: str, *args: str, stdin: bytes = b"", timeout: float = TIMEOUT_S) -> Result:
+def try_git(
+    root: str,
+    *args: str,
+    stdin: bytes = b"",
+    timeout: float = TIMEOUT_S,
+    env: dict[str, str] | None = None,
+) -> Result:
     """Run git in `root` and return what happened. posix_spawn: subprocess costs 20 ms to import.
 
     `stdin` must fit into a pipe's buffer.
     """
-    env = clean_env(root)
+    env = env or clean_env(root)
     argv = git_argv(root, args, env)
     in_read = _filled_pipe(stdin)
     out_read, out_write = os.pipe()
@@ -111,9 +140,9 @@ def try_git(root: str, *args: str, stdin: bytes = b"", timeout: float = TIMEOUT_
     return Result(os.waitstatus_to_exitcode(status), output, errors)
 
 
-def run_git(root: str, *args: str, timeout: float = TIMEOUT_S) -> bytes:
+def run_git(root: str, *args: str, index: str | None = None, timeout: float = TIMEOUT_S) -> bytes:
     """The output of a git command that must succeed."""
-    result = try_git(root, *args, timeout=timeout)
+    result = try_git(root, *args, index=index, timeout=timeout)
     if result.returncode:
         raise GitFailed(_complaint(args, result), result.returncode, result.output)
     return result.output
@@ -131,6 +160,8 @@ def read_head_state(worktree: Worktree) -> HeadState:
         if record.startswith(b"# branch.oid "):
             name = record.removeprefix(b"# branch.oid ").decode()
             commit = None if name == "(initial)" else name
+        elif record == b"# branch.head (unknown)":
+            raise GitIndexError("HEAD cannot be read", "run `git fsck`")
         elif record.startswith((b"1 ", b"u ")):
             dirty.append(record.split(b" ", 8 if record.startswith(b"1") else 10)[-1])
     return HeadState(commit, tuple(dirty))
@@ -149,10 +180,15 @@ def empty_tree(root: str) -> str:
 
 def read_blobs(root: str, oids: list[str]) -> dict[str, bytes]:
     """The contents of some blobs; those git does not have here are left out."""
-    if not oids:
-        return {}
-    names = "".join(f"{oid}\n" for oid in dict.fromkeys(oids)).encode()
-    output = try_git(root, "cat-file", "--batch", stdin=names).output
+    wanted = list(dict.fromkeys(oids))
+    found: dict[str, bytes] = {}
+    for at in range(0, len(wanted), BLOBS_AT_ONCE):
+        names = "".join(f"{oid}\n" for oid in wanted[at : at + BLOBS_AT_ONCE]).encode()
+        found |= _parse_batch(try_git(root, "cat-file", "--batch", stdin=names).output)
+    return found
+
+
+def _parse_batch(output: bytes) -> dict[str, bytes]:
     found: dict[str, bytes] = {}
     at = 0
     while (end := output.find(b"\n", at)) != -1:
