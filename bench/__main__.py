@@ -11,18 +11,19 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bench import branch, first_index, fresh, hook, jobqueue, rebase, search, size, status
-from bench.harness import Options, Row, isolate, table
+from bench.harness import Row, isolate, table
+from bench.scratch import Bench
 
-BENCHMARKS: dict[str, Callable[[Options], list[Row]]] = {
+BENCHMARKS: dict[str, Callable[[Bench], list[Row]]] = {
     "hook": hook.measure,
     "fresh": fresh.measure,
     "branch": branch.measure,
-    "status": status.measure,
     "rebase": rebase.measure,
-    "queue": jobqueue.measure,
-    "index": first_index.measure,
-    "size": size.measure,
+    "status": status.measure,
     "search": search.measure,
+    "index": first_index.measure,
+    "size": size.measure,  # last: it leaves worktrees behind
+    "queue": jobqueue.measure,
 }
 
 
@@ -49,11 +50,10 @@ def _run(names: list[str], corpus: Path | None) -> list[Row]:
     rows = []
     with tempfile.TemporaryDirectory(prefix="gitindex-bench-") as folder:
         isolate(Path(folder, "home"))
+        bench = Bench(Path(folder), corpus)
         for name in names:
             started = time.monotonic()
-            scratch = Path(folder, name)
-            scratch.mkdir()
-            rows += BENCHMARKS[name](Options(scratch, corpus.resolve() if corpus else None))
+            rows += BENCHMARKS[name](bench)
             sys.stderr.write(f"{name}: {time.monotonic() - started:.0f} s\n")
     return rows
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import time
+from functools import partial
 
-from bench.harness import GITINDEX, Options, Row, Used, median_ms
-from bench.scratch import Repo, module_text, small_repo
+from bench.harness import GITINDEX, Row, Used, median_ms
+from bench.scratch import Bench, Repo, module_text, small_repo
 
 FILES = 500
 BRANCHES = 3
-RETURNS = 4
+RETURNS = 2
 
 
-def measure(options: Options) -> list[Row]:
-    repo = small_repo(options.scratch / "repo", FILES)
+def measure(bench: Bench) -> list[Row]:
+    repo = small_repo(bench.folder("branch"), FILES)
     names = [f"branch{i}" for i in range(BRANCHES)]
     for number, name in enumerate(names, 1):
         repo.git("switch", "-q", "-c", name, "main")
@@ -26,14 +26,11 @@ def measure(options: Options) -> list[Row]:
     repo.git("switch", "-q", "main")
     repo.install()
     _wake(repo)
-    first, again, extracted = [], [], 0
-    for name in names:
-        first.append(_visit(repo, name))
-        before = _extracted(repo)
-        for _ in range(RETURNS):
-            again += [_visit(repo, "main"), _visit(repo, name)]
-        extracted += _extracted(repo) - before
-        _visit(repo, "main")
+    first = _visit(repo, names)
+    before = _extracted(repo)
+    _wake(repo)
+    again = _visit(repo, ["main", *names] * RETURNS)
+    extracted = _extracted(repo) - before
     repo.stop_runner()
     first_ms, again_ms = median_ms(first), median_ms(again)
     best = 1000 * min(used.cpu for used in again)
@@ -47,20 +44,15 @@ def measure(options: Options) -> list[Row]:
     ]  # fmt: skip
 
 
-def _visit(repo: Repo, branch: str) -> Used:
-    """CPU of the live runner and its workers until the branch is fresh."""
-    before, started = repo.runner_cpu(), time.perf_counter()
-    repo.measure("switch", "-q", branch)
-    repo.settle()
-    return Used(repo.runner_cpu() - before, time.perf_counter() - started)
+def _visit(repo: Repo, names: list[str]) -> list[Used]:
+    """CPU of the live runner and its workers until each branch is fresh."""
+    visits = (repo.until_fresh(partial(repo.measure, "switch", "-q", name)) for name in names)
+    return [used for used in visits if used is not None]
 
 
 def _wake(repo: Repo) -> None:
-    """A live runner with a worker and a lexical writer that have been used."""
-    repo.git("commit", "-q", "--allow-empty", "-m", "wake")
-    repo.write("wake.py", "AWAKE = True\n")
-    repo.git("add", "wake.py")
-    repo.measure("commit", "-q", "-m", "wake")
+    """A live runner, started by the hook."""
+    repo.measure("commit", "-q", "--allow-empty", "-m", "wake")
     repo.settle()
 
 

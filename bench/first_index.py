@@ -7,17 +7,18 @@ import subprocess
 import sys
 from pathlib import Path
 
-from bench.harness import BARE_PYTHON, Options, Row, Used, round_robin, run
-from bench.scratch import Repo, corpus_repo
+from bench.harness import BARE_PYTHON, Row, Used, round_robin, run
+from bench.scratch import Bench, Repo
 
 ROUNDS = 3
 PARSE = [sys.executable, "-m", "bench.parse"]
 CHECKOUT = Path(__file__).resolve().parent.parent
 
 
-def measure(options: Options) -> list[Row]:
-    repo = corpus_repo(options.scratch / "repo", options.corpus)
-    listing = options.scratch / "files"
+def measure(bench: Bench) -> list[Row]:
+    folder = bench.folder("first_index")
+    repo = bench.corpus()
+    listing = folder / "files"
     files = repo.git("ls-files").splitlines()
     listing.write_text("\n".join(str(repo.path / name) for name in files))
     megabytes = sum((repo.path / name).stat().st_size for name in files) / 1e6

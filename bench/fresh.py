@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from itertools import count
 
-from bench.harness import BARE_PYTHON, Options, Row, Used, round_robin, run
-from bench.scratch import corpus_repo, module_text
+from bench.harness import BARE_PYTHON, Row, Used, round_robin, run
+from bench.scratch import Bench, module_text
 
 ROUNDS = 9
 IMPORT_PYGIT2 = [*BARE_PYTHON[:-1], "import pygit2"]
 
 
-def measure(options: Options) -> list[Row]:
-    repo = corpus_repo(options.scratch / "repo", options.corpus)
+def measure(bench: Bench) -> list[Row]:
+    repo = bench.indexed()
     repo.install()
     numbers = count(10_000)
 
@@ -22,18 +23,16 @@ def measure(options: Options) -> list[Row]:
         repo.git("add", "-A")
         repo.measure("commit", "-q", "-m", "x")
 
-    def cold() -> Used:
+    def cold() -> Used | None:
         started = time.perf_counter()
         commit()
         repo.settle()
-        return Used(repo.runner_cpu(), time.perf_counter() - started)
+        used = Used(repo.runner_cpu(), time.perf_counter() - started)
+        return used if used.cpu else None
 
-    def warm() -> Used:
+    def warm() -> Used | None:
         """With the runner that `cold` started, its worker process and its lexical writer."""
-        before, started = repo.runner_cpu(), time.perf_counter()
-        commit()
-        repo.settle()
-        return Used(repo.runner_cpu() - before, time.perf_counter() - started)
+        return repo.until_fresh(commit)
 
     def whole_life() -> Used:
         """From the hook's start of a runner to its last breath, lingering included."""
@@ -45,7 +44,12 @@ def measure(options: Options) -> list[Row]:
     def floor() -> Used:
         return run(IMPORT_PYGIT2, repo.path)
 
-    variants = {"cold": cold, "warm": warm, "life": whole_life, "import": floor}
+    variants: dict[str, Callable[[], Used | None]] = {
+        "cold": cold,
+        "warm": warm,
+        "life": whole_life,
+        "import": floor,
+    }
     found = round_robin(variants, ROUNDS)
     peer, peer_name = found["import"].cpu, "import pygit2"
     return [

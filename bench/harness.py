@@ -7,8 +7,9 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -55,13 +56,6 @@ class Row(NamedTuple):
         return f"≤ {self.most_ratio:g} ×" if self.most_ratio is not None else ""
 
 
-class Options(NamedTuple):
-    """What a benchmark is given."""
-
-    scratch: Path  # an empty folder of its own
-    corpus: Path | None  # a folder to index instead of the standard library
-
-
 def isolate(home: Path) -> None:
     """No configuration but ours, a clock that stands still for git, orphans become our children."""
     for name in [n for n in os.environ if n.startswith(("GIT", "PYTHON", "XDG_"))]:
@@ -82,23 +76,26 @@ def run(argv: Iterable[str], cwd: Path, codes: tuple[int, ...] = (0,)) -> Used:
     argv = list(argv)
     started = time.perf_counter()
     null = subprocess.DEVNULL
-    process = subprocess.Popen(argv, cwd=cwd, stdin=null, stdout=null, stderr=null)
-    _, status, used = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode not in codes:
-        raise RuntimeError(f"{argv} ended with {process.returncode}")
-    return Used(used.ru_utime + used.ru_stime, time.perf_counter() - started)
+    with tempfile.TemporaryFile() as errors:
+        process = subprocess.Popen(argv, cwd=cwd, stdin=null, stdout=null, stderr=errors)
+        _, status, used = os.wait4(process.pid, 0)
+        wall = time.perf_counter() - started
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode not in codes:
+            errors.seek(0)
+            raise RuntimeError(f"{argv}: {process.returncode} {errors.read().decode()}")
+    return Used(used.ru_utime + used.ru_stime, wall)
 
 
 def round_robin(
-    variants: dict[str, Callable[[], Used]], rounds: int, warm_up: int = 1
+    variants: Mapping[str, Callable[[], Used | None]], rounds: int, warm_up: int = 1
 ) -> dict[str, Used]:
-    """Medians per variant, in milliseconds; every round runs each variant once."""
+    """Medians per variant, in milliseconds; a round runs each once. None: a run that does not count."""
     seen: dict[str, list[Used]] = {name: [] for name in variants}
     for number in range(-warm_up, rounds):
         for name, measure in variants.items():
             used = measure()
-            if number >= 0:
+            if number >= 0 and used is not None:
                 seen[name].append(used)
     return {name: median_ms(used) for name, used in seen.items()}
 

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import count
 
-from bench.harness import Options, Row, Used, round_robin
-from bench.scratch import Repo, small_repo
+from bench.harness import Row, Used, round_robin
+from bench.scratch import Bench, Repo, small_repo
 
 ROUNDS = 15
 EXIT_0 = "#!/bin/sh\nexit 0\n"
 
 
-def measure(options: Options) -> list[Row]:
-    repos = {
-        name: small_repo(options.scratch / name)
-        for name in ("none", "exit 0", "not opted in", "ours")
-    }
+def measure(bench: Bench) -> list[Row]:
+    folder = bench.folder("hook")
+    repos = {name: small_repo(folder / name) for name in ("none", "exit 0", "not opted in", "ours")}
     for repo in repos.values():
         repo.git("switch", "-q", "-c", "other")
         for i in range(10):
@@ -65,7 +63,7 @@ def _rows(verb: str, cpu: dict[str, float]) -> list[Row]:
 
 
 def _commits() -> Callable[[Repo], Used]:
-    numbers = count()
+    numbers = count(1000)
 
     def commit(repo: Repo) -> Used:
         repo.write("pkg0/mod0.py", f"VALUE = {next(numbers)}\n")

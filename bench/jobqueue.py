@@ -8,7 +8,8 @@ import uuid
 from collections.abc import Callable
 from itertools import count
 
-from bench.harness import Options, Row, Used, round_robin
+from bench.harness import Row, Used, round_robin
+from bench.scratch import Bench
 from gitindex.git.interface import Head
 from gitindex.jobs import RefreshJobService
 from gitindex.scope import RefreshScope
@@ -19,8 +20,9 @@ ROUNDS = 7
 BATCH = 100
 
 
-def measure(options: Options) -> list[Row]:
-    database = open_writer(os.fspath(options.scratch / "facts.db"))
+def measure(bench: Bench) -> list[Row]:
+    folder = bench.folder("jobqueue")
+    database = open_writer(os.fspath(folder / "facts.db"))
     row = mapping.register(database, "main", "/bench")
     commits = count()
     heads = [_head(0)]

@@ -9,16 +9,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bench.harness import GITINDEX, Options, Row, Used, round_robin
+from bench.harness import GITINDEX, Row, Used, round_robin
 from bench.hook import EXIT_0
-from bench.scratch import Repo, small_repo
+from bench.scratch import Bench, Repo, small_repo
 
 COMMITS = 50
-ROUNDS = 5
+ROUNDS = 3
 
 
-def measure(options: Options) -> list[Row]:
-    repos = {name: _diverged(options.scratch / name) for name in ("bare", "exit 0", "ours")}
+def measure(bench: Bench) -> list[Row]:
+    folder = bench.folder("rebase")
+    repos = {name: _diverged(folder / name) for name in ("bare", "exit 0", "ours")}
     repos["exit 0"].hook_all(EXIT_0)
     repos["ours"].install()
     counts: list[tuple[int, int]] = []

@@ -10,12 +10,14 @@ import signal
 import subprocess
 import sysconfig
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from bench.harness import GITINDEX, TIMEOUT, Used, run
 
 NO_HOOKS = ("-c", "core.hooksPath=/dev/null")
-SKIPPED_FOLDERS = ("test", "tests", "idlelib", "site-packages", "dist-packages", "__pycache__")
+SUFFIXES = (".py", ".pyi", ".js", ".ts", ".tsx", ".md", ".rst", ".txt")
+SKIPPED_FOLDERS = ("test", "tests", "idlelib", "site-packages", "dist-packages", ".git")
 
 
 class Repo:
@@ -74,22 +76,27 @@ class Repo:
     def store(self) -> Path:
         return self.path / ".git/gitindex"
 
-    def is_fresh(self) -> bool:
-        """What the public status file says, for this very HEAD. Costs the runner nothing."""
-        try:
-            status = json.loads((self.path / ".llmc/rag_index_status.json").read_text())
-        except (OSError, ValueError):
-            return False
-        head = self.git("rev-parse", "HEAD")
-        return bool(status["index_state"] == "fresh" and status["last_indexed_commit"] == head)
-
     def settle(self) -> None:
-        """Wait until the background runner has made HEAD fresh."""
-        deadline = time.monotonic() + TIMEOUT
-        while not self.is_fresh():
-            if time.monotonic() > deadline:
-                raise RuntimeError(f"never fresh: {self.path}")
+        """Wait until the public status file says fresh for this HEAD; costs the runner nothing."""
+        head, deadline = self.git("rev-parse", "HEAD"), time.monotonic() + TIMEOUT
+        path = self.path / ".llmc/rag_index_status.json"
+        while time.monotonic() < deadline:
+            with contextlib.suppress(OSError, ValueError):
+                status = json.loads(path.read_text())
+                if (status["index_state"], status["last_indexed_commit"]) == ("fresh", head):
+                    return
             time.sleep(0.004)
+        raise RuntimeError(f"never fresh: {self.path}")
+
+    def until_fresh(self, operate: Callable[[], object]) -> Used | None:
+        """CPU of the live runner and its workers from an operation to fresh; None: it was replaced."""
+        runner, started = self.runner(), time.perf_counter()
+        before = self.runner_cpu()
+        operate()
+        self.settle()
+        if runner is None or self.runner() != runner:
+            return None
+        return Used(self.runner_cpu() - before, time.perf_counter() - started)
 
     def runner(self) -> int | None:
         """Process id of the live runner."""
@@ -104,7 +111,7 @@ class Repo:
         """CPU seconds of the live runner and its live workers so far."""
         pid = self.runner()
         if pid is None:
-            raise RuntimeError(f"no runner is alive: {self.path}")
+            return 0.0
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
         return sum(map(_process_cpu, [pid, *map(int, children)]))
 
@@ -145,13 +152,46 @@ def module_text(seed: int) -> str:
 
 def corpus_repo(path: Path, source: Path | None) -> Repo:
     """A repository of real code: `source`, or this Python's standard library without its tests."""
-    ignore = shutil.ignore_patterns(*SKIPPED_FOLDERS, ".git", "*.pyc", "*.so", "*.a")
-    stdlib = Path(sysconfig.get_path("stdlib"))
-    shutil.copytree(source or stdlib, path, ignore=ignore if source is None else None)
-    shutil.rmtree(path / ".git", ignore_errors=True)
+    root = source or Path(sysconfig.get_path("stdlib"))
+    for folder, folders, names in os.walk(root):
+        folders[:] = [name for name in folders if name not in SKIPPED_FOLDERS]
+        for name in names:
+            origin = Path(folder, name)
+            if origin.suffix in SUFFIXES and origin.is_file():
+                target = path / origin.relative_to(root)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(origin, target)
     repo = Repo(path).init()
     repo.commit()
+    repo.git("repack", "-q", "-a", "-d")
     return repo
+
+
+class Bench:
+    """What a benchmark is given: an empty folder of its own, and the corpus all of them share."""
+
+    def __init__(self, scratch: Path, source: Path | None) -> None:
+        self._scratch = scratch
+        self._source = source
+        self._corpus: Repo | None = None
+
+    def folder(self, name: str) -> Path:
+        """An empty folder."""
+        path = self._scratch / name
+        path.mkdir()
+        return path
+
+    def corpus(self) -> Repo:
+        """Real code, committed; whoever needs an index of it asks for one."""
+        if self._corpus is None:
+            self._corpus = corpus_repo(self._scratch / "corpus", self._source)
+        return self._corpus
+
+    def indexed(self) -> Repo:
+        """The corpus with a fresh index."""
+        repo = self.corpus()
+        repo.gitindex("index")
+        return repo
 
 
 def _process_cpu(pid: int) -> float:

@@ -9,14 +9,13 @@ import time
 from bench.harness import (
     BARE_PYTHON,
     GITINDEX,
-    Options,
     Row,
     Used,
     percentile,
     round_robin,
     run,
 )
-from bench.scratch import corpus_repo
+from bench.scratch import Bench
 from gitindex.answer import serve
 from gitindex.paths import Worktree, find_worktree
 from gitindex.search import search
@@ -32,9 +31,8 @@ ROUNDS = 9
 COLD = "threading lock"
 
 
-def measure(options: Options) -> list[Row]:
-    repo = corpus_repo(options.scratch / "repo", options.corpus)
-    repo.gitindex("index")
+def measure(bench: Bench) -> list[Row]:
+    repo = bench.indexed()
     worktree = find_worktree(os.fspath(repo.path))
     for text in QUERIES:
         _query(worktree, text)

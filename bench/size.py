@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bench.harness import Options, Row
-from bench.scratch import Repo, corpus_repo
+from bench.harness import Row
+from bench.scratch import Bench, Repo
 
 WORKTREES = 10
 
 
-def measure(options: Options) -> list[Row]:
-    repo = corpus_repo(options.scratch / "repo", options.corpus)
+def measure(bench: Bench) -> list[Row]:
+    folder = bench.folder("size")
+    repo = bench.indexed()
     text = sum((repo.path / name).stat().st_size for name in repo.git("ls-files").splitlines())
-    repo.gitindex("index")
     one = _disk(repo.store) + _disk(repo.path / ".llmc")
     facts = _disk(repo.store / "facts.db") / 1e6
     lexical = _disk(repo.store / "lexical") / 1e6
-    trees = [Repo(options.scratch / f"tree{i}") for i in range(1, WORKTREES)]
+    trees = [Repo(folder / f"tree{i}") for i in range(1, WORKTREES)]
     for tree in trees:
         repo.git("worktree", "add", "-q", "--detach", str(tree.path))
         tree.gitindex("index")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from bench.harness import BARE_PYTHON, GITINDEX, Options, Row, round_robin, run
-from bench.scratch import small_repo
+from bench.harness import BARE_PYTHON, GITINDEX, Row, round_robin, run
+from bench.scratch import Bench, small_repo
 
 ROUNDS = 25
 
 
-def measure(options: Options) -> list[Row]:
-    repo = small_repo(options.scratch / "repo")
+def measure(bench: Bench) -> list[Row]:
+    repo = small_repo(bench.folder("status"))
     repo.gitindex("index")
     variants = {
         "ours": lambda: run([*GITINDEX, "status"], repo.path),
