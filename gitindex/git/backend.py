@@ -1,12 +1,64 @@
-"""Chooses who reads a repository's objects."""
+"""Chooses who reads a repository's objects: libgit2 where it can, else the git command."""
 
 from __future__ import annotations
 
+import os
+import re
+
+from gitindex.atomic import read_small
+from gitindex.errors import Exit, GitIndexError
 from gitindex.git.interface import Repository
-from gitindex.git.objects import Pygit2Repository
-from gitindex.paths import Worktree
+from gitindex.git.plumbing import GitCommandRepository
+from gitindex.paths import Worktree, safe_text
+
+CHOICE = "GITINDEX_BACKEND"
+"""Set to `git` or `pygit2` to force one; without it the repository decides."""
+
+_BEYOND_LIBGIT2 = re.compile(
+    rb"^\s*(objectformat\s*=\s*\"?sha256|refstorage\s*=\s*\"?reftable|compatobjectformat\s*=)",
+    re.IGNORECASE | re.MULTILINE,
+)
 
 
 def open_repository(worktree: Worktree) -> Repository:
     """The repository of one worktree, ready to read."""
-    return Pygit2Repository(worktree)
+    choice = os.environ.get(CHOICE, "")
+    if choice == "git":
+        return GitCommandRepository(worktree)
+    if choice == "pygit2":
+        return _through_libgit2(worktree)
+    if choice:
+        raise GitIndexError(
+            f"{CHOICE}={safe_text(choice)} is no backend", "say git or pygit2", Exit.USAGE
+        )
+    return _chosen_for(worktree)
+
+
+def _chosen_for(worktree: Worktree) -> Repository:
+    if _is_beyond_libgit2(worktree):
+        return GitCommandRepository(worktree)
+    try:
+        return _through_libgit2(worktree)
+    except (GitIndexError, ImportError):
+        return GitCommandRepository(worktree)  # says what is wrong, if git cannot either
+
+
+def _through_libgit2(worktree: Worktree) -> Repository:
+    from gitindex.git.objects import Pygit2Repository  # lazily: pygit2 costs 100 ms
+
+    repository = Pygit2Repository(worktree)
+    try:
+        repository.head()
+    except GitIndexError:
+        repository.close()
+        raise
+    return repository
+
+
+def _is_beyond_libgit2(worktree: Worktree) -> bool:
+    """Formats libgit2 is known to refuse: spares loading it. A miss only costs that."""
+    try:
+        data = read_small(os.path.join(worktree.common_dir, "config"))
+    except OSError:
+        return False
+    return data is not None and _BEYOND_LIBGIT2.search(data) is not None

@@ -9,7 +9,7 @@ import time
 from typing import NamedTuple
 
 from gitindex.errors import GitIndexError
-from gitindex.paths import Worktree, safe_text
+from gitindex.paths import Worktree, safe_text, worktree_at
 
 HARDENING = (
     "--no-optional-locks",
@@ -142,7 +142,8 @@ def try_git(
 
 def run_git(root: str, *args: str, index: str | None = None, timeout: float = TIMEOUT_S) -> bytes:
     """The output of a git command that must succeed."""
-    result = try_git(root, *args, index=index, timeout=timeout)
+    env = clean_env(root) | ({"GIT_INDEX_FILE": index} if index else {})
+    result = try_git(root, *args, timeout=timeout, env=env)
     if result.returncode:
         raise GitFailed(_complaint(args, result), result.returncode, result.output)
     return result.output
@@ -182,9 +183,11 @@ def read_blobs(root: str, oids: list[str]) -> dict[str, bytes]:
     """The contents of some blobs; those git does not have here are left out."""
     wanted = list(dict.fromkeys(oids))
     found: dict[str, bytes] = {}
+    if wanted:
+        view = view_env(worktree_at(root), len(wanted[0]))
     for at in range(0, len(wanted), BLOBS_AT_ONCE):
         names = "".join(f"{oid}\n" for oid in wanted[at : at + BLOBS_AT_ONCE]).encode()
-        found |= _parse_batch(try_git(root, "cat-file", "--batch", stdin=names).output)
+        found |= _parse_batch(try_git("/", "cat-file", "--batch", stdin=names, env=view).output)
     return found
 
 

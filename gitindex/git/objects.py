@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import pygit2
 
 from gitindex.errors import GitIndexError, ObjectMissing
-from gitindex.git.interface import GITLINK, LINK, MAX_ENTRIES, Entry, Head
+from gitindex.git.interface import Entry, Head
+from gitindex.git.trees import NO_TREE, Listing, compare_trees, parse_tree
 from gitindex.paths import Worktree, safe_text
 
-_TREE = 0o040000
-_Listing = dict[bytes, tuple[int, pygit2.Oid]]
+_EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+"""libgit2 reads sha1 repositories only."""
+
+_ID_BYTES = 20
+_REFTABLE_HEAD = "refs/heads/.invalid"
+"""What HEAD's file says where the references are not files."""
 
 
 class Pygit2Repository:
@@ -30,7 +35,7 @@ class Pygit2Repository:
         try:
             commit = self._repo.revparse_single("HEAD").peel(pygit2.Commit)
         except KeyError:
-            if self._repo.head_is_unborn:
+            if self._is_unborn():
                 return Head(None, _EMPTY_TREE)
             raise GitIndexError("HEAD names an object that is missing", "run `git fsck`") from None
         except (pygit2.GitError, ValueError) as error:
@@ -38,74 +43,54 @@ class Pygit2Repository:
         return Head(str(commit.id), str(commit.tree_id))
 
     def entries(self, tree: str) -> Iterator[Entry]:
-        for _, entry in self.changes(_EMPTY_TREE, tree):
+        for _, entry in compare_trees(self._list, NO_TREE, tree):
             if entry is not None:
                 yield entry
 
     def changes(self, old: str, new: str) -> Iterator[tuple[bytes, Entry | None]]:
-        todo: list[tuple[bytes, str, str]] = [(b"", old, new)]
-        count = 0
-        while todo:
-            prefix, before, after = todo.pop()
-            if before == after:
-                continue
-            was, now = self._list(before), self._list(after)
-            for name in was.keys() | now.keys():
-                a, b = was.get(name), now.get(name)
-                if a == b:
-                    continue
-                count += 1
-                if count > MAX_ENTRIES:
-                    raise GitIndexError(f"more than {MAX_ENTRIES} paths differ between two trees")
-                yield from _leaf_changes(prefix + name, a, b)
-                sub_a, sub_b = _subtree(a), _subtree(b)
-                if sub_a != sub_b:
-                    todo.append((prefix + name + b"/", sub_a, sub_b))
+        return compare_trees(self._list, old, new)
 
     def size(self, oid: str) -> int:
         try:
             _, size = self._odb.read_header(oid)
-        except KeyError:
-            raise ObjectMissing(f"object {oid} is not in this repository") from None
+        except (KeyError, ValueError, pygit2.GitError) as error:
+            raise _missing(oid, error) from None
         return int(size)
 
     def read(self, oid: str) -> bytes:
-        try:
-            _, data = self._odb.read(oid)
-        except KeyError:
-            raise ObjectMissing(f"object {oid} is not in this repository") from None
-        return bytes(data)
+        return self._read(oid)[1]
 
     def close(self) -> None:
         self._repo.free()
 
-    def _list(self, oid: str) -> _Listing:
+    def _is_unborn(self) -> bool:
+        if not self._repo.head_is_unborn:
+            return False
+        if self._repo.lookup_reference("HEAD").target == _REFTABLE_HEAD:
+            raise GitIndexError("the references moved to a reftable", "try again")
+        return True
+
+    def _read(self, oid: str) -> tuple[int, bytes]:
+        try:
+            kind, data = self._odb.read(oid)
+        except (KeyError, ValueError, pygit2.GitError) as error:
+            raise _missing(oid, error) from None
+        return int(kind), bytes(data)
+
+    def _list(self, oids: Iterable[str]) -> dict[str, Listing]:
+        return {oid: self._list_one(oid) for oid in oids}
+
+    def _list_one(self, oid: str) -> Listing:
         if oid == _EMPTY_TREE:
             return {}
-        try:
-            tree = self._repo[oid]
-        except KeyError:
-            raise ObjectMissing(f"tree {oid} is not in this repository") from None
-        if not isinstance(tree, pygit2.Tree):
+        kind, data = self._read(oid)
+        if kind != int(pygit2.enums.ObjectType.TREE):
             raise GitIndexError(f"object {oid} is not a tree")
-        return {entry.raw_name or b"": (int(entry.filemode), entry.id) for entry in tree}
+        return parse_tree(data, _ID_BYTES)
 
 
-_EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
-
-
-def _subtree(item: tuple[int, pygit2.Oid] | None) -> str:
-    return str(item[1]) if item is not None and item[0] == _TREE else _EMPTY_TREE
-
-
-def _leaf_changes(
-    path: bytes, a: tuple[int, pygit2.Oid] | None, b: tuple[int, pygit2.Oid] | None
-) -> Iterator[tuple[bytes, Entry | None]]:
-    if b is not None and b[0] != _TREE:
-        yield path, Entry(path, _plain_mode(b[0]), str(b[1]))
-    elif a is not None and a[0] != _TREE:
-        yield path, None
-
-
-def _plain_mode(mode: int) -> int:
-    return mode if mode in (LINK, GITLINK) else 0o100755 if mode & 0o111 else 0o100644
+def _missing(oid: str, error: Exception) -> ObjectMissing:
+    """An object that cannot be read is as good as none: it is asked for again next time."""
+    if isinstance(error, KeyError):
+        return ObjectMissing(f"object {safe_text(oid)} is not in this repository")
+    return ObjectMissing(f"object {safe_text(oid)} cannot be read: {error}", "run `git fsck`")

@@ -1,0 +1,86 @@
+"""Trees as bytes: what a tree object says, and where two trees differ. Knows no library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from gitindex.errors import GitIndexError
+from gitindex.git.interface import GITLINK, LINK, MAX_ENTRIES, Entry
+
+NO_TREE = ""
+"""Stands for a folder that is not there: needs no hash and no object."""
+
+CHUNK = 200
+"""Trees asked for at once: their names fit into a pipe."""
+
+_TREE = 0o040000
+_TYPE = 0o170000
+
+Listing = Mapping[bytes, tuple[int, str]]
+"""Name → mode and object id, of one folder."""
+
+Load = Callable[[Iterable[str]], Mapping[str, Listing]]
+"""Lists some trees by their ids; ObjectMissing where git has one not."""
+
+
+def parse_tree(data: bytes, id_bytes: int) -> Listing:
+    """The entries of a raw tree object."""
+    found = {}
+    at = 0
+    try:
+        while at < len(data):
+            space = data.index(b" ", at)
+            end = data.index(b"\0", space)
+            after = end + 1 + id_bytes
+            oid = data[end + 1 : after].hex()
+            found[data[space + 1 : end]] = (_plain_mode(int(data[at:space], 8)), oid)
+            at = after
+    except ValueError:
+        raise GitIndexError("a tree object is malformed", "run `git fsck`") from None
+    return found
+
+
+def compare_trees(load: Load, old: str, new: str) -> Iterator[tuple[bytes, Entry | None]]:
+    """Paths that differ, with their entry in `new`. Folders of equal id are not looked into."""
+    todo = [(b"", old, new)]
+    count = 0
+    while todo:
+        chunk = [item for item in todo[-CHUNK:] if item[1] != item[2]]
+        del todo[-CHUNK:]
+        listings = load({oid for _, *pair in chunk for oid in pair if oid != NO_TREE})
+        for prefix, before, after in chunk:
+            was, now = listings.get(before, {}), listings.get(after, {})
+            for name in was.keys() | now.keys():
+                a, b = was.get(name), now.get(name)
+                if a == b:
+                    continue
+                count += 1
+                if count > MAX_ENTRIES:
+                    raise GitIndexError(f"more than {MAX_ENTRIES} paths differ between two trees")
+                yield from _leaf_changes(prefix + name, a, b)
+                folders = _folder(a), _folder(b)
+                if folders[0] != folders[1]:
+                    todo.append((prefix + name + b"/", *folders))
+
+
+def _folder(item: tuple[int, str] | None) -> str:
+    return item[1] if item is not None and item[0] == _TREE else NO_TREE
+
+
+def _leaf_changes(
+    path: bytes, a: tuple[int, str] | None, b: tuple[int, str] | None
+) -> Iterator[tuple[bytes, Entry | None]]:
+    if b is not None and b[0] != _TREE:
+        yield path, Entry(path, b[0], b[1])
+    elif a is not None and a[0] != _TREE:
+        yield path, None
+
+
+def _plain_mode(mode: int) -> int:
+    """Git's own reading of odd modes: a file is executable or not, the unknown is a gitlink."""
+    kind = mode & _TYPE
+    if kind in (LINK, _TREE):
+        return kind
+    if kind == 0o100000:
+        return 0o100755 if mode & 0o100 else 0o100644
+    return GITLINK
