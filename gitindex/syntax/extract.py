@@ -9,6 +9,7 @@ from gitindex.languages import TEXT
 from gitindex.syntax.flags import Reading, read_flags
 from gitindex.syntax.imports import read_imports
 from gitindex.syntax.interface import interface_hash, reexports
+from gitindex.syntax.macros import Span, mask_macros
 from gitindex.syntax.outline import read_outline
 from gitindex.syntax.parser import Parsed, parse
 from gitindex.syntax.postings import build_postings
@@ -35,10 +36,11 @@ def extract_facts(data: bytes, language: str) -> BlobFacts:
         return _lexical(source, language, "oversize")
     if _nesting(source.data) > MAX_NESTING:
         return _lexical(source, language, "nesting")
-    parsed = parse(source.data, language)
+    masked = mask_macros(source.data, language)
+    parsed = parse(masked.data, language)
     if parsed is None:
         return _lexical(source, language, "no_grammar")
-    return _facts(source, language, parsed)
+    return _facts(source, language, parsed, masked.spans)
 
 
 def _lexical(source: Source, language: str, reason: str) -> BlobFacts:
@@ -54,11 +56,11 @@ def _nesting(data: bytes) -> int:
     return max(depths) - min(depths)
 
 
-def _facts(source: Source, language: str, parsed: Parsed) -> BlobFacts:
+def _facts(source: Source, language: str, parsed: Parsed, macros: list[Span]) -> BlobFacts:
     data, captures = source.data, parsed.captures
     outline = read_outline(data, captures, language)
     imports = read_imports(captures, outline.starts, language)
-    postings = build_postings(data, outline.starts, captures, outline.found)
+    postings = build_postings(data, outline, captures, macros)
     surface = [*outline.surface, *reexports(imports, outline.exports, language)]
     reading = Reading(data, language, captures, outline, imports, postings)
     broken = parsed.has_error

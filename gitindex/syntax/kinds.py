@@ -17,7 +17,7 @@ SCOPES = FUNCTIONS | TYPES | SPACES
 VALUES = frozenset({"variable", "constant"})
 """Their value is no part of their interface."""
 
-WEAK = {"variable": 1, "constant": 2, "field": 3, "property": 3, "type": 4}
+WEAK = {"variable": 1, "constant": 2, "field": 3, "property": 3, "type": 4, "class": 5}
 """General kinds, which give way when a more telling pattern names the same range."""
 
 LOCALS = VALUES | {"field", "prototype", "object"}

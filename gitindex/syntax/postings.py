@@ -12,6 +12,8 @@ from gitindex.facts import NO_SYMBOL, Use, pack_place
 from gitindex.syntax.kinds import SCOPES
 
 if TYPE_CHECKING:
+    from gitindex.syntax.macros import Span
+    from gitindex.syntax.outline import Outline
     from gitindex.syntax.parser import Captures
     from gitindex.syntax.sweep import Scope
 
@@ -32,10 +34,12 @@ MAX_COLUMN = 0x1FFFFF
 
 
 def build_postings(
-    data: bytes, starts: list[int], captures: Captures, found: list[Scope]
+    data: bytes, outline: Outline, captures: Captures, extra: list[Span]
 ) -> dict[str, bytes]:
-    """Name to packed places, sorted by place; names in the order they first appear."""
-    places = _places(captures)
+    """Name to packed places, sorted by place; `extra` are names no query could see."""
+    starts, found = outline.starts, outline.found
+    places = {start: end << 4 | Use.REFERENCE for start, end in extra}
+    _use(places, captures)
     _import(places, captures)
     respelled = _define(data, places, found)
     by_name = _group(data, starts, places, _boundaries(found))
@@ -73,15 +77,13 @@ def _group(
     return by_name
 
 
-def _places(captures: Captures) -> dict[int, int]:
+def _use(places: dict[int, int], captures: Captures) -> None:
     """Start of every captured identifier, to its end and use: `end << 4 | use`."""
-    places: dict[int, int] = {}
     for capture, use in USES.items():
         for node in captures.get(capture, ()):
             places[node.start_byte] = node.end_byte << 4 | use
     for node in captures.get("use.symbol", ()):
         places.setdefault(node.start_byte + 1, node.end_byte << 4 | Use.REFERENCE)
-    return places
 
 
 def _import(places: dict[int, int], captures: Captures) -> None:

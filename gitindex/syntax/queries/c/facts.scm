@@ -13,12 +13,14 @@
 (init_declarator declarator: (identifier) @name)
 (pointer_declarator declarator: (identifier) @name)
 (array_declarator declarator: (identifier) @name)
+(parenthesized_declarator (identifier) @name)
 
 (type_definition) @def.type
 (type_definition declarator: (type_identifier) @name)
 (pointer_declarator declarator: (type_identifier) @name)
 (array_declarator declarator: (type_identifier) @name)
 (function_declarator declarator: (type_identifier) @name)
+(parenthesized_declarator (type_identifier) @name)
 
 (struct_specifier name: (type_identifier)? @name body: (_) @body) @def.struct
 (union_specifier name: (type_identifier)? @name body: (_) @body) @def.union

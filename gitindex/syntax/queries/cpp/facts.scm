@@ -33,8 +33,13 @@
   (field_identifier) @name
   (operator_name) @name
   (destructor_name) @name
+  (template_function name: (identifier) @name)
 ])
 (function_definition declarator: (operator_cast) @name.text)
+(declaration declarator: (qualified_identifier scope: (_) @receiver name: (identifier) @name))
+(init_declarator declarator: (qualified_identifier scope: (_) @receiver name: (identifier) @name))
+(pointer_declarator declarator: (qualified_identifier scope: (_) @receiver name: (identifier) @name))
+(array_declarator declarator: (qualified_identifier scope: (_) @receiver name: (identifier) @name))
 (function_declarator declarator: (qualified_identifier scope: (_) @receiver name: [
   (identifier) @name
   (operator_name) @name

@@ -13,6 +13,7 @@
 (local_function_statement name: (identifier) @name body: (_)? @body) @def.function
 (constructor_declaration name: (identifier) @name body: (_)? @body) @def.constructor
 (destructor_declaration name: (identifier) @name body: (_)? @body) @def.method
+(conversion_operator_declaration type: (_) @name body: (_)? @body) @def.method
 (operator_declaration operator: _ @name body: (_)? @body) @def.method
 (property_declaration name: (identifier) @name accessors: (_) @body) @def.accessor
 (property_declaration name: (identifier) @name value: (_) @body) @def.accessor

@@ -39,6 +39,11 @@
   left: (member_expression) @name.path
   right: (class body: (_) @body)) @def.class
 
+(assignment_expression
+  left: (member_expression object: (member_expression
+    property: (property_identifier) @_prototype)) @name.path
+  (#eq? @_prototype "prototype")) @def.method
+
 (export_statement) @export
 [(arrow_function) (function_expression) (generator_function)] @local
 [(if_statement) (try_statement) (switch_statement)] @guard

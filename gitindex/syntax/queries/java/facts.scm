@@ -1,6 +1,6 @@
 ; Java.
 
-(package_declaration (_) @name.text) @def.package
+(package_declaration [(identifier) @name.text (scoped_identifier) @name.text]) @def.package
 (class_declaration name: (identifier) @name body: (_) @body) @def.class
 (record_declaration name: (identifier) @name body: (_) @body) @def.class
 (interface_declaration name: (identifier) @name body: (_) @body) @def.interface
@@ -17,6 +17,7 @@
   (formal_parameter name: (identifier) @name) @def.field))
 [(lambda_expression) (static_initializer)] @local
 (object_creation_expression (class_body) @local)
+(enum_constant body: (class_body) @local)
 [(line_comment) (block_comment)] @comment
 
 (import_declaration) @import

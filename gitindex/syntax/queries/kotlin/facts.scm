@@ -15,7 +15,7 @@
 (property_declaration (variable_declaration . (identifier) @name)) @def.variable
 (property_declaration
   (multi_variable_declaration (variable_declaration . (identifier) @name))) @def.variable
-(class_parameter ["val" "var"] (identifier) @name) @def.field
+(class_parameter ["val" "var"] . (identifier) @name) @def.field
 (type_alias type: (identifier) @name) @def.type
 [(lambda_literal) (anonymous_function) (anonymous_initializer) (object_literal)] @local
 [(getter) (setter)] @local

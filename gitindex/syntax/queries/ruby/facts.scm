@@ -18,7 +18,7 @@
 (call
   method: (identifier) @_declare
   arguments: (argument_list . (simple_symbol) @name.marked)
-  (#any-of? @_declare "alias_method" "define_method" "delegate" "scope")) @def.method
+  (#any-of? @_declare "alias_method" "define_method")) @def.method
 ([(body_statement (identifier) @access) (program (identifier) @access)]
   (#any-of? @access "private" "public" "protected"))
 [(block) (do_block) (lambda)] @local

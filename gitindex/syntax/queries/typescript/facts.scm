@@ -30,6 +30,8 @@
   name: [(property_identifier) @name (private_property_identifier) @name]
   value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @def.method
 (required_parameter (accessibility_modifier) pattern: (identifier) @name) @def.property
+(optional_parameter (accessibility_modifier) pattern: (identifier) @name) @def.property
+(construct_signature "new" @name) @def.method
 (ambient_declaration) @outer
 [(type_annotation (object_type) @local) (type_arguments (object_type) @local)]
 (function_type) @local
