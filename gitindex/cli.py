@@ -55,16 +55,36 @@ def options(
     """A code index of a git repository that is always fresh, and can prove it."""
 
 
-@app.command()
-def install(path: Path = ".") -> None:
-    """Install the git hooks and start the first index."""
-    _leave(commands.install(path))
+Global = Annotated[
+    bool, typer.Option("--global", help="For all repositories of this user that are opted in.")
+]
 
 
 @app.command()
-def uninstall(path: Path = ".") -> None:
-    """Remove the git hooks; the index stays."""
-    _leave(commands.uninstall(path))
+def install(
+    path: Path = ".",
+    mode: Annotated[
+        str, typer.Option(help="auto, config (git 2.54 and later) or hooks (hook files).")
+    ] = "auto",
+    everywhere: Global = False,
+) -> None:
+    """Install the git hooks and start the first index. Exit 1: something is to be added by hand."""
+    _leave(commands.install(path, mode, everywhere))
+
+
+@app.command()
+def uninstall(path: Path = ".", everywhere: Global = False) -> None:
+    """Remove the git hooks, byte for byte; the index stays."""
+    _leave(commands.uninstall(path, everywhere))
+
+
+@app.command(context_settings={"ignore_unknown_options": True})
+def hook(
+    event: Annotated[str, typer.Argument(help="The hook's name; `auto` under pre-commit.")],
+    args: Annotated[list[str] | None, typer.Argument(help="The hook's arguments.")] = None,
+) -> None:
+    """Note that HEAD may have moved, as an installed hook does. Silent; always succeeds."""
+    _leave(commands.hook(event, args or []))
 
 
 @app.command()
@@ -198,6 +218,26 @@ def export(
     if form not in FORMATS:
         raise typer.BadParameter(f"one of {', '.join(FORMATS)}", param_hint="--format")
     _leave(commands.write_export(form, path, output))
+
+
+@app.command()
+def impact(
+    path: Path = ".",
+    staged: Annotated[
+        bool, typer.Option("--staged", help="Of what is staged, against HEAD.")
+    ] = False,
+    dangling: Annotated[
+        bool, typer.Option("--dangling", help="References left behind; exit 1 if any.")
+    ] = False,
+    tests: Annotated[
+        bool, typer.Option("--tests", help="Test files that reach the change.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """What a staged change reaches."""
+    if not staged or dangling == tests:
+        raise typer.BadParameter("give --staged and one of --dangling, --tests")
+    _leave((commands.staged_dangling if dangling else commands.staged_tests)(path, as_json))
 
 
 @app.command()

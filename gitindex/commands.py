@@ -16,6 +16,7 @@ from gitindex.errors import Exit, GitIndexError, StoreError
 from gitindex.export import export
 from gitindex.freshness import judge
 from gitindex.git.interface import Head
+from gitindex.impact import StagedChange
 from gitindex.jobs import Job, RefreshJobService
 from gitindex.lock import is_held
 from gitindex.log import read_log
@@ -26,6 +27,7 @@ from gitindex.search import search
 from gitindex.spool import IMMEDIATE, Pace, append_event
 from gitindex.store import mapping
 from gitindex.store.connection import open_reader
+from gitindex.switch import is_enabled
 from gitindex.symbols import Wanted, file_symbols, list_symbols
 from gitindex.symbols import outline as file_outline
 from gitindex.words import IndexState
@@ -34,28 +36,33 @@ LOCK_WAIT_SECONDS = 600.0
 POLL_SECONDS = 0.03
 
 
-def install(path: str = ".") -> int:
+def install(path: str = ".", mode: str = "auto", everywhere: bool = False) -> int:
     """Opt in, install the hooks, and start the first index in the background."""
+    if everywhere:
+        return _say_installed(hooks.install_for_user(mode))
     worktree = _writable(path)
-    states = hooks.install(worktree)
     face.create_store(worktree)
+    states = hooks.install(worktree, mode)
     append_event(worktree, "install")
     hooks.start_runner(worktree)
-    foreign = False
-    for hook in states:
-        if hook.state == "foreign":
-            foreign = True
-            _say(f"left alone: {safe_text(hook.path)} exists; add these lines after its first:")
-            _say(hooks.render_block(hook.event).rstrip())
-        else:
-            _say(f"gitindex {hook.state} at {safe_text(hook.path)}")
-    return int(Exit.NO if foreign else Exit.OK)
+    if not is_enabled(worktree):
+        _say("gitindex.enabled is false: the hooks do nothing until it is not")
+    return _say_installed(states)
 
 
-def uninstall(path: str = ".") -> int:
+def uninstall(path: str = ".", everywhere: bool = False) -> int:
     """Remove the hooks that are ours. The index stays; `rm -r .git/gitindex .llmc` removes it."""
-    for hook in hooks.uninstall(find_worktree(path)):
-        _say(f"removed {safe_text(hook.path)}")
+    removed = hooks.uninstall_for_user() if everywhere else hooks.uninstall(find_worktree(path))
+    for what in removed:
+        _say(f"removed gitindex from {safe_text(what)}")
+    return int(Exit.OK)
+
+
+def hook(event: str, args: list[str]) -> int:
+    """What an installed hook does, for tools that start programs: note the event, never fail."""
+    from gitindex.hooks.event import note_event
+
+    note_event(event, args)
     return int(Exit.OK)
 
 
@@ -190,6 +197,43 @@ def _say_symbols(answer: dict[str, Any], as_json: bool) -> int:
     return int(Exit.OK if answer["symbols"] else Exit.NO)
 
 
+def staged_dangling(path: str = ".", as_json: bool = False) -> int:
+    """Refuse a staged change that leaves references behind: exit 1, with their places."""
+    change = _staged_change(path)
+    found = change.dangling() if change else []
+    if as_json:
+        listed = [{**d._asdict(), "line": d.line + 1} for d in found]
+        _say(json.dumps({"status": "ok", "dangling": listed}, ensure_ascii=True))
+    else:
+        for d in found:
+            _say(safe_text(f"{d.path}:{d.line + 1}: `{d.name}` is gone from {d.missing_from}"))
+    return int(Exit.NO if found else Exit.OK)
+
+
+def staged_tests(path: str = ".", as_json: bool = False) -> int:
+    """The test files that reach the staged change."""
+    change = _staged_change(path)
+    found = change.affected_tests() if change else []
+    if as_json:
+        _say(json.dumps({"status": "ok", "tests": [safe_text(name) for name in found]}))
+    else:
+        for name in found:
+            _say(safe_text(name))
+    return int(Exit.OK)
+
+
+def _staged_change(path: str) -> StagedChange | None:
+    """None where there is no index to ask: a gate that cannot look must not block a commit."""
+    worktree = find_worktree(path)
+    database = open_reader(worktree.database)
+    if database is None:
+        sys.stderr.write(
+            "gitindex: not indexed, nothing was checked\n  hint: run `gitindex index`\n"
+        )
+        return None
+    return StagedChange(worktree, database)
+
+
 def skipped(path: str = ".", as_json: bool = False) -> int:
     """Every tracked path without content in the index, and why."""
     worktree = find_worktree(path)
@@ -231,6 +275,19 @@ def log(path: str = ".", limit: int = 40) -> int:
     for line in read_log(_opted_in(path).store, limit):
         _say(safe_text(line))
     return int(Exit.OK)
+
+
+def _say_installed(states: list[hooks.HookState]) -> int:
+    for hook in states:
+        path = safe_text(hook.path)
+        if hook.advice is None:
+            _say(f"gitindex {hook.state} at {path} ({hook.via})")
+        else:
+            _say(f"left alone: {path}: {safe_text(hook.why)}")
+            _say(f"  add to {safe_text(hook.advice.file)}:")
+            _say(safe_text(hook.advice.lines, keep="\n").rstrip())
+    done = all(hook.state == "installed" for hook in states)
+    return int(Exit.OK if done else Exit.NO)
 
 
 def _run_for(worktree: Worktree) -> None:

@@ -15,6 +15,7 @@ from gitindex.marker import CompletionMarker
 from gitindex.observe import Observation, observe
 from gitindex.paths import Worktree, find_worktree, safe_text
 from gitindex.status import IndexStatus
+from gitindex.switch import is_enabled
 
 
 def show_status(form: str = "text", path: str = ".") -> int:
@@ -28,6 +29,8 @@ def show_status(form: str = "text", path: str = ".") -> int:
         _print(str(verdict.state))
     else:
         _print(_text(seen, verdict))
+        if not is_enabled(worktree):
+            _print("  hooks are off: gitindex.enabled is false")
     return int(verdict.code)
 
 
@@ -47,6 +50,7 @@ def status_envelope(
     envelope |= {
         "state": str(verdict.state),
         "why": verdict.why,
+        "hooksEnabled": is_enabled(worktree),
         "indexing": indexing_fields(seen.progress),
         "indexStatus": _reader_status(worktree, marker, verdict)._asdict(),
         "freshness": {

@@ -24,6 +24,7 @@ from gitindex.session import Session
 from gitindex.spool import IMMEDIATE, Pace
 from gitindex.status import load_status
 from gitindex.store import mapping
+from gitindex.switch import is_enabled
 from gitindex.words import BuildKind, IndexState, JobStatus, ProofOutcome
 
 MAX_SCOPE_PATHS = 500
@@ -112,6 +113,9 @@ class Runner:
             if worktree is None:
                 remove(os.path.join(self._anchor.store, "spool", name))
                 mapping.forget(session.database, name)
+                continue
+            if not is_enabled(worktree):
+                remove(worktree.spool)
                 continue
             spool.wait_until_quiet(worktree, self._pace)
             events = spool.take_events(worktree)
@@ -231,7 +235,7 @@ class Runner:
                 ProofOutcome.PROBE_FAILED,
             )
             given_up = failure is not None and failure.commit in (head.commit, None)
-            if (moved or unproven) and not given_up:
+            if (moved or unproven) and not given_up and is_enabled(worktree):
                 self._enqueue(session, worktree, "HEAD moved" if moved else "proof missing")
                 noticed = True
         return noticed

@@ -44,6 +44,19 @@ fi
 store=$common/gitindex
 [ -d "$store/spool" ] || exit 0
 
+# `gitindex.enabled` was false when a runner last looked, and no configuration has changed since.
+off=$store/off.$worktree
+if [ -e "$off" ]; then
+    for config in "$common/config" "$git_dir/config.worktree" "${HOME-}/.gitconfig" \
+        "${XDG_CONFIG_HOME:-${HOME-}/.config}/git/config"; do
+        if [ "$config" -nt "$off" ]; then
+            off=
+            break
+        fi
+    done
+    [ -z "$off" ] || exit 0
+fi
+
 # Record the event, then make the public status say so.
 umask 077
 printf '%s\n' "$gitindex_event $*" >>"$store/spool/$worktree"

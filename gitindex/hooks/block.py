@@ -1,0 +1,150 @@
+"""The lines of ours in a hook file: rendered, found, put in, taken out. Touches no disk."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from typing import NamedTuple
+
+EVENTS = ("post-commit", "post-checkout", "post-merge", "post-rewrite", "post-applypatch")
+BLOCK_VERSION = 2
+SHEBANG = b"#!/bin/sh\n"
+ORIGINAL = ".gitindex-orig"
+"""Suffix of a hook that was moved aside, because lines of sh cannot be put into it."""
+
+_NOTE = "made by `gitindex install`, removed by `gitindex uninstall`"
+_END = b"# <<< gitindex <<<"
+_BLOCK = re.compile(
+    rb"^# >>> gitindex (\d+) >>>(?: (\w+):)?[^\n]*\n.*?^# <<< gitindex <<<[^\n]*(?:\n|\Z)",
+    re.MULTILINE | re.DOTALL,
+)
+_SHELL = re.compile(
+    rb"#![ \t]*(?:\S*/env(?:[ \t]+-S)?[ \t]+)?(?:\S*/)?(?:sh|bash|dash|ash|ksh)(?:[ \t][^\r\n]*)?(?:\n|\Z)"
+)
+_READS_ITSELF = re.compile(rb"(?:\bexec|\btail|\bsed|\bhead|\bawk|\bdd|\bcat)\b[^\n]*\$\{?0\b")
+
+
+class Form(StrEnum):
+    """What a block is to the file it is in."""
+
+    FILE = "file"  # the file is ours alone
+    BLOCK = "block"  # lines in somebody else's hook
+    DISPATCHER = "dispatcher"  # ours alone, and runs the hook that was moved aside
+
+
+class Found(NamedTuple):
+    """The first block of ours in a file."""
+
+    version: int
+    form: Form
+    text: bytes
+    rest: bytes  # the file without any block of ours
+
+
+def render_command(event: str, script: str) -> str:
+    """What git runs for a config hook: a shell of its own, so nothing needs a subshell.
+
+    Git appends ` "$@"` to it, which is why it ends in a colon.
+    """
+    quoted = sh_quote(script)
+    return (
+        f"[ -r {quoted} ] || exit 0; exec </dev/null >/dev/null 2>&1; "
+        f"gitindex_event={event}; . {quoted}; :"
+    )
+
+
+def render_lines(event: str, script: str) -> str:
+    """Lines for any sh hook: silent, without effect on its variables, input, or exit code."""
+    return (
+        f"[ -r {script} ] && (\n"
+        f"    gitindex_event={event}\n"
+        f"    . {script}\n"
+        ") </dev/null >/dev/null 2>&1 || :\n"
+    )
+
+
+def render_portable(event: str) -> str:
+    """Lines for a hook that is shared with others: no path of this machine in them."""
+    return (
+        "# gitindex: notes that HEAD moved; does nothing where gitindex is not installed\n"
+        'for gitindex_at in "${GIT_DIR:-.git}" "${GIT_DIR:-.git}/../.."; do\n'
+        '    [ -r "$gitindex_at/gitindex/event.sh" ] && (\n'
+        f"        gitindex_event={event}\n"
+        '        . "$gitindex_at/gitindex/event.sh"\n'
+        "    ) </dev/null >/dev/null 2>&1 && break || :\n"
+        "done\n"
+    )
+
+
+def render_file(event: str, script: str) -> bytes:
+    """A hook that is ours alone."""
+    return SHEBANG + _wrap(Form.FILE, render_lines(event, sh_quote(script)))
+
+
+def render_dispatcher(event: str, script: str, folder: str) -> bytes:
+    """A hook that notes the event and becomes the hook that was there before.
+
+    That one is looked for beside the dispatcher, under whatever name this one runs, so a moved
+    repository keeps working; the absolute path is for a copy elsewhere.
+    """
+    there = sh_quote(f"{folder}/{event}{ORIGINAL}")
+    return SHEBANG + _wrap(
+        Form.DISPATCHER,
+        render_lines(event, sh_quote(script))
+        + f"# The hook that was here before is beside this file: {event}{ORIGINAL}\n"
+        + f'gitindex_orig="${{0%/*}}/{event}{ORIGINAL}"\n'
+        + f'[ -e "$gitindex_orig" ] || gitindex_orig={there}\n'
+        + '[ -x "$gitindex_orig" ] || exit 0\n'
+        + 'exec "$gitindex_orig" "$@"\n',
+    )
+
+
+def insert(data: bytes, event: str, script: str) -> bytes:
+    """A shell hook with our block after its first line: before any `exec`."""
+    block = _wrap(Form.BLOCK, render_lines(event, sh_quote(script)))
+    first, newline, rest = data.partition(b"\n")
+    if not newline:
+        return first + b"\n" + block.removesuffix(b"\n")
+    return first + newline + block + rest
+
+
+def find(data: bytes) -> Found | None:
+    """Our block in a file, if there is one."""
+    match = _BLOCK.search(data)
+    if match is None:
+        return None
+    rest = _strip(data)
+    return Found(int(match[1]), _form(match[2], rest), match[0], rest)
+
+
+def takes_lines(data: bytes) -> bool:
+    """Can lines of sh be put after the first line without harm?"""
+    if b"\0" in data or not _SHELL.match(data):
+        return False
+    return not _READS_ITSELF.search(data)  # sh on its first line, another language below
+
+
+def sh_quote(text: str) -> str:
+    """One word of sh, whatever is in it."""
+    return "'" + text.replace("'", "'\\''") + "'"
+
+
+def _wrap(form: Form, lines: str) -> bytes:
+    begin = f"# >>> gitindex {BLOCK_VERSION} >>> {form}: {_NOTE}\n"
+    return begin.encode() + lines.encode("utf-8", "surrogateescape") + _END + b"\n"
+
+
+def _form(named: bytes | None, rest: bytes) -> Form:
+    word = (named or b"").decode("ascii", "replace")
+    if word in tuple(Form):
+        return Form(word)
+    return Form.FILE if rest == SHEBANG else Form.BLOCK  # version 1 named no form
+
+
+def _strip(data: bytes) -> bytes:
+    while (match := _BLOCK.search(data)) is not None:
+        start = match.start()
+        if not match[0].endswith(b"\n") and start:
+            start -= 1  # the file had no last newline: the one before the block is ours
+        data = data[:start] + data[match.end() :]
+    return data

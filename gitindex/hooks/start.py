@@ -1,0 +1,18 @@
+"""Starts a runner in the background, as a hook does."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from gitindex.git.command import clean_env
+from gitindex.paths import Worktree
+
+
+def start_runner(worktree: Worktree) -> None:
+    """What the hook does last: a detached runner that holds nothing of ours."""
+    subprocess.Popen(
+        [sys.executable, "-I", "-m", "gitindex.runner", worktree.common_dir, worktree.root],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        env=clean_env(), cwd="/", start_new_session=True, close_fds=True,
+    )  # fmt: skip

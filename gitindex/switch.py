@@ -1,0 +1,57 @@
+"""`gitindex.enabled`: the one setting that silences the hooks of a repository.
+
+A hook cannot ask git for it: that would cost more than all the rest it does. So the first runner that
+finds it false leaves a note, `off.<worktree>`, dated like the newest configuration it has read. A hook
+that finds the note, and no configuration newer than it, ends there.
+"""
+
+from __future__ import annotations
+
+import os
+
+from gitindex.atomic import remove, write_atomic
+from gitindex.git.command import try_git
+from gitindex.paths import Worktree
+
+
+def is_enabled(worktree: Worktree) -> bool:
+    """What git says now; the hooks' note is brought in line with it. Unset or unreadable is on."""
+    newest = _newest(worktree)
+    answer = try_git(worktree.root, "config", "--type=bool", "--get", "gitindex.enabled")
+    enabled = answer.output.strip() != b"false"
+    if os.path.isdir(worktree.store):
+        _note(_note_path(worktree), enabled, newest)
+    return enabled
+
+
+def _note(path: str, enabled: bool, newest: int) -> None:
+    try:
+        if enabled:
+            remove(path)
+        else:
+            write_atomic(path, b"gitindex.enabled is false\n", durable=False)
+            os.utime(path, ns=(newest, newest))
+    except OSError:
+        return  # without the note a hook starts a runner, and that one asks
+
+
+def _newest(worktree: Worktree) -> int:
+    """When the configuration was last written, as far as a hook looks."""
+    home = os.path.expanduser("~")
+    xdg = os.environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
+    times = [0]
+    for path in (
+        os.path.join(worktree.common_dir, "config"),
+        os.path.join(worktree.git_dir, "config.worktree"),
+        os.path.join(home, ".gitconfig"),
+        os.path.join(xdg, "git", "config"),
+    ):
+        try:
+            times.append(os.stat(path).st_mtime_ns)
+        except OSError:
+            continue
+    return max(times)
+
+
+def _note_path(worktree: Worktree) -> str:
+    return os.path.join(worktree.store, f"off.{worktree.id}")
