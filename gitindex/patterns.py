@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import codecs
 import re
+import string
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
 MAX_PATTERNS = 2_000
 MAX_PATTERN_BYTES = 500
-MAX_STARS = 8  # each one multiplies the time a match may take
 
 
 class Rule(NamedTuple):
@@ -23,9 +25,9 @@ class Rule(NamedTuple):
 def parse_ignore(data: bytes, base: bytes = b"") -> list[Rule]:
     """The rules of a gitignore-style file, in order; hopeless patterns are left out."""
     rules = []
-    for raw in data.splitlines()[:MAX_PATTERNS]:
-        line = raw.rstrip()
-        if not line or line.startswith(b"#"):
+    for raw in data.removeprefix(codecs.BOM_UTF8).split(b"\n")[:MAX_PATTERNS]:
+        line = _without_trailing_spaces(raw.removesuffix(b"\r"))
+        if line.startswith(b"#"):
             continue
         negated = line.startswith(b"!")
         rule = make_rule(line[1:] if negated else line, base, negated)
@@ -37,12 +39,11 @@ def parse_ignore(data: bytes, base: bytes = b"") -> list[Rule]:
 def make_rule(pattern: bytes, base: bytes = b"", negated: bool = False) -> Rule | None:
     """Compile one pattern, or None when it is empty or absurd."""
     folder_only = pattern.endswith(b"/")
-    body = pattern.rstrip(b"/")
-    if not body or len(body) > MAX_PATTERN_BYTES or body.count(b"*") > MAX_STARS:
+    body = pattern.removesuffix(b"/")
+    if not body or len(body) > MAX_PATTERN_BYTES:
         return None
-    anchored = b"/" in body
-    regex = _translate(body.removeprefix(b"/"), anchored)
-    return Rule(base, regex, negated, folder_only)
+    regex = _translate(body.removeprefix(b"/"), b"/" in body)
+    return Rule(base, regex, negated, folder_only) if regex else None
 
 
 def ignores(rules: list[Rule], path: bytes) -> bool:
@@ -66,6 +67,12 @@ def rule_matches(rule: Rule, path: bytes, folder: bool = False) -> bool:
     return rule.regex.fullmatch(path, len(rule.base)) is not None
 
 
+def _without_trailing_spaces(line: bytes) -> bytes:
+    kept = line.rstrip(b" ")
+    slashes = len(kept) - len(kept.rstrip(b"\\"))
+    return kept + b" " if slashes % 2 and kept != line else kept
+
+
 def _last_verdict(rules: list[Rule], path: bytes, folder: bool) -> bool:
     for rule in reversed(rules):
         if rule_matches(rule, path, folder):
@@ -74,49 +81,131 @@ def _last_verdict(rules: list[Rule], path: bytes, folder: bool) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _translate(body: bytes, anchored: bool) -> re.Pattern[bytes]:
-    out = b"" if anchored else b"(?:.*/)?"
+def _translate(body: bytes, anchored: bool) -> re.Pattern[bytes] | None:
+    """A regex that no path makes slow, or None for a pattern that matches nothing.
+
+    Every star but the last of its path component, and every `**/` but the last, takes the first
+    place that fits and never looks back: no later one could serve the rest better.
+    """
+    try:
+        tokens = list(_tokens(body, anchored))
+    except IndexError:  # an open bracket, or a backslash at the end
+        return None
+    parts = [_components(part) for part in _split(tokens, _FOLDERS)]
+    committed = b"".join(b"(?>%s%s)" % (_FOLDERS, part) for part in parts[1:-1])
+    last = _FOLDERS + parts[-1] if len(parts) > 1 else b""
+    start = b"" if anchored else b"(?:[^/]*+/)*+"
+    return re.compile(start + parts[0] + committed + last, re.DOTALL)
+
+
+def _components(tokens: list[bytes]) -> bytes:
+    return b"/".join(_component(part) for part in _split(tokens, b"/"))
+
+
+def _component(tokens: list[bytes]) -> bytes:
+    first, *rest = (b"".join(part) for part in _split(tokens, _STAR))
+    if not rest:
+        return first
+    committed = b"".join(b"(?>[^/]*?%s)" % part for part in rest[:-1])
+    return first + committed + _STAR + rest[-1]
+
+
+def _split(tokens: list[bytes], at: bytes) -> list[list[bytes]]:
+    parts: list[list[bytes]] = [[]]
+    for token in tokens:
+        if token == at:
+            parts.append([])
+        else:
+            parts[-1].append(token)
+    return parts
+
+
+def _tokens(body: bytes, anchored: bool) -> Iterator[bytes]:
+    """Pieces of regex, each for one byte or one kind of star; IndexError where the pattern ends early."""
     at = 0
     while at < len(body):
-        if body.startswith(b"**/", at) and (at == 0 or body[at - 1 : at] == b"/"):
-            out += b"(?:.*/)?"
-            at += 3
-        elif body.startswith(b"**", at) and at + 2 == len(body) and body[at - 1 : at] == b"/":
-            out += b".+"
+        char = body[at : at + 1]
+        if char == b"*":
+            end = len(body) - len(body[at:].lstrip(b"*"))
+            tokens, at = _stars(body, at, end) if anchored else ((_STAR,), end)
+            yield from tokens
+        elif char == b"[":
+            token, at = _bracket(body, at)
+            yield token
+        elif char == b"\\":
+            yield re.escape(bytes([body[at + 1]]))
             at += 2
         else:
-            piece, at = _translate_one(body, at)
-            out += piece
-    return re.compile(out, re.DOTALL)
+            yield b"[^/]" if char == b"?" else re.escape(char)
+            at += 1
 
 
-def _translate_one(body: bytes, at: int) -> tuple[bytes, int]:
-    char = body[at : at + 1]
-    if char == b"*":
-        end = at
-        while body[end : end + 1] == b"*":
-            end += 1
-        return b"[^/]*", end
-    if char == b"?":
-        return b"[^/]", at + 1
-    if char == b"[":
-        return _translate_class(body, at)
-    if char == b"\\" and at + 1 < len(body):
-        return re.escape(body[at + 1 : at + 2]), at + 2
-    return re.escape(char), at + 1
+def _stars(body: bytes, at: int, end: int) -> tuple[tuple[bytes, ...], int]:
+    """Two stars that fill a path component cross slashes; so they do behind a plain prefix."""
+    opens = body[at - 1 : at] == b"/" or not _SPECIAL.search(body, 0, at)
+    if end - at > 1 and opens:
+        if end == len(body):
+            return (b".*",), end
+        if body[end : end + 1] == b"/":
+            return (_FOLDERS,), end + 1
+        if body.startswith(b"\\/", end):  # quoted, the slash must be there
+            return (_STAR, b"/", _FOLDERS), end + 2
+    return (_STAR,), end
 
 
-def _translate_class(body: bytes, at: int) -> tuple[bytes, int]:
-    end = body.find(b"]", at + 2)
-    if end == -1:
-        return re.escape(b"["), at + 1
-    inner = body[at + 1 : end]
-    negated = inner[:1] in (b"!", b"^")
-    chars = inner[1:] if negated else inner
-    safe = re.sub(rb"([\\\[\]^&~|])", rb"\\\1", chars)
-    piece = b"(?!/)[" + (b"^" if negated else b"") + safe + b"]"
-    try:
-        re.compile(piece)
-    except re.error:
-        return re.escape(b"["), at + 1
-    return piece, end + 1
+def _bracket(body: bytes, at: int) -> tuple[bytes, int]:
+    """`[…]` as git reads it: its first member may be a bracket, a backslash quotes, classes have names."""
+    at += 1
+    negated = body[at] in b"!^"
+    at += negated
+    found: set[int] = set()
+    last: int | None = None
+    first = True
+    while first or body[at] != _CLOSE:
+        first = False
+        if body[at] == _DASH and last is not None and body[at + 1] != _CLOSE:
+            high, at = _member(body, at + 1)
+            found.update(range(last, high + 1))
+            last = None
+        elif named := _NAMED.match(body, at):
+            found.update(_CLASSES[named[1]] if named[1] in _CLASSES else _nothing())
+            last, at = None, named.end()
+        else:
+            last, at = _member(body, at)
+            found.add(last)
+    chosen = (set(range(256)) - found if negated else found) - {_SLASH}
+    listed = b"".join(b"\\x%02x" % byte for byte in sorted(chosen))
+    return (b"[%s]" % listed if listed else b"(?!)"), at + 1
+
+
+def _member(body: bytes, at: int) -> tuple[int, int]:
+    at += body[at] == _BACKSLASH
+    return body[at], at + 1
+
+
+def _nothing() -> set[int]:
+    raise IndexError("a class without a meaning matches nothing")
+
+
+_STAR = b"[^/]*"
+_FOLDERS = b"(?:[^/]*+/)*?"
+_SPECIAL = re.compile(rb"[*?\[\\]")
+_NAMED = re.compile(rb"\[:([^\]]*):\]")
+_SLASH, _CLOSE, _DASH, _BACKSLASH = b"/]-\\"
+_CLASSES = {
+    name.encode(): set(members.encode())
+    for name, members in {
+        "alnum": string.ascii_letters + string.digits,
+        "alpha": string.ascii_letters,
+        "blank": " \t",
+        "cntrl": "".join(map(chr, (*range(0x20), 0x7F))),
+        "digit": string.digits,
+        "graph": string.ascii_letters + string.digits + string.punctuation,
+        "lower": string.ascii_lowercase,
+        "print": string.ascii_letters + string.digits + string.punctuation + " ",
+        "punct": string.punctuation,
+        "space": " \t\n\r",
+        "upper": string.ascii_uppercase,
+        "xdigit": string.hexdigits,
+    }.items()
+}

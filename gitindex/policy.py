@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Callable, Iterable
 from fnmatch import translate
 from typing import NamedTuple
 
+from gitindex.errors import ObjectMissing
 from gitindex.git.interface import GITLINK, LINK, Entry
-from gitindex.patterns import Rule, ignores, make_rule, parse_ignore, rule_matches
+from gitindex.patterns import MAX_PATTERNS, Rule, ignores, make_rule, parse_ignore, rule_matches
 from gitindex.words import SkipReason
 
 MAX_PARSE_BYTES = 1 << 20
@@ -32,6 +34,14 @@ _GENERATED = re.compile(
     rb"(This file (is|was) )?(auto-?generated|automatically generated)\b)",
     re.MULTILINE | re.IGNORECASE,
 )
+_BLANK = re.compile(rb"[ \t\r]+")
+_WORD = re.compile(rb"[-!]?[A-Za-z0-9_.][-A-Za-z0-9_.]*(=.*)?")
+_ESCAPE = re.compile(rb'\\([abfnrtv\\"]|[0-3][0-7]{2})')
+_QUOTED = re.compile(rb'"((?:[^"\\]|%s)*+)"' % _ESCAPE.pattern)
+_ESCAPED = {
+    b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"v": b"\v",
+    b"\\": b"\\", b'"': b'"',
+}  # fmt: skip
 _LFS = b"version https://git-lfs.github.com/spec/"
 
 
@@ -84,9 +94,12 @@ def read_policy(entries: Iterable[Entry], read: Callable[[str], bytes]) -> Polic
     """The policy of a tree, from those of its entries that are policy files."""
     ignore: list[Rule] = []
     attributes: list[_Attribute] = []
-    files = [entry for entry in entries if is_policy_file(entry.path) and entry.mode != LINK]
+    files = [e for e in entries if is_policy_file(e.path) and e.mode not in (LINK, GITLINK)]
     for entry in sorted(files, key=lambda e: (e.path.count(b"/"), e.path)):
-        data = read(entry.oid)[:MAX_POLICY_BYTES]
+        try:
+            data = read(entry.oid)[:MAX_POLICY_BYTES]
+        except ObjectMissing:
+            continue  # a partial clone: nothing to go by
         base = entry.path.rpartition(b"/")[0]
         if entry.path == IGNORE_FILE:
             ignore = parse_ignore(data)
@@ -119,14 +132,29 @@ def skip_content(data: bytes) -> SkipReason | None:
 
 def _parse_attributes(data: bytes, base: bytes) -> list[_Attribute]:
     found = []
-    for line in data.splitlines():
-        pattern, *words = line.split() or [b"#"]
-        if pattern.startswith((b"#", b"[attr]", b"!")):
-            continue
-        rule = make_rule(pattern.strip(b'"'), base)
+    for line in data.removeprefix(codecs.BOM_UTF8).split(b"\n")[:MAX_PATTERNS]:
+        pattern, words = _split_attributes(line.strip(b" \t\r"))
+        if pattern.startswith((b"!", b"[attr]")) or not all(map(_WORD.fullmatch, words)):
+            continue  # git drops such a line, too; macros of our words are nobody's habit
+        rule = make_rule(pattern, base)
         if rule is not None:
             found += [_Attribute(rule, *told) for told in map(_read_word, words) if told]
     return found
+
+
+def _split_attributes(line: bytes) -> tuple[bytes, list[bytes]]:
+    if line.startswith(b"#"):
+        return b"", []
+    if quoted := _QUOTED.match(line):
+        rest = line[quoted.end() :].strip(b" \t\r")
+        return _ESCAPE.sub(_unescape, quoted[1]), _BLANK.split(rest) if rest else []
+    pattern, *words = _BLANK.split(line)
+    return pattern, words
+
+
+def _unescape(found: re.Match[bytes]) -> bytes:
+    code = found[1]
+    return _ESCAPED[code] if len(code) == 1 else bytes([int(code, 8)])
 
 
 def _read_word(word: bytes) -> tuple[SkipReason, bool] | None:

@@ -1,0 +1,174 @@
+"""The one ignore policy: secrets never read, skips with their reasons, tracked wins over names."""
+
+from __future__ import annotations
+
+import pytest
+
+from gitindex.errors import ObjectMissing
+from gitindex.git.interface import GITLINK, LINK, Entry
+from gitindex.policy import (
+    MAX_TEXT_BYTES,
+    Policy,
+    is_policy_file,
+    is_secret,
+    read_policy,
+    skip_content,
+)
+from gitindex.words import SkipReason
+from tests.support import Repo
+
+FILE = 0o100644
+
+SECRETS = [
+    ".env", ".env.local", ".envrc", ".ENV", ".env.production", "key.pem", "server.KEY",
+    "cert.p12", "cert.pfx", "a.jks", "debug.keystore", "vault.kdbx", "signed.asc",
+    "backup.gpg", ".netrc", "_netrc", ".pgpass", ".pypirc", ".npmrc", ".htpasswd",
+    ".git-credentials", "credentials.json", "service-account.json",
+    "service-account-prod.json", "secrets.yml", "secrets.yaml", "secrets.json", "secrets.toml",
+    "terraform.tfstate", "prod.tfvars", "office.ovpn", "putty.ppk", "id_rsa", "id_ed25519",
+    "id_dsa", "id_ecdsa", "ID_RSA",
+]  # fmt: skip
+
+HARMLESS = [
+    "env.py", "environment.ts", ".environment-notes", "pem.py", "keys.py", "key.py",
+    "keyboard.c", "monkey", "id_rsa.pub", "id_card.py", "credentials.py", "secrets.py",
+    "secrets.md", "secret.yml", "npmrc", "netrc", "test_env.py", "my.env.py", "tfstate.go",
+    "README", "build/main.o.txt", "id_", "identity",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SECRETS)
+@pytest.mark.parametrize("folder", ["", "deep/in/a folder/"])
+def test_i37_secret_names_are_secret_anywhere(folder: str, name: str) -> None:
+    path = (folder + name).encode()
+    assert is_secret(path)
+    assert Policy([], []).skip_path(Entry(path, FILE, "0")) is SkipReason.SECRET
+
+
+@pytest.mark.parametrize("name", HARMLESS)
+def test_harmless_names_are_not_secret(name: str) -> None:
+    if name != ".environment-notes":  # `.env*` is wide on purpose
+        assert not is_secret(name.encode())
+    assert not is_secret(b".env/" + b"plain.py")
+
+
+@pytest.mark.parametrize("name", [b"\xff.pem", b"a\nb.key", b".env\n", b"x\n/.env", b"\n.env.pem"])
+def test_odd_bytes_hide_no_secret(name: bytes) -> None:
+    assert is_secret(name)
+
+
+def entry(path: str, mode: int = FILE, oid: str = "0") -> Entry:
+    return Entry(path.encode(), mode, oid)
+
+
+def test_reasons_of_paths_in_their_order() -> None:
+    files = {
+        ".gitindexignore": b"ignored/\n*.min.js\n.env\n",
+        ".gitattributes": b"gen/* linguist-generated\nvendored/** linguist-vendored\n*.bin binary\n",
+    }
+    oids = {str(n): data for n, data in enumerate(files.values())}
+    entries = [entry(path, FILE, str(n)) for n, path in enumerate(files)]
+    policy = read_policy(entries, oids.__getitem__)
+    expected = {
+        "a.py": None,
+        ".gitattributes": None,
+        "ignored/a.py": SkipReason.IGNORED,
+        "x/y.min.js": SkipReason.IGNORED,
+        "gen/a.py": SkipReason.GENERATED,
+        "vendored/deep/a.py": SkipReason.VENDORED,
+        "a.bin": SkipReason.BINARY,
+        ".env": SkipReason.SECRET,
+        "ignored/id_rsa": SkipReason.SECRET,
+    }
+    assert {path: policy.skip_path(entry(path)) for path in expected} == expected
+    assert policy.skip_path(entry("ignored/link", LINK)) is SkipReason.SYMLINK
+    assert policy.skip_path(entry(".env", GITLINK)) is SkipReason.SUBMODULE
+
+
+@pytest.mark.parametrize(
+    ("path", "decides"),
+    [(".gitindexignore", True), ("sub/.gitindexignore", False), (".gitattributes", True),
+     ("a/b/.gitattributes", True), ("x.gitattributes", False), (".gitignore", False)],
+)  # fmt: skip
+def test_policy_files(path: str, decides: bool) -> None:
+    assert is_policy_file(path.encode()) is decides
+
+
+def test_policy_file_that_is_a_link_has_no_say() -> None:
+    def never(oid: str) -> bytes:
+        raise AssertionError(oid)
+
+    policy = read_policy([entry(".gitindexignore", LINK), entry("a/.gitattributes", LINK)], never)
+    assert policy.skip_path(entry("a")) is None
+
+
+@pytest.mark.parametrize("mode", [FILE, GITLINK], ids=["partial clone", "submodule"])
+def test_policy_file_that_git_does_not_have_has_no_say(mode: int) -> None:
+    def missing(oid: str) -> bytes:
+        raise ObjectMissing(oid)
+
+    entries = [entry("a/.gitattributes", mode), entry(".gitindexignore", mode)]
+    assert read_policy(entries, missing).skip_path(entry("a/b")) is None
+
+
+LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:ab\nsize 1\n"
+CONTENT: dict[str, tuple[bytes, SkipReason | None]] = {
+    "empty": (b"", None),
+    "text": (b"def f():\n    pass\n", None),
+    "latin-1": (b"caf\xe9\n", None),
+    "NUL at the start": (b"\0abc", SkipReason.BINARY),
+    "NUL at the end of the probe": (b"a\n" * 3999 + b"a\0", SkipReason.BINARY),
+    "NUL behind the probe": (b"a\n" * 4000 + b"\0", None),
+    "UTF-16 little": ("text".encode("utf-16-le").join([b"\xff\xfe", b""]), None),
+    "UTF-16 big": ("text".encode("utf-16-be").join([b"\xfe\xff", b""]), None),
+    "PNG": (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", SkipReason.BINARY),
+    "LFS pointer": (LFS, SkipReason.LFS_POINTER),
+    "text about LFS": (b"see " + LFS, None),
+    "at the limit": (b"line\n" * (MAX_TEXT_BYTES // 5), None),
+    "over the limit": (b"line\n" * (MAX_TEXT_BYTES // 5 + 1), SkipReason.OVERSIZE),
+    "go generated": (b"// Code generated by protoc. DO NOT EDIT.\n\npackage x\n", SkipReason.GENERATED),
+    "generated behind a licence": (b"// Licence\n" * 9 + b"// @generated\n", SkipReason.GENERATED),
+    "python generated": (b"# This file is automatically generated by x\n", SkipReason.GENERATED),
+    "html generated": (b"<!-- auto-generated -->\n", SkipReason.GENERATED),
+    "talks about generated code": (b"x = 'is @generated'\n# code generated elsewhere\n", None),
+    "generated, told too late": (b"x = 1\n" * 500 + b"# @generated\n", None),
+    "minified": (b"a=1;" * 6000, SkipReason.MINIFIED),
+    "minified with a licence line": (b"/* licence */\n" + b"a=1;" * 6000, SkipReason.MINIFIED),
+    "one long line, but short": (b"a=1;" * 4000, None),
+    "long lines among many": (b"x" * 900 + b"\n" + b"y\n" * 20_000, None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CONTENT.values(), ids=CONTENT.keys())
+def test_reasons_of_contents(case: tuple[bytes, SkipReason | None]) -> None:
+    data, reason = case
+    assert skip_content(data) is reason
+
+
+def test_c9_tracked_folders_are_indexed_whatever_their_name(repo: Repo) -> None:
+    repo.write(".gitignore", "build/\nvendor/\ndist/\nnode_modules/\n*.log\n")
+    names = ["build/make.py", "vendor/lib.py", "dist/out.js", "node_modules/m/index.js",
+             "target/main.rs", ".venv/site.py", "debug.log"]  # fmt: skip
+    for name in names:
+        repo.write(name, f"marker_{len(name)} = 1\n")
+    repo.git("add", "-f", *names)
+    repo.commit()
+    assert repo.gitindex("index").returncode == 0
+    indexed = {row.path.decode() for row in repo.mapping() if row.blob_id is not None}
+    assert set(names) <= indexed
+    repo.assert_published()
+
+
+def test_i37_no_secret_reaches_a_store(repo: Repo) -> None:
+    canary = "canary_7f3a91_value"
+    for name in (".env", "deep/server.key", "id_rsa", "conf/credentials.json"):
+        repo.write(name, f"token = {canary}\n")
+    repo.write("ok.py", "x = 1\n")
+    repo.commit()
+    assert repo.gitindex("index").returncode == 0
+    rows = {row.path: row.skip for row in repo.mapping()}
+    assert rows[b".env"] is rows[b"deep/server.key"] is rows[b"id_rsa"] is SkipReason.SECRET
+    for folder in (repo.path / ".git" / "gitindex", repo.path / ".llmc"):
+        for path in folder.rglob("*"):
+            if path.is_file():
+                assert canary.encode() not in path.read_bytes(), path
