@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from gitindex.freshness import Verdict, judge
+from gitindex.git.backend import open_repository
 from gitindex.git.interface import Entry
-from gitindex.git.objects import Pygit2Repository
 from gitindex.observe import observe
 from gitindex.paths import Worktree, worktree_at
 from gitindex.policy import read_policy
@@ -154,7 +154,7 @@ class Repo:
         found = {path: (row.mode, row.oid) for path, row in rows.items()}
         assert found == tree, f"{found} {tree}\n{self.log()}"
         entries = [Entry(path, mode, oid) for path, (mode, oid) in tree.items()]
-        repository = Pygit2Repository(self.worktree)
+        repository = open_repository(self.worktree)
         policy = read_policy(entries, repository.read)
         for entry in entries:
             assert rows[entry.path].skip == policy.skip_path(entry), entry.path
