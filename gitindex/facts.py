@@ -134,14 +134,16 @@ def _decode(payload: bytes) -> BlobFacts:
         raise ValueError("not a facts payload")
     length, _, rest = payload[len(MAGIC) :].partition(b"\n")
     size = int(length)
+    if length != b"%d" % size or size < 0:
+        raise ValueError("bad length")
     head: dict[str, Any] = json.loads(rest[:size])
     packed = memoryview(rest)[size:]
     postings: dict[str, bytes] = {}
     at = 0
     for name, count in zip(head["names"], head["counts"], strict=True):
-        if not isinstance(name, str) or count <= 0 or count % 8:
+        if count <= 0 or count % 8 or name in postings:
             raise ValueError("bad posting")
-        postings[name] = bytes(packed[at : at + count])
+        postings[_text(name)] = bytes(packed[at : at + count])
         at += count
     if at != len(packed):
         raise ValueError("truncated postings")
@@ -150,11 +152,11 @@ def _decode(payload: bytes) -> BlobFacts:
         status=FactsStatus(head["status"]),
         lines=_number(head["lines"]),
         reason=_text(head["reason"]),
-        symbols=tuple(_symbol(row) for row in head["symbols"]),
-        imports=tuple(_import(row) for row in head["imports"]),
-        exports=tuple(_text(name) for name in head["exports"]),
+        symbols=tuple(_symbol(row) for row in _list(head["symbols"])),
+        imports=tuple(_import(row) for row in _list(head["imports"])),
+        exports=tuple(_text(name) for name in _list(head["exports"])),
         interface_hash=_text(head["interfaceHash"]),
-        flags=tuple(_text(flag) for flag in head["flags"]),
+        flags=tuple(_text(flag) for flag in _list(head["flags"])),
         postings=postings,
     )
 
@@ -162,12 +164,22 @@ def _decode(payload: bytes) -> BlobFacts:
 def _text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError("text expected")
+    if not value.isascii():
+        value.encode()  # half a surrogate pair cannot be stored
     return value
 
 
 def _number(value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         raise TypeError("number expected")
+    if not -1 <= value < 1 << 31:
+        raise ValueError("number out of range")
+    return value
+
+
+def _list(value: object) -> list[Any]:
+    if not isinstance(value, list):
+        raise TypeError("list expected")
     return value
 
 
