@@ -1,0 +1,131 @@
+# ruff: noqa: E501 — sources read better on one line
+"""The two gates on the staged tree: references left dangling, and the tests a change reaches."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support import Repo
+
+FILES = {
+    "pkg/__init__.py": "",
+    "pkg/core.py": "LIMIT = 3\n\n\ndef build():\n    return LIMIT\n\n\ndef spare():\n    pass\n",
+    "pkg/cli.py": "from pkg.core import build\nimport pkg.core as core\n\n\ndef main():\n    return build() + core.spare()\n",
+    "pkg/late.py": "from . import core\n\n\ndef run():\n    return core.LIMIT\n",
+    "tests/test_cli.py": "from pkg.cli import main\n\n\ndef test_main():\n    assert main()\n",
+    "tests/test_other.py": "def test_nothing():\n    assert True\n",
+    "web/util.ts": "export function pad(s: string) { return s }\nexport const WIDTH = 2\n",
+    "web/app.ts": "import { pad, WIDTH } from './util'\nexport const x = pad('a') + WIDTH\n",
+    "web/app.test.ts": "import { x } from './app'\n",
+    "c/api.h": "int open_door(int n);\n",
+    "c/main.c": '#include "api.h"\nint main(void) { return open_door(1); }\n',
+    "doc.md": "# pkg.core\n",
+}
+
+
+@pytest.fixture
+def project(repo: Repo) -> Repo:
+    for name, text in FILES.items():
+        repo.write(name, text)
+    repo.commit()
+    repo.index()
+    return repo
+
+
+def dangling(repo: Repo) -> list[tuple[str, int, str]]:
+    done = repo.answer("impact", "--staged", "--dangling")
+    return [(d["path"], d["line"], d["name"]) for d in done["dangling"]]
+
+
+def replace(repo: Repo, name: str, old: str, new: str) -> None:
+    text = (repo.path / name).read_text()
+    assert old in text
+    repo.write(name, text.replace(old, new))
+    repo.git("add", name)
+
+
+def test_a_renamed_function_leaves_its_importers_behind(project: Repo) -> None:
+    replace(project, "pkg/core.py", "def build", "def make")
+    assert dangling(project) == [("pkg/cli.py", 1, "build")]
+    done = project.gitindex("impact", "--staged", "--dangling")
+    assert (done.returncode, done.stdout) == (1, "pkg/cli.py:1: `build` is gone from pkg/core.py\n")
+
+
+def test_a_rename_that_is_carried_through_passes(project: Repo) -> None:
+    replace(project, "pkg/core.py", "def build", "def make")
+    replace(project, "pkg/cli.py", "build", "make")
+    assert dangling(project) == []
+    assert project.gitindex("impact", "--staged", "--dangling").returncode == 0
+
+
+def test_a_member_of_an_imported_module(project: Repo) -> None:
+    replace(project, "pkg/core.py", "def spare", "def extra")
+    assert dangling(project) == [("pkg/cli.py", 6, "spare")]
+
+
+def test_a_constant_reached_through_its_package(project: Repo) -> None:
+    replace(project, "pkg/core.py", "LIMIT", "BOUND")
+    assert dangling(project) == [("pkg/late.py", 5, "LIMIT")]
+
+
+def test_a_deleted_module_leaves_imports_behind(project: Repo) -> None:
+    project.git("rm", "-q", "pkg/core.py")
+    assert [(path, line) for path, line, _ in dangling(project)] == [
+        ("pkg/cli.py", 1), ("pkg/cli.py", 2), ("pkg/late.py", 1),
+    ]  # fmt: skip
+
+
+def test_a_moved_module(project: Repo) -> None:
+    project.git("mv", "pkg/core.py", "pkg/kernel.py")
+    assert ("pkg/cli.py", 1, "pkg.core") in dangling(project)
+
+
+def test_typescript_names(project: Repo) -> None:
+    replace(project, "web/util.ts", "WIDTH", "BREADTH")
+    assert dangling(project) == [("web/app.ts", 1, "WIDTH")]
+
+
+def test_c_functions_that_are_nowhere_else(project: Repo) -> None:
+    replace(project, "c/api.h", "open_door", "close_door")
+    assert dangling(project) == [("c/main.c", 2, "open_door")]
+
+
+def test_only_what_is_staged_counts(project: Repo) -> None:
+    project.write("pkg/core.py", "")
+    assert dangling(project) == []
+
+
+def test_an_unindexed_staged_blob_is_extracted_in_memory(project: Repo) -> None:
+    replace(project, "pkg/core.py", "def build", "def make")
+    project.write("pkg/new.py", "from pkg.core import build\n")
+    project.git("add", "pkg/new.py")
+    assert ("pkg/new.py", 1, "build") in dangling(project)
+
+
+def test_a_partial_commit_is_judged_by_its_own_index(project: Repo) -> None:
+    """`git commit <path>` hands hooks a temporary index; the real one is not the question."""
+    replace(project, "pkg/core.py", "def build", "def make")
+    project.write("doc.md", "# more\n")
+    hook = project.path / ".git/hooks/pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\nexec gitindex impact --staged --dangling\n")
+    hook.chmod(0o755)
+    assert project.try_git("commit", "-q", "-m", "doc", "doc.md").returncode == 0
+    assert project.try_git("commit", "-q", "-m", "core").returncode == 1
+
+
+def test_affected_tests_follow_imports(project: Repo) -> None:
+    replace(project, "pkg/core.py", "return LIMIT", "return LIMIT + 1")
+    assert project.answer("impact", "--staged", "--tests")["tests"] == ["tests/test_cli.py"]
+    replace(project, "web/util.ts", "return s", "return s + s")
+    assert project.gitindex("impact", "--staged", "--tests").stdout.splitlines() == [
+        "tests/test_cli.py", "web/app.test.ts",
+    ]  # fmt: skip
+
+
+def test_without_an_index_nothing_is_blocked(repo: Repo) -> None:
+    repo.write("a.py", "")
+    repo.commit()
+    done = repo.gitindex("impact", "--staged", "--dangling")
+    assert done.returncode == 0
+    assert "nothing was checked" in done.stderr
