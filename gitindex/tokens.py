@@ -36,7 +36,7 @@ def terms_of(word: str) -> tuple[str, ...]:
     if len(parts) < 2:
         bare = whole.strip("_")
         return (whole, bare) if bare and bare != whole else (whole,)
-    joined = "".join(parts)
+    joined = "".join(parts)[:MAX_TERM]
     extra = [joined] if joined != whole else []
     return tuple(dict.fromkeys([whole, *extra, *(part[:MAX_TERM] for part in parts)]))
 

@@ -105,8 +105,13 @@ def test_no_flip_raises() -> None:
 
 
 @settings(max_examples=300)
-@given(data=st.binary(max_size=40), head=st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=3), lambda x: st.lists(x, max_size=3)))  # fmt: skip
+@given(
+    data=st.binary(max_size=40),
+    head=st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(max_size=3),
+        lambda inner: st.lists(inner, max_size=3),
+    ),
+)
 def test_no_garbage_raises(data: bytes, head: Any) -> None:
     assert decode_facts(data) is None
     assert decode_facts(MAGIC + data) is None
@@ -137,9 +142,8 @@ KEYS = ("language", "status", "lines", "reason", "symbols", "imports", "exports"
 )
 @pytest.mark.parametrize("key", KEYS)
 def test_ill_typed_field_is_a_miss(key: str, value: Any) -> None:
-    if isinstance(value, str) and key in ("language", "reason", "interfaceHash"):
-        pytest.skip("a text is fine there")
-    assert decode_facts(spoiled(**{key: value})) is None
+    fits = isinstance(value, str) and key in ("language", "reason", "interfaceHash")
+    assert (decode_facts(spoiled(**{key: value})) is not None) is fits
 
 
 @pytest.mark.parametrize(
@@ -171,7 +175,8 @@ def test_other_format_is_a_miss() -> None:
 
 @given(
     line=st.integers(0, 2**21 - 1), column=st.integers(0, 2**21 - 1),
-    use=st.sampled_from([v for k, v in vars(Use).items() if k.isupper()]), enclosing=st.integers(0, NO_SYMBOL),
+    use=st.sampled_from([v for k, v in vars(Use).items() if k.isupper()]),
+    enclosing=st.integers(0, NO_SYMBOL),
 )  # fmt: skip
 def test_places_round_trip_in_64_bits(line: int, column: int, use: int, enclosing: int) -> None:
     place = pack_place(line, column, use, enclosing)
