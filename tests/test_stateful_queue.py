@@ -237,7 +237,7 @@ def explore(steps: int) -> None:
         phases=(Phase.generate, Phase.shrink),
         suppress_health_check=list(HealthCheck),
     )
-    run_state_machine_as_test(QueueMachine, settings=told)  # type: ignore[no-untyped-call]
+    run_state_machine_as_test(QueueMachine, settings=told)
     assert Lab.steps.total() >= steps, Lab.steps
     for name in ("commit", "enqueue", "claim", "complete", "fail", "take over", "ghost"):
         assert Lab.steps[name] >= steps // 200, Lab.steps

@@ -34,8 +34,15 @@ class BlobTable:
 
     def put(self, key: FactsKey, payload: bytes) -> None:
         facts = decode_facts(payload)
-        if facts is not None and self.missing([key]):
-            self.add(key, facts, lexical=False)
+        if facts is None:
+            return
+        try:
+            with self._db.joined():
+                if self.missing([key]):
+                    self.add(key, facts, lexical=False)
+        except BaseException:
+            self.forget_names()
+            raise
 
     def ids(self, keys: Iterable[FactsKey]) -> dict[FactsKey, int]:
         """Row ids of the keys that are held."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from gitindex.errors import CorruptStore, StoreBusy, StoreError
 from gitindex.paths import safe_text
-from gitindex.store.migrations import CURRENT, migrate, schema
+from gitindex.store.migrations import CURRENT, MIGRATIONS, migrate, schema
 
 BUSY_SECONDS = 60.0
 """SQLite's waiting is not fair: among fifty writers one waits a hundred times its share."""
@@ -59,6 +59,15 @@ class Database:
         except BaseException:
             self._roll_back()
             raise
+
+    @contextmanager
+    def joined(self) -> Iterator[None]:
+        """The caller's transaction, or one of its own."""
+        if self._connection.in_transaction:
+            yield
+        else:
+            with self.write():
+                yield
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -156,6 +165,10 @@ def _bring_up_to_date(database: Database) -> None:
         return
     if version > CURRENT:
         raise _wrong_version(version)
+    if version and version not in MIGRATIONS:
+        raise CorruptStore(
+            f"the store has a schema that never was ({version})", "run `gitindex index --force`"
+        )
     with database.write():
         version = database.row("PRAGMA user_version")[0]  # another runner may have been quicker
         for statement in schema() if version == 0 else migrate(version):
