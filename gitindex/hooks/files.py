@@ -53,7 +53,7 @@ def look(path: str) -> HookFile | None:
     """The file at a hook's path; None if there is none."""
     try:
         found = os.lstat(path)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     if stat.S_ISLNK(found.st_mode):
         return HookFile(path, _read(path), _target_mode(path), True)
