@@ -250,6 +250,9 @@ def events_of(captures: Captures) -> list[Event]:
                     kinds[extent] = kind
         elif (rank := _RANKS.get(capture)) is not None:
             events += [(node.start_byte, -node.end_byte, rank, capture) for node in nodes]
+    if "local" in captures:
+        # What a pattern names is no anonymous function.
+        events = [e for e in events if e[2] != LOCAL or (e[0], -e[1]) not in kinds]
     events += [(start, -end, DEF, kind) for (start, end), kind in kinds.items()]
     events += section_events(captures)
     events.sort()

@@ -23,6 +23,7 @@ class Definition(NamedTuple):
 
 _FUNCTIONS = frozenset({"function", "method", "getter", "setter", "generator", "singletonMethod"})
 _VALUES = frozenset({"variable", "constant", "property", "externvar"})
+_ELSEWHERE = re.compile(r"[.:]\s*prototype\b|\w\s*[=:]\s*(async\s*)?(function|\()")
 _LUA = r"\bfunction\s+[\w.:]*\b{0}\s*\(|\b{0}\s*=\s*function\s*\("
 _PHP_FIELD = re.compile(r"^\s*(public|protected|private|static|var|readonly)\b|^\$")
 
@@ -37,6 +38,17 @@ def is_covered(language: str, item: Definition) -> bool:
         return False
     rule = _RULES.get(language)
     return rule is None or rule(item)
+
+
+def _javascript(item: Definition) -> bool:
+    """ctags reports the locals of a wrapping function, plain members, and assigned prototypes."""
+    if item.kind in ("property", "field"):
+        return False
+    if item.kind == "class":
+        return re.search(r"\.prototype\b|=\s*\{|:\s*\{", item.text) is None
+    if item.kind == "function":
+        return "prototype[" not in item.text
+    return item.kind not in _VALUES or re.match(r"\s+(var|let|const)\b|\s{6}", item.text) is None
 
 
 def _typescript(item: Definition) -> bool:
@@ -54,6 +66,8 @@ def _kotlin(item: Definition) -> bool:
 
 def _c(item: Definition) -> bool:
     """`TEST_BEGIN(name) {`: ctags takes the macro for the function's name."""
+    if item.kind == "namespace":
+        return "::" not in item.text  # ctags names only the first part
     return item.kind not in ("function", "prototype") or not _is_shouted(item.name)
 
 
@@ -72,6 +86,7 @@ def _php(item: Definition) -> bool:
 
 
 _RULES = {
+    "javascript": _javascript,
     "typescript": _typescript,
     "kotlin": _kotlin,
     "c": _c,
@@ -87,6 +102,7 @@ _LACKING = {
     "bash": {"variable", "constant", "macro"},
     "lua": {"variable", "constant"},
     "csharp": {"type"},
+    "ruby": {"field"},
 }
 
 
@@ -96,12 +112,16 @@ def explain(language: str, item: Definition) -> str:
         return "inside a function or an anonymous class"
     if item.kind in _LACKING.get(language, ()):
         return f"kind ctags does not report: {item.kind}"
+    if language == "python" and re.fullmatch(r"\w+: [^=]*", item.text):
+        return "annotated, without a value"
     if language == "rust" and item.scope in ("enum", "union"):
         return "field of a variant or a union"
     if language in ("c", "cpp") and re.match(r"[A-Z][A-Z0-9_]+\s*\(", item.text):
         return "function defined by a macro call"
     if language == "csharp" and "?" in item.text:
         return "nullable type in the signature"
+    if language == "javascript" and _ELSEWHERE.search(item.text):
+        return "member function or prototype that ctags files under its object"
     if language == "typescript":
         return _explain_typescript(item)
     if item.partial:
@@ -115,4 +135,4 @@ def _explain_typescript(item: Definition) -> str:
         return "member of a type alias"
     if item.kind in ("function", "method"):
         return "overload or ambient signature"
-    return ""
+    return "field or constant ctags overlooks" if item.kind in ("field", "constant") else ""

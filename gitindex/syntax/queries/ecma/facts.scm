@@ -19,6 +19,13 @@
 ])) @def.variable
 (variable_declarator name: (array_pattern (identifier) @name)) @def.variable
 
+(assignment_expression left: (identifier) @name right: [
+  (function_expression body: (_) @body)
+  (arrow_function body: (_) @body)
+]) @def.function
+(arguments (function_expression name: (identifier) @name body: (_) @body) @def.function)
+(return_statement (function_expression name: (identifier) @name body: (_) @body) @def.function)
+
 ; Objects whose members are functions.
 (variable_declarator name: (identifier) @name value: (object) @body) @def.object
 (variable_declarator value: (object (pair
