@@ -203,7 +203,8 @@ def release(s: State, at: int, me: int, p: Protocol) -> None:
 
 def recheck(s: State, at: int, me: int, p: Protocol) -> None:
     to_mend = p.mend_status and index_is_heads(s) and s[STATUS] != s[HEAD] + 1
-    s[at] = Pc.FLOCK if s[SPOOL] or s[Q_HEAD] or to_mend else Pc.NONE
+    waiting = s[SPOOL] or (s[Q_HEAD] and p.recheck_queue)
+    s[at] = Pc.FLOCK if waiting or to_mend else Pc.NONE
 
 
 STEPS: dict[int, Callable[[State, int, int, Protocol], None]] = {

@@ -115,6 +115,7 @@ class Protocol:
     give_up: bool = True  # r11 ... but not if the last job failed for that very tree
     mend_status: bool = True  # r11, r13 a status that is not fresh for a fresh index is work left
     recheck: bool = True  # r13 spool and queue are looked at after the lock was given up
+    recheck_queue: bool = True  # r13 ... the queue too, not only the spool
 
 
 @dataclass(frozen=True, slots=True)

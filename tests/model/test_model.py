@@ -58,7 +58,7 @@ def test_other_worlds(bounds: Bounds, states: int, crash_points: int) -> None:
         pytest.param(
             Bounds(4, 2, detours=1, poison=True), 1_828_068, 14_621, id="tree-that-always-fails"
         ),
-        pytest.param(Bounds(3, 2, detours=1, reader=True), 0, 0, id="slow-reader"),
+        pytest.param(Bounds(3, 2, detours=1, reader=True), 6_871_356, 12_808, id="slow-reader"),
     ],
 )
 def test_larger_worlds(bounds: Bounds, states: int, crash_points: int) -> None:
@@ -74,6 +74,7 @@ CAUGHT = [
     (("completed_last",), SMALL, Violation.COMPLETED_WITHOUT_MARKER),
     (("read_back",), SMALL, Violation.NO_RECOVERY),
     (("recheck",), SMALL, Violation.STUCK),
+    (("recheck_queue",), CALLS, Violation.STUCK),
     (("stale_again",), SMALL, Violation.STATUS_LIES),
     (("mend_status",), SMALL, Violation.STATUS_STUCK),
     (("poll_head",), SMALL, Violation.MISSED_MOVE),
