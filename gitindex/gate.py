@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from gitindex.marker import Proof
+from gitindex.marker import Proof, is_newer
 from gitindex.observe import Progress
-from gitindex.words import BuildKind, GateStatus, NonOkReason, ProofOutcome, ProofReason
+from gitindex.words import BuildKind, GateStatus, NonOkReason, ProofOutcome
 
 _REASONS = {
     GateStatus.REQUIRES_REINDEX: NonOkReason.REQUIRES_REINDEX,
@@ -66,7 +66,7 @@ def gating_envelope(
             hints["debugIndexing"] = {"completionProof": "marker_doc", "markerPresent": present}
     elif status is GateStatus.REQUIRES_REINDEX:
         hints["reindex"] = _action("reindex", root)
-    elif not _is_newer(seen.proof):  # there the remedy is an upgrade, which the message says
+    elif not is_newer(seen.proof):  # there the remedy is an upgrade, which the message says
         hints["create"] = _action("create", root)
         _add_stale_local(hints, seen, root)
     add_probe_hint(envelope, seen.proof)
@@ -95,10 +95,6 @@ def _add_stale_local(hints: dict[str, Any], seen: GateInput, root: str) -> None:
             "completionProof": str(seen.proof.reason),
             "recommendedAction": _action("create", root),
         }
-
-
-def _is_newer(proof: Proof) -> bool:
-    return proof.reason is ProofReason.INVALID_MARKER_KIND and bool(proof.message)
 
 
 def _action(action: str, root: str) -> dict[str, Any]:

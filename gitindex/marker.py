@@ -69,6 +69,11 @@ def validate_completion_proof(root: str) -> Proof:
     return _judge(canonical, parse_object(data))
 
 
+def is_newer(proof: Proof) -> bool:
+    """Was the marker written by a newer gitindex? Then it is left alone: the remedy is an upgrade."""
+    return proof.reason is ProofReason.INVALID_MARKER_KIND and bool(proof.message)
+
+
 def _judge(canonical: str, fields: dict[str, Any] | None) -> Proof:
     if fields is None:
         return _stale(ProofReason.INVALID_PAYLOAD)

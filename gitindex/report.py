@@ -11,7 +11,7 @@ from gitindex.errors import Exit
 from gitindex.fingerprint import SCHEMA_VERSION
 from gitindex.freshness import Verdict, judge
 from gitindex.gate import GateInput, add_probe_hint, decide_gate, gating_envelope, indexing_fields
-from gitindex.marker import CompletionMarker
+from gitindex.marker import CompletionMarker, is_newer
 from gitindex.observe import Observation, observe
 from gitindex.paths import Worktree, find_worktree, safe_text
 from gitindex.status import IndexStatus
@@ -88,7 +88,7 @@ def _text(seen: Observation, verdict: Verdict) -> str:
     lines = [f"{verdict.state}: {verdict.why}"]
     if seen.progress is not None and seen.progress.progress_pct is not None:
         lines.append(f"  {seen.progress.progress_pct:.0f} %")
-    if verdict.code is Exit.GATED:
+    if verdict.code is Exit.GATED and not is_newer(seen.proof):
         lines.append("  hint: run `gitindex index`")
     elif verdict.code is Exit.ERROR:
         lines.append("  hint: run `gitindex doctor`")

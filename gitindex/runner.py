@@ -16,6 +16,7 @@ from gitindex.errors import GitIndexError, StoreReplaced
 from gitindex.jobs import Job, RefreshJobService
 from gitindex.lock import RunnerLock
 from gitindex.log import Log
+from gitindex.marker import is_newer
 from gitindex.observe import prove, read_failure
 from gitindex.paths import Worktree, canonical_root
 from gitindex.refresh import Refresher
@@ -126,6 +127,7 @@ class Runner:
         self, session: Session, worktree: Worktree, reason: str, full: bool = False
     ) -> None:
         scope = FULL if full else self._scope(session, worktree)
+        spool.note_taken(worktree)  # readers look there, not into the queue
         done = session.jobs(worktree).enqueue_refresh(scope, reason)
         self._log.write(
             "enqueue", root=worktree.root, job=done.job_id, outcome=done.outcome, why=reason
@@ -138,13 +140,13 @@ class Runner:
             return FULL
         repository = session.repository(worktree)
         try:
-            changed = [path for path, _ in repository.changes(row.tree, repository.head().tree)]
+            changed = repository.changes(row.tree, repository.head().tree)
+            names = [os.fsdecode(path) for path, _ in changed]
+            if len(names) <= MAX_SCOPE_PATHS:
+                return RefreshScope(files=tuple(names))
+            return RefreshScope(packages=tuple({name.partition("/")[0] for name in names}))
         except GitIndexError:
-            return FULL  # the indexed tree was pruned
-        names = [os.fsdecode(path) for path in changed if b"\\" not in path and b".." not in path]
-        if len(names) <= MAX_SCOPE_PATHS:
-            return RefreshScope(files=tuple(names))
-        return RefreshScope(packages=tuple({name.partition("/")[0] for name in names}))
+            return FULL  # the indexed tree was pruned, or no scope can hold a name like `c:x`
 
     def _run_queued(self, session: Session, request: Request | None) -> bool:
         ran = False
@@ -180,6 +182,8 @@ class Runner:
         self._conclude(session, worktree, job)
 
     def _refresh(self, session: Session, worktree: Worktree, job: Job, kind: BuildKind) -> int:
+        if is_newer(prove(worktree)):
+            raise GitIndexError("the marker is of a newer gitindex: upgrade gitindex")
         face.ensure_folder(worktree)
         face.note_progress(worktree, kind, "starting", None)
         face.write_state(worktree, IndexState.REBUILDING)

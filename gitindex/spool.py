@@ -67,6 +67,12 @@ def take_events(worktree: Worktree) -> str:
     return ", ".join(w if n == 1 else f"{w} ×{n}" for w, n in counts.items()) or "event"
 
 
+def note_taken(worktree: Worktree) -> None:
+    """Leave a trace of a request that no event asked for: it is gone when the queue is empty."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+    os.close(os.open(worktree.taken, flags, 0o600))
+
+
 def _between_steps(worktree: Worktree) -> bool:
     names = ("rebase-merge", "rebase-apply", "MERGE_HEAD", "CHERRY_PICK_HEAD", "BISECT_LOG")
     return any(os.path.exists(os.path.join(worktree.git_dir, name)) for name in names)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from gitindex.lock import RunnerLock, is_held
 from gitindex.marker import CompletionMarker, Proof
 from gitindex.observe import Failure, Observation, Progress, has_pending, observe, read_progress
 from gitindex.words import BuildKind, FreshnessState, IndexState, ProofOutcome, ProofReason
-from tests.support import Repo, stop_runners, wait_for
+from tests.support import TIMEOUT, Repo, stop_runners, wait_for
 
 HEAD, TREE, OTHER = "c" * 40, "d" * 40, "e" * 40
 MARKER = CompletionMarker("/r", runtime_fingerprint(), 3, 7, "t", "run", HEAD, TREE, 1)
@@ -210,3 +212,26 @@ def test_q21_before_the_first_commit_there_is_an_empty_tree(repo: Repo) -> None:
     assert seen.head.commit is None
     assert seen.head_tree == "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
     assert judge(seen).why == "not indexed"
+
+
+CUT_SHORT = """
+import os
+from gitindex import refresh
+from gitindex.__main__ import main
+refresh.Refresher.run = lambda *args, **kwargs: os._exit(9)
+main()
+"""
+
+
+def test_unfinished_request_is_never_fresh(indexed: Repo) -> None:
+    """Fresh with a job in the queue is forbidden, also for a job that no event asked for."""
+    stand_still(indexed)
+    done = subprocess.run(
+        [sys.executable, "-c", CUT_SHORT, "index", "--force"],
+        cwd=indexed.path, timeout=TIMEOUT, check=False,
+    )  # fmt: skip
+    assert done.returncode == 9
+    assert not is_held(indexed.worktree.lock)
+    assert judge(observe(indexed.worktree)).why == "a refresh is queued"
+    assert indexed.gitindex("run").returncode == 0
+    assert indexed.state() == "fresh"

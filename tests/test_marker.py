@@ -309,3 +309,15 @@ def test_i02_forged_status_changes_no_verdict(indexed: Repo) -> None:
                 assert load_status(indexed.path) == forged
                 assert judge(observe(indexed.worktree)) == told[moment], (moment, state, commit)
     assert [v.state for v in told.values()] == ["fresh", "stale", "stale", "stale"]
+
+
+def test_newer_marker_is_left_alone_by_everyone(indexed: Repo) -> None:
+    stop_runners(indexed.path)
+    rewrite(indexed, lambda f: f.update(kind="gitindex_completion_v2"))
+    before = Path(indexed.worktree.marker).read_bytes()
+    assert "index`" not in indexed.gitindex("status").stdout
+    for command in (["status"], ["search", "helper"], ["run"], ["index"], ["index", "--force"]):
+        done = indexed.gitindex(*command)
+        assert done.returncode in (3, 4), command
+        assert "upgrade gitindex" in done.stdout + done.stderr, command
+        assert Path(indexed.worktree.marker).read_bytes() == before, command

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from gitindex.errors import GitIndexError
 from gitindex.scope import EMPTY, FULL, RefreshScope, merge_scopes, resolve_scope
+from tests.support import Repo
 
 NAMES = st.lists(st.sampled_from(["a", "b", "lib", "library", "lib.py"]), min_size=1, max_size=3)
 PATHS = NAMES.map("/".join)
@@ -213,3 +214,16 @@ def test_s10_three_hundred_thousand_paths() -> None:
     assert resolve_scope(stored, paths, lambda _: None) == set(paths)
     assert stored.covers(RefreshScope(files=("dir0/sub0/file0.py",)))
     assert time.process_time() - started < 30  # quadratic would be an hour
+
+
+def test_s9_names_that_no_scope_can_hold_are_indexed(repo: Repo) -> None:
+    repo.write("a.py", "x = 1\n")
+    repo.commit()
+    assert repo.gitindex("index").returncode == 0
+    for name in ("c:drive.md", "back\\slash.py", "dots..py", "..hidden/x.py"):
+        repo.write(name, "word\n")
+    repo.commit()
+    done = repo.gitindex("index")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert repo.state() == "fresh"
+    repo.assert_published()
