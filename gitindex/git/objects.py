@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 import pygit2
@@ -15,6 +16,7 @@ _EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 """libgit2 reads sha1 repositories only."""
 
 _ID_BYTES = 20
+_ID = re.compile(f"[0-9a-f]{{{2 * _ID_BYTES}}}")
 _REFTABLE_HEAD = "refs/heads/.invalid"
 """What HEAD's file says where the references are not files."""
 
@@ -52,7 +54,7 @@ class Pygit2Repository:
 
     def size(self, oid: str) -> int:
         try:
-            _, size = self._odb.read_header(oid)
+            _, size = self._odb.read_header(_whole(oid))
         except (KeyError, ValueError, pygit2.GitError) as error:
             raise _missing(oid, error) from None
         return int(size)
@@ -72,7 +74,7 @@ class Pygit2Repository:
 
     def _read(self, oid: str) -> tuple[int, bytes]:
         try:
-            kind, data = self._odb.read(oid)
+            kind, data = self._odb.read(_whole(oid))
         except (KeyError, ValueError, pygit2.GitError) as error:
             raise _missing(oid, error) from None
         return int(kind), bytes(data)
@@ -87,6 +89,13 @@ class Pygit2Repository:
         if kind != int(pygit2.enums.ObjectType.TREE):
             raise GitIndexError(f"object {oid} is not a tree")
         return parse_tree(data, _ID_BYTES)
+
+
+def _whole(oid: str) -> str:
+    """libgit2 would take an abbreviation too."""
+    if not _ID.fullmatch(oid):
+        raise KeyError(oid)
+    return oid
 
 
 def _missing(oid: str, error: Exception) -> ObjectMissing:
