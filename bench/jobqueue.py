@@ -16,8 +16,8 @@ from gitindex.scope import RefreshScope
 from gitindex.store import mapping
 from gitindex.store.connection import open_writer
 
-ROUNDS = 7
-BATCH = 100
+ROUNDS = 5
+BATCH = 50
 
 
 def measure(bench: Bench) -> list[Row]:

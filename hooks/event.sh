@@ -65,12 +65,13 @@ if [ -f .llmc/stale_status.json ] && [ ! -h .llmc ]; then
     "$mv" -f .llmc/stale_status.json .llmc/rag_index_status.json
 fi
 
-# A live runner sees the event. It is alive if the process of that id has the name it gave itself.
+# A live runner sees the event. It is alive if the process of that id has the name it gave itself,
+# and a program: a zombie that nobody reaps (a container without init) keeps its name for ever.
 if [ -r "$store/runner.alive" ]; then
     IFS=' ' read -r pid token <"$store/runner.alive"
     if [ -r "/proc/$pid/comm" ]; then
         IFS= read -r name <"/proc/$pid/comm"
-        [ "$name" = "$token" ] && exit 0
+        [ "$name" = "$token" ] && [ -e "/proc/$pid/exe" ] && exit 0
     fi
 fi
 
