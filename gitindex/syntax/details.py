@@ -12,9 +12,10 @@ from gitindex.syntax.sweep import Scope
 MAX_SIGNATURE = 240
 MAX_DOC = 2000
 READ_AHEAD = 2000
+MAX_GAP = 200
+"""Most bytes between a comment and what it documents: indentation and keywords."""
 
-_SPACES = re.compile(r"\s+")
-_TAIL = re.compile(r"(\s|[{:=;,]|->|=>|\bdo\b|\bthen\b)+$")
+_TAILS = ("=>", "->", " do", " then")
 _MARKS = re.compile(
     r"^\s*(/\*[*!]?|\*/|\*|//[/!]?|#+!?|--+[\[|^]*|;+|%+|\(\*+|<!--|\{-\|?)? ?"
     r"|\s*(\*/|\*\)|-->|-\}|--\]\])\s*$"
@@ -46,8 +47,8 @@ class Details:
         text = self.text(scope.start, self.head_end(scope))
         if scope.kind == "section":
             text = text.strip().partition("\n")[0]
-        text = _SPACES.sub(" ", text).strip()
-        text = text.rstrip("; ") if scope.kind in VALUES else _TAIL.sub("", text)
+        text = " ".join(text.split())
+        text = text.rstrip("; ") if scope.kind in VALUES else _without_tail(text)
         return text if len(text) <= MAX_SIGNATURE else text[: MAX_SIGNATURE - 1] + "…"
 
     def head_end(self, scope: Scope) -> int:
@@ -57,10 +58,14 @@ class Details:
     def text(self, start: int, end: int) -> str:
         """The text of a range without its comments."""
         starts, ends = self.comments
+        at = bisect_left(starts, start)
+        if at == len(starts) or starts[at] >= end:
+            return self.data[start:end].decode("utf-8", "replace")
         parts = []
-        for at in range(bisect_left(starts, start), bisect_left(starts, end)):
+        while at < len(starts) and starts[at] < end:
             parts.append(self.data[start : starts[at]])
             start = min(ends[at], end)
+            at += 1
         parts.append(self.data[start:end])
         return b" ".join(parts).decode("utf-8", "replace")
 
@@ -68,7 +73,10 @@ class Details:
         """The docstring, or the comments right above the definition."""
         if scope.doc:
             return plain_string(self.data[scope.doc[0] : scope.doc[1]])
-        return plain_comment(self._comment_above(self._first_word(scope.anchor)))
+        last = bisect_right(self.comments.ends, scope.anchor) - 1
+        if last < 0 or scope.anchor - self.comments.ends[last] > MAX_GAP:
+            return ""
+        return plain_comment(self._comment_above(self._first_word(scope.anchor), last))
 
     def _first_word(self, anchor: int) -> int:
         """The start of the line if only keywords (`const`, `export type`) stand before."""
@@ -76,9 +84,9 @@ class Details:
         before = self.data[line:anchor]
         return skip_blank(self.data, line) if _WORDS.fullmatch(before) else anchor
 
-    def _comment_above(self, anchor: int) -> bytes:
+    def _comment_above(self, anchor: int, last: int) -> bytes:
+        """The comments that end above a place, from number `last` upwards."""
         starts, ends = self.comments
-        last = bisect_right(ends, anchor) - 1
         start = anchor
         while last >= 0 and self._touches(starts[last], ends[last], start):
             start = starts[last]
@@ -95,6 +103,14 @@ class Details:
             return False
         line = bisect_right(self.starts, start) - 1
         return not self.data[self.starts[line] : start].strip()
+
+
+def _without_tail(text: str) -> str:
+    """The text without the words and marks that open a body."""
+    text = text.rstrip(" {:=;,")
+    while text.endswith(_TAILS):
+        text = text[:-2].rstrip(" {:=;,") if text[-1] in ">o" else text[:-5].rstrip()
+    return text
 
 
 def skip_blank(data: bytes, at: int) -> int:

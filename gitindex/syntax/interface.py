@@ -11,10 +11,9 @@ from gitindex.syntax.details import Details
 from gitindex.syntax.kinds import VALUES
 from gitindex.syntax.sweep import Scope
 
-_TOKENS = re.compile(
-    r"""("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`)|\w+|[^\w\s]""", re.DOTALL
-)
-_CLOSING = frozenset(")]}>")
+_STRING = r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`"
+_TOKENS = re.compile(rf"{_STRING}|\w+|[^\w\s]", re.DOTALL)
+_LAST_COMMA = re.compile(r" ,(?= [)\]}>])")
 _ASSIGN = re.compile(r"(?<![=<>!:])=(?![=>])|:=")
 
 
@@ -36,13 +35,11 @@ def surface_of(scope: Scope, details: Details) -> str:
 
 def tokens(text: str) -> str:
     """The text as tokens with one space between: layout, quotes and last commas say nothing."""
-    found: list[str] = []
-    for match in _TOKENS.finditer(text):
-        token = match.group()
-        if token in _CLOSING and found and found[-1] == ",":
-            found.pop()
-        found.append('"' + token[1:-1] + '"' if match.group(1) and token[0] == "'" else token)
-    return " ".join(found).rstrip(" :{;")
+    found = _TOKENS.findall(text)
+    if "'" in text:
+        found = [f'"{t[1:-1]}"' if t[0] == "'" and len(t) > 1 else t for t in found]
+    line = " ".join(found)
+    return (_LAST_COMMA.sub("", line) if " , " in line else line).rstrip(" :{;")
 
 
 def reexports(imports: Iterable[Import], exports: Iterable[str], language: str) -> list[str]:

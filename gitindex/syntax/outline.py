@@ -11,7 +11,7 @@ from gitindex.syntax.exports import Exports, exported_names, read_exports
 from gitindex.syntax.interface import surface_of
 from gitindex.syntax.source import line_starts
 from gitindex.syntax.sweep import Scope, sweep
-from gitindex.syntax.visibility import rule_for
+from gitindex.syntax.visibility import WORDLESS, rule_for
 
 if TYPE_CHECKING:
     from gitindex.syntax.parser import Captures
@@ -57,27 +57,27 @@ def _attached(data: bytes, captures: Captures) -> dict[int, int]:
 def _visible(found: list[Scope], data: bytes, exports: Exports, language: str) -> list[bool]:
     """For each symbol whether it is seen from outside; inside a hidden one nothing is."""
     rule = rule_for(language)
+    wordless = rule in WORDLESS
+    surface = exports.surface
     seen: list[bool] = []
     for scope in found:
-        outer = scope.parent < 0 or seen[scope.parent]
-        words = data[scope.anchor : scope.name_start].decode("utf-8", "replace").split()
-        seen.append(outer and not scope.local and rule(scope, words, exports.surface))
+        if scope.local or (scope.parent >= 0 and not seen[scope.parent]):
+            seen.append(False)
+        elif wordless:
+            seen.append(rule(scope, (), surface))
+        else:
+            words = data[scope.anchor : scope.name_start].decode("utf-8", "replace").split()
+            seen.append(rule(scope, words, surface))
     return seen
 
 
 def _symbol(scope: Scope, details: Details, seen: list[bool]) -> Symbol:
     starts = details.starts
     line = bisect_right(starts, scope.name_start) - 1
+    anchored = bisect_right(starts, scope.anchor) - 1 if scope.anchor < starts[line] else line
+    last = bisect_right(starts, min(scope.end, len(details.data)) - 1) - 1
     return Symbol(
-        name=scope.name,
-        qualified=scope.qualified,
-        kind=scope.kind,
-        line=line,
-        column=scope.name_start - starts[line],
-        start_line=bisect_right(starts, scope.anchor) - 1,
-        end_line=bisect_right(starts, min(scope.end, len(details.data)) - 1) - 1,
-        signature=details.signature(scope),
-        doc=details.doc(scope),
-        parent=scope.parent,
-        exported=seen[scope.ordinal],
-    )
+        scope.name, scope.qualified, scope.kind, line, scope.name_start - starts[line],
+        anchored, last, details.signature(scope), details.doc(scope),
+        scope.parent, seen[scope.ordinal],
+    )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+from itertools import accumulate
 from typing import NamedTuple
 
 SAMPLE = 4096
@@ -46,12 +47,9 @@ def _wide_encoding(stored: bytes) -> str:
 
 def line_starts(data: bytes) -> list[int]:
     """Byte offset of the start of every line; lines end at LF, as tree-sitter and git count."""
-    starts = [0]
-    at = data.find(b"\n")
-    while at >= 0:
-        starts.append(at + 1)
-        at = data.find(b"\n", at + 1)
-    return starts
+    lengths = map(len, data.split(b"\n"))
+    starts = list(accumulate(lengths, lambda at, length: at + length + 1, initial=0))
+    return starts[:-1]
 
 
 def count_lines(data: bytes) -> int:

@@ -78,6 +78,8 @@ class Scope:
     access: str = ""  # the last access label seen in it
     label: str = ""  # the access label it stands under
 
+    shut: bool = False  # a value in it is seen by one function only
+
     def is_boundary(self) -> bool:
         return self.rank in (IMPL, LOCAL) or (self.rank == DEF and self.kind in SCOPES)
 
@@ -102,6 +104,8 @@ class Sweep:
             while stack and stack[-1].end <= start:
                 stack.pop()
             if OUTER <= rank <= GUARD:
+                if stack and stack[-1].shut and _is_idle(stack[-1], start, rank, kind):
+                    continue
                 self._open(Scope(rank, kind, start, -minus_end))
             elif rank in _NAMES:
                 self._name(start, -minus_end, rank)
@@ -115,6 +119,10 @@ class Sweep:
         scope.owner = scope.named = scope if scope.rank in (DEF, IMPL) else None
         if self.stack:
             self._inherit(scope, self.stack[-1])
+        if scope.rank == LOCAL or (scope.rank == DEF and scope.kind in FUNCTIONS):
+            scope.shut = True
+        elif scope.rank == IMPL or (scope.rank == DEF and scope.kind in SCOPES):
+            scope.shut = False
         self.stack.append(scope)
 
     def _inherit(self, scope: Scope, top: Scope) -> None:
@@ -123,6 +131,7 @@ class Sweep:
         scope.depth = scope.outer.depth + 1 if scope.outer else 0
         scope.local = scope.outer is not None and scope.outer.hides()
         scope.guarded = top.rank == GUARD or (top.guarded and not boundary)
+        scope.shut = top.shut
         scope.owner = scope.owner or top.owner
         scope.named = scope.named or (top.named if scope.rank != LOCAL else None)
         scope.label = scope.outer.access if scope.outer else ""
@@ -214,6 +223,13 @@ def _twin(owner: Scope) -> Scope:
     twin.exported, twin.local, twin.guarded = owner.exported, owner.local, owner.guarded
     twin.outer, twin.label = owner.outer, owner.label
     return twin
+
+
+def _is_idle(top: Scope, start: int, rank: int, kind: str) -> bool:
+    """Whether a range inside a function's body says nothing: local values, conditions, lambdas."""
+    if top.owner is None or not 0 <= top.owner.body <= start:
+        return False
+    return kind in LOCALS if rank == DEF else rank in (LOCAL, GUARD)
 
 
 def _is_local(scope: Scope) -> bool:

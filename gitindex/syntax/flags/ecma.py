@@ -9,10 +9,8 @@ from gitindex.syntax.flags.common import overloaded_names
 from gitindex.syntax.flags.reading import Detector, Reading
 
 _LITERAL_MODULE = re.compile(rb"\w+\s*\(\s*(\"[^\"\n]*\"|'[^'\n]*'|`[^`$]*`)\s*[,)]")
-_CONTEXT = re.compile(
-    rb"process\s*\.\s*(env|platform|browser|version)|import\.meta\.env"
-    rb"|typeof\s+(window|document|process|global|globalThis|Deno|Bun)\b"
-)
+_CONTEXT = re.compile(rb"process\s*\.\s*(env|platform|browser|version)")
+_HOSTS = ("window", "document", "process", "global", "globalThis", "Deno", "Bun")
 _CONDITION = re.compile(rb"\bif\s*\(|\?|&&|\|\|")
 _MAKERS = ("defineProperty", "defineProperties", "setPrototypeOf", "__decorate")
 _REFLECTED = ("Proxy", "defineGetter", "__defineGetter__")
@@ -83,8 +81,11 @@ def reexport_chain(reading: Reading) -> bool:
 def context_divergence(reading: Reading) -> bool:
     """What the file does depends on where it runs."""
     return any(
-        _CONDITION.search(reading.line_at(match.start())) is not None
-        for match in _CONTEXT.finditer(reading.data)
+        _CONDITION.search(reading.line_at(at)) is not None
+        for name in _HOSTS
+        for at in reading.offsets(name)
+        if _CONTEXT.match(reading.data, at)
+        or reading.data[max(0, at - 8) : at].strip() == b"typeof"
     )
 
 
