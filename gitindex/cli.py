@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
+from typer._click.exceptions import NoArgsIsHelpError, UsageError
 
 from gitindex import __version__, commands
-from gitindex.errors import Exit
+from gitindex.errors import Exit, GitIndexError
 from gitindex.export import FORMATS
 from gitindex.report import show_status
 from gitindex.symbols import Wanted
@@ -29,10 +30,18 @@ Json = Annotated[bool, typer.Option("--json", help="Print the structured answer.
 def run_cli(args: list[str]) -> int:
     """Run one command line and return its exit code."""
     try:
-        app(args, prog_name="gitindex")
-    except SystemExit as ended:
-        return ended.code if isinstance(ended.code, int) else int(Exit.OK)
-    return int(Exit.OK)
+        code = app(args, prog_name="gitindex", standalone_mode=False)
+    except UsageError as error:
+        if isinstance(error, NoArgsIsHelpError):
+            error.show()
+            return int(Exit.USAGE)
+        asked = error.ctx.command_path if error.ctx else "gitindex"
+        raise GitIndexError(
+            error.format_message().replace("\n", " "), f"see `{asked} --help`", Exit.USAGE
+        ) from error
+    except typer.Abort:
+        return 130
+    return code if isinstance(code, int) else int(Exit.OK)
 
 
 def _leave(code: int) -> None:
@@ -88,11 +97,17 @@ def hook(
 
 
 @app.command()
-def doctor(path: Path = ".", as_json: Json = False) -> None:
-    """Say what is installed, what is wrong, and how to mend it."""
+def doctor(
+    path: Path = ".",
+    as_json: Json = False,
+    trial: Annotated[
+        bool, typer.Option(help="Commit in a scratch worktree, and see the event arrive.")
+    ] = True,
+) -> None:
+    """Say what is installed, what is wrong, and how to mend it. Exit 0 or 4."""
     from gitindex.doctor import examine
 
-    _leave(examine(path, as_json))
+    _leave(examine(path, as_json, trial))
 
 
 @app.command()
