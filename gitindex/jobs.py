@@ -240,6 +240,11 @@ class RefreshJobService:
         )  # fmt: skip
 
 
+def anything_queued(database: Database) -> bool:
+    """Does a job of any worktree wait?"""
+    return database.row("SELECT 1 FROM refresh_jobs WHERE status='queued' LIMIT 1") is not None
+
+
 def _told(error: GitIndexError | OSError) -> str:
     if isinstance(error, GitIndexError):
         return error.message

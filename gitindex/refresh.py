@@ -87,17 +87,16 @@ class Refresher:
 
         Facts computed on the way stay valid whatever happens: a moved HEAD only changes what is left.
         """
-        fresh_keys: set[FactsKey] = set()
         for round_number in range(1, MAX_ROUNDS + 1):
             self._report("diff", None)
             plan = self._plan(self._repo.head(), scope)
-            fresh_keys |= self._extract(plan, scope, force and round_number == 1)
+            self._extract(plan, scope, force and round_number == 1)
             self._report("publish", None)
             if self._publish(plan, run_id, last=round_number == MAX_ROUNDS):
                 break
         self._session.check_identity()
         write_atomic(self._worktree.stamp, render_stamp(run_id, self._session.identity))
-        self._read_back(run_id, fresh_keys)
+        self._read_back(run_id)
         self._session.check_identity()
         save_marker(self._worktree.marker, self._marker())
         return self._extracted
@@ -173,7 +172,7 @@ class Refresher:
             self._repo.read(oid)[:BINARY_PROBE] if self._repo.size(oid) <= MAX_TEXT_BYTES else b""
         )
 
-    def _extract(self, plan: Plan, scope: RefreshScope, force: bool) -> set[FactsKey]:
+    def _extract(self, plan: Plan, scope: RefreshScope, force: bool) -> None:
         first = {wanted.key: wanted for wanted in reversed(self._ordered(plan.wanted, scope))}
         keys = list(reversed(first))
         missing = keys if force else self._blobs.missing(keys)
@@ -181,7 +180,6 @@ class Refresher:
         with self._polite(len(missing)):
             self._extract_all([first[key] for key in missing], absent)
         self._drop_absent(plan, absent)
-        return {key for key in missing if key.oid not in absent}
 
     def _polite(self, blobs: int) -> AbstractContextManager[None]:
         """Much work waits for its turn among this user's repositories."""
@@ -243,6 +241,7 @@ class Refresher:
             for key, body, names in batch.documents:
                 writer.add(key, body, names)
             writer.commit()
+            self._check_documents([key for key, _, _ in batch.documents])
         if batch.facts:
             with self._db.write():
                 added = 0
@@ -271,7 +270,13 @@ class Refresher:
             )
         return True
 
-    def _read_back(self, run_id: str, fresh_keys: set[FactsKey]) -> None:
+    def _check_documents(self, keys: list[FactsKey]) -> None:
+        """A writer that went wrong reports success and stores nothing: look before we rely on it."""
+        reader = LexicalReader(self._worktree.lexical)
+        if not all(map(reader.holds, keys[:: max(1, len(keys) // SAMPLE)])):
+            raise StoreError("the lexical index did not store its documents", "see `gitindex log`")
+
+    def _read_back(self, run_id: str) -> None:
         """Look through fresh eyes before anything is promised."""
         base = self._published()
         if base.run_id != run_id:
@@ -279,11 +284,7 @@ class Refresher:
         expected = int(self._db.row("SELECT lexical_docs FROM repo_state")[0])
         if not expected:
             self._session.lexical()  # an empty repository has an empty index, not none
-        reader = LexicalReader(self._worktree.lexical)
-        sample = sorted(fresh_keys)[:: max(1, len(fresh_keys) // SAMPLE)]
-        lexical = [key for key in sample if self._blobs.is_lexical(key)]
-        whole = reader.documents >= expected and all(map(reader.holds, lexical))
-        if not whole:
+        if LexicalReader(self._worktree.lexical).documents < expected:
             raise StoreError("the lexical index lost documents", "run `gitindex index --force`")
 
     def _marker(self) -> CompletionMarker:

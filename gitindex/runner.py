@@ -13,18 +13,19 @@ from typing import NamedTuple
 from gitindex import face, spool
 from gitindex.atomic import remove
 from gitindex.errors import GitIndexError, StoreReplaced
-from gitindex.jobs import Job, RefreshJobService
+from gitindex.jobs import Job, RefreshJobService, anything_queued
 from gitindex.lock import RunnerLock
 from gitindex.log import Log
 from gitindex.marker import is_newer
 from gitindex.observe import prove, read_failure
-from gitindex.paths import Worktree, canonical_root
+from gitindex.paths import LLMC, Worktree, canonical_root
 from gitindex.refresh import Refresher
 from gitindex.scope import FULL, RefreshScope
 from gitindex.session import Session
 from gitindex.spool import IMMEDIATE, Pace
 from gitindex.status import load_status
 from gitindex.store import mapping
+from gitindex.store.connection import open_reader
 from gitindex.switch import is_enabled
 from gitindex.words import BuildKind, IndexState, JobStatus, ProofOutcome
 
@@ -56,6 +57,9 @@ class Runner:
         self._log = Log(anchor.store)
         self._lock = RunnerLock(anchor.lock)
         self._failed: GitIndexError | None = None
+        self._known: list[Worktree] = []
+        self._given_up: set[tuple[str, str]] = set()
+        """Heads that failed for good; a full disk may keep us from noting it anywhere else."""
 
     def serve(self, request: Request | None = None) -> bool:
         """Work until nothing waits. False if another runner is at it already.
@@ -102,11 +106,10 @@ class Runner:
         remove(worktree.progress)
         _quietly(face.sweep_litter, worktree)
         for job in session.jobs(worktree).take_over_orphans():
-            self._note_failure(worktree, job.error or "its runner died too often", None)
-        proof, status = prove(worktree), load_status(worktree.root)
-        told = status is not None and status.index_state is IndexState.REBUILDING
-        if proof.outcome is ProofOutcome.VALID and proof.marker is not None and told:
-            face.publish_status(worktree, proof.marker)
+            message = job.error or "its runner died too often"
+            self._note_failure(worktree, message, job.head_at_enqueue)
+        if os.path.exists(worktree.taken):  # it took events and died before it enqueued them
+            self._enqueue(session, worktree, "events of a dead runner")
 
     def _take_events(self, session: Session) -> None:
         for name in spool.waiting(self._anchor):
@@ -150,7 +153,8 @@ class Runner:
 
     def _run_queued(self, session: Session, request: Request | None) -> bool:
         ran = False
-        for worktree in session.worktrees().values():
+        self._known = list(session.worktrees().values())
+        for worktree in self._known:
             jobs = session.jobs(worktree)
             ours = request is not None and request.worktree.id == worktree.id
             while (job_id := jobs.next_queued()) is not None:
@@ -160,7 +164,7 @@ class Runner:
                 ran = True
             if not jobs.has_work():
                 remove(worktree.taken)
-                self._publish_status(worktree)
+                self._mend_status(worktree)
         return ran
 
     def _run_job(
@@ -185,6 +189,8 @@ class Runner:
         if is_newer(prove(worktree)):
             raise GitIndexError("the marker is of a newer gitindex: upgrade gitindex")
         face.ensure_folder(worktree)
+        if kind is BuildKind.CREATE and not face.is_ours(worktree):
+            raise GitIndexError(f"{LLMC} is tracked by git", f"`git rm -r --cached {LLMC}`")
         face.note_progress(worktree, kind, "starting", None)
         face.write_state(worktree, IndexState.REBUILDING)
         notes = _ProgressNotes(worktree, kind, self._report)
@@ -206,23 +212,22 @@ class Runner:
             message = job.error or "the refresh failed"
             self._note_failure(worktree, message, job.head_at_enqueue)
             self._failed = GitIndexError(message, "see `gitindex log`")
+            self._given_up.add((worktree.id, job.head_at_enqueue))
         else:
             time.sleep(RETRY_SECONDS * job.attempts)
 
     def _note_failure(self, worktree: Worktree, message: str, commit: str | None) -> None:
         def note() -> None:
             face.note_failure(worktree, message, commit)
-            face.write_state(worktree, IndexState.ERROR, message)
+            if face.is_ours(worktree):
+                face.write_state(worktree, IndexState.ERROR, message)
 
         _quietly(note)
 
-    def _publish_status(self, worktree: Worktree) -> None:
+    def _mend_status(self, worktree: Worktree) -> None:
         proof = prove(worktree)
-        if proof.outcome is ProofOutcome.VALID and proof.marker is not None:
-            status = load_status(worktree.root)
-            told = status is not None and status.index_state is IndexState.FRESH
-            if not told and read_failure(worktree) is None:
-                face.publish_status(worktree, proof.marker)
+        if proof.marker is not None and _status_lags(worktree):
+            face.publish_status(worktree, proof.marker)
 
     def _notice_heads(self, session: Session) -> bool:
         """Enqueue worktrees whose HEAD moved without a hook, unless that very HEAD just failed."""
@@ -231,14 +236,19 @@ class Runner:
             row = mapping.published(session.database, worktree.id)
             if row is None or row.tree is None:
                 continue
-            head = session.repository(worktree).head()
+            try:
+                head = session.repository(worktree).head()
+            except GitIndexError:
+                continue  # a broken worktree must not stop the others
             failure = read_failure(worktree)
             moved = (head.tree, head.commit) != (row.tree, row.head_commit)
             unproven = prove(worktree).outcome not in (
                 ProofOutcome.VALID,
                 ProofOutcome.PROBE_FAILED,
             )
-            given_up = failure is not None and failure.commit in (head.commit, None)
+            given_up = (failure is not None and failure.commit in (head.commit, None)) or (
+                (worktree.id, head.commit or head.tree) in self._given_up
+            )
             if (moved or unproven) and not given_up and is_enabled(worktree):
                 self._enqueue(session, worktree, "HEAD moved" if moved else "proof missing")
                 noticed = True
@@ -250,13 +260,21 @@ class Runner:
             session.check_identity()
             if spool.waiting(self._anchor) or self._notice_heads(session):
                 return True
+            if any(map(_status_lags, session.worktrees().values())):
+                return True
             time.sleep(POLL_SECONDS)
         return False
 
     def _anything_waiting(self) -> bool:
-        if not os.path.isdir(self._anchor.store):
+        """Looked at without the lock: events, queued jobs, and a status that a late hook renamed."""
+        database = open_reader(self._anchor.database)
+        if database is None:
             return False
-        return bool(spool.waiting(self._anchor))
+        try:
+            queued = anything_queued(database)
+        finally:
+            database.close()
+        return queued or bool(spool.waiting(self._anchor)) or any(map(_status_lags, self._known))
 
 
 class _ProgressNotes:
@@ -272,6 +290,16 @@ class _ProgressNotes:
         if phase != self._last[0] or now - self._last[1] > 0.2:
             self._last = (phase, now)
             face.note_progress(self._worktree, self._kind, phase, percent)
+
+
+def _status_lags(worktree: Worktree) -> bool:
+    """The index is proven and nothing waits, but the public status says something else."""
+    status = load_status(worktree.root)
+    if status is not None and status.index_state is IndexState.FRESH:
+        return False
+    waits = os.path.exists(worktree.spool) or os.path.exists(worktree.taken)
+    proven = prove(worktree).outcome is ProofOutcome.VALID
+    return proven and not waits and read_failure(worktree) is None
 
 
 def _kind(worktree: Worktree, force: bool) -> BuildKind:

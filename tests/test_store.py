@@ -399,7 +399,6 @@ def test_replacing_facts_keeps_the_id_and_drops_the_old_rows(database: Database)
         )
     assert table.ids([KEY]) == first
     assert counts(database) == [0, 0, 0, 0]
-    assert not table.is_lexical(KEY)
 
 
 def test_names_are_learnt_again_after_a_rollback(database: Database) -> None:

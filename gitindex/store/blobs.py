@@ -109,14 +109,6 @@ class BlobTable:
             ((blob_id, i, name) for i, name in enumerate(facts.exports)),
         )
 
-    def is_lexical(self, key: FactsKey) -> bool:
-        """Must the lexical index hold a document of this blob?"""
-        row = self._db.row(
-            "SELECT lexical FROM blobs WHERE oid=? AND extractor=?",
-            bytes.fromhex(key.oid), key.extractor,
-        )  # fmt: skip
-        return bool(row and row[0])
-
     def forget_names(self) -> None:
         """Drop the cache of name ids: after a rollback, or when it grew too large."""
         self._names.clear()
