@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import signal
@@ -42,14 +43,15 @@ class Batch:
         self._sized, self._contents = sized, contents
         self._child: _Child | None = None
 
-    def ask(self, names: Sequence[str]) -> list[Answer | None]:
-        """One answer per name, None where git has it not. The names must fit into a pipe."""
+    def ask(self, names: Sequence[str], limit: int | None = None) -> list[Answer | None]:
+        """One answer per name, None where git has it not; refuses objects beyond `limit` bytes.
+
+        The names must fit into a pipe.
+        """
+        with contextlib.suppress(_Ended):
+            return self._ask(names, limit)
         try:
-            return self._ask(names)
-        except _Ended:
-            self.close()
-        try:
-            return self._ask(names)
+            return self._ask(names, limit)
         except _Ended as ended:
             raise ended.explain(names) from None
 
@@ -59,25 +61,27 @@ class Batch:
         if child is not None:
             child.end()
 
-    def _ask(self, names: Sequence[str]) -> list[Answer | None]:
+    def _ask(self, names: Sequence[str], limit: int | None) -> list[Answer | None]:
         if self._child is None:
             self._child = _Child(self._argv, self._env)
         child = self._child
         try:
             child.deadline = time.monotonic() + self._timeout
             child.send("".join(f"{name}\n" for name in names).encode())
-            return [self._answer(child) for _ in names]
+            return [self._answer(child, limit) for _ in names]
         except BaseException:
             self.close()  # half an answer may be on its way: nobody may read it as the next one
             raise
 
-    def _answer(self, child: _Child) -> Answer | None:
+    def _answer(self, child: _Child, limit: int | None) -> Answer | None:
         words = child.line().decode("ascii", "replace").split(" ")
         if not self._sized:
             return Answer(words[0], "", 0, b"") if len(words) == 1 else None
         if len(words) != 3:
             return None
         size = int(words[2])
+        if limit is not None and size > limit:
+            raise GitIndexError(f"object {words[0]} is too big: {size} bytes")
         data = child.take(size + 1)[:size] if self._contents else b""
         return Answer(words[0], words[1], size, data)
 

@@ -27,7 +27,6 @@ FALLBACK_PATH = "/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin"
 TIMEOUT_S = 60.0
 BLOBS_AT_ONCE = 500
 """Their names fit into a pipe's buffer."""
-KEPT = ("GITINDEX", "GIT_ASKPASS")
 
 
 class GitFailed(GitIndexError):

@@ -17,8 +17,6 @@ _EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
 _ID_BYTES = 20
 _ID = re.compile(f"[0-9a-f]{{{2 * _ID_BYTES}}}")
-_REFTABLE_HEAD = "refs/heads/.invalid"
-"""What HEAD's file says where the references are not files."""
 
 
 class Pygit2Repository:
@@ -37,7 +35,7 @@ class Pygit2Repository:
         try:
             commit = self._repo.revparse_single("HEAD").peel(pygit2.Commit)
         except KeyError:
-            if self._is_unborn():
+            if self._repo.head_is_unborn:
                 return Head(None, _EMPTY_TREE)
             raise GitIndexError("HEAD names an object that is missing", "run `git fsck`") from None
         except (pygit2.GitError, ValueError) as error:
@@ -64,13 +62,6 @@ class Pygit2Repository:
 
     def close(self) -> None:
         self._repo.free()
-
-    def _is_unborn(self) -> bool:
-        if not self._repo.head_is_unborn:
-            return False
-        if self._repo.lookup_reference("HEAD").target == _REFTABLE_HEAD:
-            raise GitIndexError("the references moved to a reftable", "try again")
-        return True
 
     def _read(self, oid: str) -> tuple[int, bytes]:
         try:

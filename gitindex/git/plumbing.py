@@ -50,13 +50,14 @@ class GitCommandRepository:
         self._contents = Batch([*reader, "--batch"], view, timeout, contents=True)
 
     def head(self) -> Head:
-        for _ in range(2):  # the first commit may be made while we look for it
+        for _ in range(2):  # the first commit may be made, or the references moved, while we look
             (found,) = self._names.ask(["HEAD^{commit}"])
             if found is not None:
                 return Head(found.oid, self._tree_of(found.oid))
             named = try_git(self._root, "rev-parse", "--verify", "--quiet", "HEAD")
             if named.returncode:
                 return self._unborn()
+            self._names.close()
         raise GitIndexError("HEAD names an object that is missing", "run `git fsck`")
 
     def entries(self, tree: str) -> Iterator[Entry]:
@@ -105,16 +106,12 @@ class GitCommandRepository:
         for oid in wanted:
             self._check(oid)
         listings = {}
-        for oid, sized in zip(wanted, self._sizes.ask(wanted), strict=True):
-            if sized is None:
-                raise ObjectMissing(f"tree {oid} is not in this repository")
-            if sized.kind != "tree":
-                raise GitIndexError(f"object {oid} is not a tree")
-            if sized.size > MAX_TREE_BYTES:
-                raise GitIndexError(f"tree {oid} is too big: {sized.size} bytes")
-        for oid, found in zip(wanted, self._contents.ask(wanted), strict=True):
+        answers = self._contents.ask(wanted, limit=MAX_TREE_BYTES)
+        for oid, found in zip(wanted, answers, strict=True):
             if found is None:
                 raise ObjectMissing(f"tree {oid} is not in this repository")
+            if found.kind != "tree":
+                raise GitIndexError(f"object {oid} is not a tree")
             listings[oid] = parse_tree(found.data, self._id_bytes)
         return listings
 
