@@ -33,6 +33,11 @@ def main() -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return int(Exit.OK)
+    except OSError as error:
+        where = f": {os.fsdecode(error.filename)}" if error.filename else ""
+        return _complain(
+            GitIndexError(f"{error.strerror or error}{where}", "check its permissions and disk")
+        )
     except Exception as error:
         if os.environ.get("GITINDEX_TRACE"):
             raise

@@ -17,7 +17,7 @@ from gitindex.paths import Worktree, safe_text
 from gitindex.store import mapping
 from gitindex.store.connection import Database, open_reader
 from gitindex.store.mapping import Published
-from gitindex.words import FreshnessState, ProofOutcome
+from gitindex.words import BuildKind, FreshnessState, ProofOutcome
 
 ATTEMPTS = 20
 PAUSE_SECONDS = 0.02
@@ -44,6 +44,8 @@ class Gated(Exception):
 def serve(worktree: Worktree, path: str, strict: bool = False) -> Iterator[Served]:
     """A snapshot to answer from, or Gated. Marker first, data after, and they must agree."""
     for attempt in range(ATTEMPTS):
+        if attempt:
+            time.sleep(PAUSE_SECONDS)  # a publish is between its transaction and its marker
         seen = observe(worktree)
         database = open_reader(worktree.database)
         if database is None:
@@ -52,16 +54,17 @@ def serve(worktree: Worktree, path: str, strict: bool = False) -> Iterator[Serve
             with database.snapshot():
                 row = mapping.published(database, worktree.id)
                 searchable = row is not None and row.generation > 0
-                gate = _gate(seen, searchable, strict)
-                if decide_gate(gate) is not None:
+                last = attempt == ATTEMPTS - 1
+                if decide_gate(_gate(seen, searchable, strict)) is not None:
+                    if searchable and _between(seen) and not last:
+                        continue
                     raise Gated(_envelope(worktree, seen, path, searchable, strict))
                 assert row is not None
-                if _agrees(seen, row) or attempt == ATTEMPTS - 1:
+                if _agrees(seen, row) or last:
                     yield Served(worktree, database, row, seen)
                     return
         finally:
             database.close()
-        time.sleep(PAUSE_SECONDS)  # a publish is between its transaction and its marker
 
 
 def verdict(served: Served) -> Verdict:
@@ -112,6 +115,12 @@ def _envelope(
     if status is None:
         raise StoreError("the store is missing but proven", "run `gitindex index`")
     return gating_envelope(status, gate, safe_text(path), safe_text(worktree.root))
+
+
+def _between(seen: Observation) -> bool:
+    """Is an incremental refresh between its stamp and its marker? Its proof is moments away."""
+    refreshing = seen.progress is not None and seen.progress.kind is BuildKind.REFRESH
+    return refreshing and seen.proof.outcome is ProofOutcome.STALE_LOCAL
 
 
 def _agrees(seen: Observation, row: Published) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 from gitindex import face, hooks
 from gitindex.answer import Gated, Served, serve
 from gitindex.atomic import write_atomic
-from gitindex.errors import Exit, GitIndexError, StoreError
+from gitindex.errors import CorruptStore, Exit, GitIndexError, StoreError
 from gitindex.export import export
 from gitindex.freshness import judge
 from gitindex.git.interface import Head
@@ -79,7 +79,7 @@ def index(path: str = ".", force: bool = False) -> int:
             if force and not is_held(worktree.lock) and os.path.exists(worktree.database):
                 try:
                     check_store(worktree)
-                except StoreError:
+                except CorruptStore:
                     wipe_store(worktree)
             request = Request(worktree, "reindex" if force else "index", force)
             if Runner(worktree, IMMEDIATE, report).serve(request):

@@ -12,6 +12,7 @@ import time
 from gitindex.atomic import remove, write_atomic
 from gitindex.errors import GitIndexError
 from gitindex.fingerprint import SCHEMA_VERSION
+from gitindex.git.command import try_git
 from gitindex.marker import CompletionMarker
 from gitindex.paths import LLMC, STORE_FOLDERS, Worktree
 from gitindex.status import IndexStatus, load_status, render_status, save_status, utc_now
@@ -41,6 +42,14 @@ def ensure_folder(worktree: Worktree) -> None:
     ignore = os.path.join(worktree.llmc, ".gitignore")
     if not os.path.exists(ignore):
         write_atomic(ignore, b"*\n")
+
+
+def is_ours(worktree: Worktree) -> bool:
+    """May a status be written, even though a refresh was refused? Never into what git tracks."""
+    if os.path.islink(worktree.llmc) or not os.path.isdir(worktree.llmc):
+        return False
+    listed = try_git(worktree.root, "ls-files", "-z", "--", LLMC)
+    return listed.returncode == 0 and not listed.output
 
 
 def sweep_litter(worktree: Worktree) -> None:

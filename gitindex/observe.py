@@ -75,13 +75,30 @@ def prove(worktree: Worktree) -> Proof:
     try:
         stamp = read_small(worktree.stamp)
         expected = render_stamp(proof.marker.run_id, store_identity(worktree))
+        whole = _looks_whole(worktree.database)
     except FileNotFoundError:
         return Proof(ProofOutcome.STALE_LOCAL, ProofReason.MISSING_MARKER_DOC)
     except OSError as error:
         return Proof(ProofOutcome.PROBE_FAILED, ProofReason.PROBE_FAILED, message=str(error))
     if stamp != expected:
         return Proof(ProofOutcome.STALE_LOCAL, ProofReason.MISSING_MARKER_DOC)
+    if not whole:
+        message = "the store is damaged: run `gitindex index --force`"
+        return Proof(ProofOutcome.PROBE_FAILED, ProofReason.PROBE_FAILED, message=message)
     return proof
+
+
+def _looks_whole(database: str) -> bool:
+    """What SQLite's first page tells for a few microseconds: a database, and not cut short."""
+    fd = os.open(database, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        head, size = os.read(fd, 100), os.fstat(fd).st_size
+    finally:
+        os.close(fd)
+    if len(head) < 100 or not head.startswith(b"SQLite format 3\0"):
+        return False
+    page = int.from_bytes(head[16:18]) * int.from_bytes(head[28:32])
+    return size >= page or os.path.exists(f"{database}-wal")  # a checkpoint writes it anew
 
 
 def store_identity(worktree: Worktree) -> int:

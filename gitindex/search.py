@@ -37,9 +37,10 @@ class Query(NamedTuple):
 
 def parse_query(text: str) -> Query:
     """Words of a query and the terms they are looked up by."""
-    words = words_of(text[:MAX_QUERY])[:MAX_TERMS]
+    asked = text[:MAX_QUERY].encode("utf-8", "replace").decode()  # an argument may be any bytes
+    words = words_of(asked)[:MAX_TERMS]
     terms = dict.fromkeys(term for word in words for term in terms_of(word))
-    return Query(text[:MAX_QUERY].strip(), words, list(terms)[: 2 * MAX_TERMS])
+    return Query(asked.strip(), words, list(terms)[: 2 * MAX_TERMS])
 
 
 def search(served: Served, text: str, limit: int) -> dict[str, Any]:
@@ -52,7 +53,7 @@ def search(served: Served, text: str, limit: int) -> dict[str, Any]:
     return {
         "status": "ok",
         "codebaseRoot": safe_text(served.worktree.root),
-        "query": text[:MAX_QUERY],
+        "query": query.text,
         "results": results,
         "truncated": len(found) > wanted,
         "freshness": freshness_fields(served),

@@ -6,7 +6,7 @@ import os
 import shutil
 
 from gitindex.atomic import remove
-from gitindex.errors import CorruptStore, GitIndexError, StoreReplaced
+from gitindex.errors import CorruptStore, GitIndexError, StoreError, StoreReplaced
 from gitindex.extract.pool import Extractor
 from gitindex.face import create_store
 from gitindex.git.interface import Repository
@@ -104,6 +104,15 @@ def wipe_store(worktree: Worktree) -> None:
     shutil.rmtree(worktree.lexical, ignore_errors=True)
 
 
+def mend_store(worktree: Worktree) -> None:
+    """Wipe a store that is damaged, keep a sound one. Only the holder of the runner lock may ask."""
+    if os.path.exists(worktree.database):
+        try:
+            check_store(worktree)
+        except CorruptStore:
+            wipe_store(worktree)
+
+
 def check_store(worktree: Worktree) -> None:
     """Raise CorruptStore if SQLite or the lexical index is damaged."""
     from gitindex.lexical import LexicalReader
@@ -116,7 +125,11 @@ def check_store(worktree: Worktree) -> None:
         database.close()
     if said != "ok":
         raise CorruptStore(f"the store is damaged: {said}", "run `gitindex index --force`")
-    if documents and LexicalReader(worktree.lexical).documents < documents:
+    try:
+        held = LexicalReader(worktree.lexical).documents if documents else 0
+    except StoreError as error:
+        raise CorruptStore(error.message, "run `gitindex index --force`") from error
+    if held < documents:
         raise CorruptStore("the lexical index lost documents", "run `gitindex index --force`")
 
 
