@@ -97,6 +97,30 @@ def hook(
 
 
 @app.command()
+def template(
+    folder: Annotated[str, typer.Argument(help="Where to write the template directory.")],
+) -> None:
+    """Write a git template directory (init.templateDir): new clones are indexed without a command."""
+    _leave(commands.template(folder))
+
+
+aliases = typer.Typer(help="`git fresh` and `git idx` for this user.", no_args_is_help=True)
+app.add_typer(aliases, name="aliases")
+
+
+@aliases.command("install")
+def install_aliases() -> None:
+    """Define the aliases whose names are free. Exit 1: a name was taken."""
+    _leave(commands.install_aliases())
+
+
+@aliases.command("uninstall")
+def uninstall_aliases() -> None:
+    """Remove the aliases."""
+    _leave(commands.uninstall_aliases())
+
+
+@app.command()
 def doctor(
     path: Path = ".",
     as_json: Json = False,

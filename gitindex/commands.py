@@ -12,9 +12,10 @@ from typing import Any
 from gitindex import face, hooks
 from gitindex.answer import Gated, Served, serve
 from gitindex.atomic import write_atomic
-from gitindex.errors import CorruptStore, Exit, GitIndexError, StoreError
+from gitindex.errors import Exit, GitIndexError, StoreError
 from gitindex.export import export
 from gitindex.freshness import judge
+from gitindex.gate import STALE_CREATE
 from gitindex.git.interface import Head
 from gitindex.impact import StagedChange
 from gitindex.jobs import Job, RefreshJobService
@@ -30,7 +31,7 @@ from gitindex.store.connection import open_reader
 from gitindex.switch import is_enabled
 from gitindex.symbols import Wanted, file_symbols, list_symbols
 from gitindex.symbols import outline as file_outline
-from gitindex.words import IndexState
+from gitindex.words import IndexState, ProofOutcome
 
 LOCK_WAIT_SECONDS = 600.0
 POLL_SECONDS = 0.03
@@ -66,21 +67,46 @@ def hook(event: str, args: list[str]) -> int:
     return int(Exit.OK)
 
 
+def template(folder: str) -> int:
+    """Write a git template directory that makes new clones index themselves."""
+    from gitindex.templates import write_template
+
+    for line in write_template(folder):
+        _say(line)
+    return int(Exit.OK)
+
+
+def install_aliases() -> int:
+    """Define `git fresh` and `git idx` for this user; 1 if a name was taken."""
+    from gitindex import aliases
+
+    found = aliases.install_aliases()
+    for alias in found:
+        taken = "" if alias.installed else ": you have an alias of that name, it stays"
+        _say(f"git {alias.name}{taken}")
+    return int(Exit.OK if all(alias.installed for alias in found) else Exit.NO)
+
+
+def uninstall_aliases() -> int:
+    """Remove them again."""
+    from gitindex import aliases
+
+    _say("removed" if aliases.uninstall_aliases() else "not installed")
+    return int(Exit.OK)
+
+
 def index(path: str = ".", force: bool = False) -> int:
     """Build or refresh the index now, in the foreground."""
     from gitindex.runner import Request, Runner
-    from gitindex.session import check_store, wipe_store
 
     worktree = _writable(path)
     face.create_store(worktree)
+    seen = observe(worktree)
+    if seen.searchable and seen.proof.outcome is ProofOutcome.STALE_LOCAL:
+        _say(STALE_CREATE)
     deadline = time.monotonic() + LOCK_WAIT_SECONDS
     with progress_bar("indexing") as report:
         while True:
-            if force and not is_held(worktree.lock) and os.path.exists(worktree.database):
-                try:
-                    check_store(worktree)
-                except CorruptStore:
-                    wipe_store(worktree)
             request = Request(worktree, "reindex" if force else "index", force)
             if Runner(worktree, IMMEDIATE, report).serve(request):
                 break

@@ -726,7 +726,6 @@ def test_global_config_mode(
     command = ready.git("config", "hook.gitindex-post-commit.command")
     assert "event.sh" in command
     hooks.uninstall_for_user()
-    (home / ".config/gitindex").rmdir()
     (home / ".config").rmdir()
     assert snapshot(home) == before
 

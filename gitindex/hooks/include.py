@@ -6,6 +6,7 @@ the line is gone before the file is.
 
 from __future__ import annotations
 
+import contextlib
 import os
 
 from gitindex.atomic import remove, write_atomic
@@ -105,7 +106,14 @@ def install_user_include(script: str) -> str:
 
 def uninstall_user_include() -> bool:
     """Undo it; True if it was there."""
-    path = os.path.join(user_folder(), NAME)
+    return drop_user_file(NAME)
+
+
+def drop_user_file(name: str) -> bool:
+    """Take a file of ours out of the user's configuration; True if it was included."""
+    path = os.path.join(user_folder(), name)
     dropped = drop_include("/", "global", path)
     remove(path)
+    with contextlib.suppress(OSError):
+        os.rmdir(user_folder())  # unless it holds something else
     return dropped

@@ -1,0 +1,83 @@
+# `git fresh`: is the index proven for HEAD, and are no edits pending? Sourced by a git alias in the
+# root of the work tree. Says `fresh` or `stale` only where files prove it in one look; everything
+# else is the answer of `gitindex status`. Exit code as there: 0 fresh, 1 stale, 3 not indexed, 4 error.
+
+# The whole content of a small file in $content; fails if it is not there.
+gitindex_read() {
+    [ -f "$1" ] && [ -r "$1" ] || return 1
+    content=
+    while IFS= read -r line || [ -n "$line" ]; do
+        content="$content${content:+
+}$line"
+    done <"$1"
+}
+
+# Sets $store and $id, or fails.
+gitindex_find() {
+    git_dir=${GIT_DIR:-.git}
+    if [ -f "$git_dir" ]; then
+        gitindex_read "$git_dir" || return 1
+        git_dir=${content#gitdir: }
+    fi
+    if gitindex_read "$git_dir/commondir"; then
+        case $content in /*) store=$content/gitindex ;; *) store=$git_dir/$content/gitindex ;; esac
+        id=wt-${git_dir##*/}
+    else
+        store=$git_dir/gitindex
+        id=main
+    fi
+    [ -d "$store" ]
+}
+
+# Succeeds if the marker proves this very store by the gitindex that is installed now.
+gitindex_proven() {
+    gitindex_read .llmc/completion_marker.json && [ ! -h .llmc ] || return 1
+    marker=$content
+    # The marker is of our environment, and nothing was installed there since: a grammar may have
+    # changed. Else let Python compare.
+    gitindex_read "$store/python" && [ "$content" = "$gitindex_python" ] || return 1
+    for part in "$gitindex_home" "$gitindex_site" "$gitindex_home/fingerprint.py"; do
+        [ "$part" -nt .llmc/completion_marker.json ] && return 1
+    done
+    case $PWD in *[!A-Za-z0-9_./+@%,:=\ -]*) return 1 ;; esac
+    case $marker in *'"kind": "gitindex_completion_v1", "codebasePath": "'"$PWD"'", '*) ;; *) return 1 ;; esac
+    gitindex_read "$store/published/$id" || return 1
+    [ -f "$store/lexical/meta.json" ] || return 1
+    set -- $(ls -i "$store/facts.db" 2>/dev/null)
+    [ "$content" = "${content%% *} ${1-}" ] || return 1
+    case $marker in *'"runId": "'"${content%% *}"'"'*) ;; *) return 1 ;; esac
+}
+
+# Prints the answer and sets $code, or fails where this script must not judge.
+gitindex_answer() {
+    gitindex_find && gitindex_proven || return 1
+    for note in progress failure; do
+        [ -e "$store/$note/$id" ] && return 1
+    done
+    queued=
+    for note in spool taken; do
+        [ -e "$store/$note/$id" ] && queued=1
+    done
+    # `status` tells HEAD in its first lines, then one line for each path that differs.
+    status=$(git --no-optional-locks status --porcelain=v2 --branch --no-renames \
+        --untracked-files=no --ignore-submodules=all) || return 1
+    head=${status#*"# branch.oid "}
+    case $marker in *'"headCommit": "'"${head%%
+*}"'"'*) ;; *) return 1 ;; esac
+    code=1
+    if [ -n "$queued" ]; then
+        echo "stale: a refresh is queued"
+        return
+    fi
+    case $status in
+        *"
+1 "* | *"
+u "*) echo "stale: tracked paths differ from HEAD" ;;
+        *) echo fresh && code=0 ;;
+    esac
+}
+
+if gitindex_answer; then
+    exit "$code"
+fi
+exec "$gitindex_python" -I -m gitindex status
