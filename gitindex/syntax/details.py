@@ -10,16 +10,14 @@ from gitindex.syntax.kinds import VALUES
 from gitindex.syntax.sweep import Scope
 
 MAX_SIGNATURE = 240
-MAX_DOC = 2000
+MAX_DOC = 1000
 READ_AHEAD = 2000
 MAX_GAP = 200
 """Most bytes between a comment and what it documents: indentation and keywords."""
 
 _TAILS = ("=>", "->", " do", " then")
-_MARKS = re.compile(
-    r"^\s*(/\*[*!]?|\*/|\*|//[/!]?|#+!?|--+[\[|^]*|;+|%+|\(\*+|<!--|\{-\|?)? ?"
-    r"|\s*(\*/|\*\)|-->|-\}|--\]\])\s*$"
-)
+_LINE_MARKS = "/*#!;%"
+_ENDS = ("*/", "*)", "-->", "-}", "]]")
 _QUOTES = re.compile(r"^[a-zA-Z]{0,2}(\"\"\"|'''|\"|')|(\"\"\"|'''|\"|')$")
 
 
@@ -123,8 +121,16 @@ def plain_comment(raw: bytes) -> str:
     """The words of comment lines, without their marks."""
     if not raw:
         return ""
-    lines = [_MARKS.sub("", line) for line in raw.decode("utf-8", "replace").splitlines()]
-    return "\n".join(line.rstrip() for line in lines).strip()[:MAX_DOC]
+    text = raw.decode("utf-8", "replace").strip()
+    text = text.removeprefix("<!--").removeprefix("(*").removeprefix("{-")
+    if text.endswith(_ENDS):
+        text = text.rstrip("*/)>-}]")
+    return "\n".join([_plain_line(line) for line in text.split("\n")]).strip()[:MAX_DOC]
+
+
+def _plain_line(line: str) -> str:
+    line = line.strip().lstrip(_LINE_MARKS)
+    return line.lstrip("-|^[").strip() if line.startswith("--") else line.strip()
 
 
 def plain_string(raw: bytes) -> str:

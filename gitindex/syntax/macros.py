@@ -23,10 +23,12 @@ _BEFORE_CONSTRUCTOR = (
 )
 # An enumerator can stand alone on a line too, but is indented.
 _ALONE = rb"^([A-Z][A-Z0-9_]{2,})(?=[ \t\r]*$)"
-_PATTERNS = tuple(
-    re.compile(pattern, re.MULTILINE)
-    for pattern in (_BEFORE_NAME, _BEFORE_TYPE, _BEFORE_DECLARATION, _BEFORE_CONSTRUCTOR, _ALONE)
+_IN_LINE = re.compile(_BEFORE_NAME)
+_AT_START = tuple(
+    re.compile(pattern)
+    for pattern in (_BEFORE_TYPE, _BEFORE_DECLARATION, _BEFORE_CONSTRUCTOR, _ALONE)
 )
+_STORAGE_WORDS = (b"static ", b"inline ", b"extern ", b"constexpr ", b"virtual ", b"friend ")
 _WORD = re.compile(rb"\w+")
 
 Span = tuple[int, int]
@@ -43,13 +45,29 @@ def mask_macros(data: bytes, language: str) -> Masked:
     """The text to parse; for other languages than C and C++ the text itself."""
     if language not in ("c", "cpp"):
         return Masked(data, [])
-    spans = sorted({m.span(1) for pattern in _PATTERNS for m in pattern.finditer(data)})
+    spans = _macro_spans(data)
     if not spans:
         return Masked(data, [])
     masked = bytearray(data)
     for start, end in spans:
         masked[start:end] = b" " * (end - start)
     return Masked(bytes(masked), [_name_of(data, start) for start, _ in spans])
+
+
+def _macro_spans(data: bytes) -> list[Span]:
+    """Line by line: a pattern over the whole text is tried at every byte."""
+    spans: list[Span] = []
+    at = 0
+    for line in data.split(b"\n"):
+        words = line.lstrip()
+        if words[:1].isupper() or words.startswith(_STORAGE_WORDS):
+            match = next(filter(None, (pattern.match(line) for pattern in _AT_START)), None)
+            if match:
+                spans.append((at + match.start(1), at + match.end(1)))
+        if b"class " in line or b"struct " in line:
+            spans += [(at + m.start(1), at + m.end(1)) for m in _IN_LINE.finditer(line)]
+        at += len(line) + 1
+    return sorted(set(spans))
 
 
 def _name_of(data: bytes, start: int) -> Span:

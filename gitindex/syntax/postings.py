@@ -24,13 +24,22 @@ USES = {
     "use.call": Use.CALL,
     "use.inherit": Use.INHERIT,
     "use.decorator": Use.DECORATOR,
+    "import": Use.IMPORT,
+    "def": Use.DEFINITION,
 }
-"""Captures from the weakest to the strongest: a node caught twice keeps the last."""
+"""From the weakest to the strongest: an identifier caught twice keeps the last."""
+
+_RANK = {capture: rank for rank, capture in enumerate(USES)}
+_IMPORTED, _DEFINED = _RANK["import"], _RANK["def"]
+_USE_BITS = tuple(use << 18 for use in USES.values())
+
+# One identifier in one number, so that sorting is fast: start, rank, length.
+_LENGTH = 21
+_START = _LENGTH + 4
+_LENGTH_MASK = (1 << _LENGTH) - 1
 
 MAX_NAME = 1000
 """Longer identifiers are data."""
-
-MAX_COLUMN = 0x1FFFFF
 
 
 def build_postings(
@@ -38,11 +47,12 @@ def build_postings(
 ) -> dict[str, bytes]:
     """Name to packed places, sorted by place; `extra` are names no query could see."""
     starts, found = outline.starts, outline.found
-    places = {start: end << 4 | Use.REFERENCE for start, end in extra}
-    _use(places, captures)
-    _import(places, captures)
-    respelled = _define(data, places, found)
-    by_name = _group(data, starts, places, _boundaries(found))
+    keys = [start << _START | end - start for start, end in extra]
+    keys += _used(captures)
+    respelled = _define(data, keys, found)
+    keys.sort()
+    _import(keys, captures)
+    by_name = _group(data, starts, keys, _boundaries(found))
     for scope in respelled:
         line = bisect_right(starts, scope.name_start) - 1
         enclosing = scope.ordinal if scope.kind in SCOPES else scope.parent
@@ -53,59 +63,67 @@ def build_postings(
     return _pack(by_name)
 
 
+def _used(captures: Captures) -> list[int]:
+    # Ruby's `:name` names a method; its colon is no part of the name.
+    keys = [
+        (start := node.start_byte + 1) << _START | node.end_byte - start
+        for node in captures.get("use.symbol", ())
+    ]
+    for capture, rank in _RANK.items():
+        if rank < _IMPORTED and capture in captures:
+            bits = rank << _LENGTH
+            keys += [
+                (start := node.start_byte) << _START | bits | node.end_byte - start
+                for node in captures[capture]
+            ]
+    return keys
+
+
+def _define(data: bytes, keys: list[int], found: list[Scope]) -> list[Scope]:
+    """Adds the names of symbols; gives back those that are not spelled as they are named."""
+    respelled = []
+    bits = _DEFINED << _LENGTH
+    for scope in found:
+        start, end = scope.name_start, scope.name_end
+        if data[start:end] == scope.name.encode():
+            keys.append(start << _START | bits | end - start)
+        else:
+            respelled.append(scope)
+    return respelled
+
+
+def _import(keys: list[int], captures: Captures) -> None:
+    """Whatever stands in an import statement is imported."""
+    bits = _IMPORTED << _LENGTH
+    for node in captures.get("import", ()):
+        first = bisect_left(keys, node.start_byte << _START)
+        for at in range(first, bisect_left(keys, node.end_byte << _START)):
+            key = keys[at]
+            if key >> _LENGTH & 15 < _IMPORTED:
+                keys[at] = key >> _START << _START | bits | key & _LENGTH_MASK
+
+
 def _group(
-    data: bytes, starts: list[int], places: dict[int, int], boundaries: list[tuple[int, int]]
+    data: bytes, starts: list[int], keys: list[int], boundaries: list[tuple[int, int]]
 ) -> dict[bytes, list[int]]:
-    """The hot loop: walks lines and symbol boundaries along with the places."""
+    """The hot loop: walks lines and symbol boundaries along with the identifiers."""
     by_name: dict[bytes, list[int]] = defaultdict(list)
     ends = iter([*starts[1:], len(data) + 1])
     changes = iter([*boundaries, (len(data) + 1, NO_SYMBOL)])
     line, line_start, line_end = 0, 0, next(ends)
     enclosing, (change, following) = NO_SYMBOL, next(changes)
-    for start in sorted(places):
+    use_bits = _USE_BITS
+    for start, key in {key >> _START: key for key in keys}.items():
         while start >= line_end:
-            line += 1
+            line += 1 << 43
             line_start, line_end = line_end, next(ends)
         while start >= change:
             enclosing, (change, following) = following, next(changes)
-        end_use = places[start]
         # pack_place, in place: a call here costs a tenth of the whole extraction.
-        column = min(start - line_start, MAX_COLUMN)
-        by_name[data[start : end_use >> 4]].append(
-            line << 43 | column << 22 | (end_use & 15) << 18 | enclosing
+        by_name[data[start : start + (key & _LENGTH_MASK)]].append(
+            line | start - line_start << 22 | use_bits[key >> _LENGTH & 15] | enclosing
         )
     return by_name
-
-
-def _use(places: dict[int, int], captures: Captures) -> None:
-    """Start of every captured identifier, to its end and use: `end << 4 | use`."""
-    for capture, use in USES.items():
-        for node in captures.get(capture, ()):
-            places[node.start_byte] = node.end_byte << 4 | use
-    for node in captures.get("use.symbol", ()):
-        places.setdefault(node.start_byte + 1, node.end_byte << 4 | Use.REFERENCE)
-
-
-def _import(places: dict[int, int], captures: Captures) -> None:
-    """Whatever stands in an import statement is imported."""
-    spans = sorted(node.byte_range for node in captures.get("import", ()))
-    if not spans:
-        return
-    order = sorted(places)
-    for start, end in spans:
-        for at in order[bisect_left(order, start) : bisect_left(order, end)]:
-            places[at] = places[at] & ~15 | Use.IMPORT
-
-
-def _define(data: bytes, places: dict[int, int], found: list[Scope]) -> list[Scope]:
-    """Marks the names of symbols; gives back those that are not spelled as they are named."""
-    respelled = []
-    for scope in found:
-        if data[scope.name_start : scope.name_end] == scope.name.encode():
-            places[scope.name_start] = scope.name_end << 4 | Use.DEFINITION
-        else:
-            respelled.append(scope)
-    return respelled
 
 
 def _boundaries(found: list[Scope]) -> list[tuple[int, int]]:
@@ -118,10 +136,11 @@ def _boundaries(found: list[Scope]) -> list[tuple[int, int]]:
             end, _ = stack.pop()
             marks.append((end, stack[-1][1] if stack else NO_SYMBOL))
 
-    for scope in sorted((s for s in found if s.kind in SCOPES), key=lambda s: (s.start, -s.end)):
-        close(scope.start)
-        stack.append((scope.end, _bounded(scope.ordinal)))
-        marks.append((scope.start, stack[-1][1]))
+    for scope in found:
+        if scope.kind in SCOPES:
+            close(scope.start)
+            stack.append((scope.end, _bounded(scope.ordinal)))
+            marks.append((scope.start, stack[-1][1]))
     close(inf)
     return marks
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 
 from gitindex.syntax.flags.reading import Detector, Reading
 from gitindex.syntax.kinds import FUNCTIONS, TYPES
@@ -19,6 +18,7 @@ _WHOLESALE = frozenset({"csharp", "swift"})
 """Languages whose every import brings all names: a star there says nothing."""
 
 _RECEIVER = re.compile(rb"([\w$]+)\s*\??\.\s*#?$")
+_DEFINED = FUNCTIONS | TYPES
 _OWN = frozenset({"self", "cls", "this", "super", "mcs", "mcls"})
 
 
@@ -39,10 +39,11 @@ def macro_or_generated(reading: Reading) -> bool:
 
 def multiple_definitions(reading: Reading) -> bool:
     """One qualified name is defined more than once, and not as overloads or accessors."""
-    return any(
-        count > 1 and name not in overloaded_names(reading) and not _is_accessor(reading, name)
-        for name, count in _defined(reading).items()
-    )
+    repeated = _repeated(reading)
+    if not repeated:
+        return False
+    overloaded = overloaded_names(reading)
+    return any(name not in overloaded and not _is_accessor(reading, name) for name in repeated)
 
 
 def overloaded_names(reading: Reading) -> set[str]:
@@ -59,9 +60,15 @@ def overloaded_names(reading: Reading) -> set[str]:
     }
 
 
-def _defined(reading: Reading) -> Counter[str]:
-    kinds = FUNCTIONS | TYPES
-    return Counter(s.qualified for s in reading.outline.symbols if s.kind in kinds)
+def _repeated(reading: Reading) -> set[str]:
+    seen: set[str] = set()
+    repeated = set()
+    for scope in reading.outline.found:
+        if scope.kind in _DEFINED:
+            if scope.qualified in seen:
+                repeated.add(scope.qualified)
+            seen.add(scope.qualified)
+    return repeated
 
 
 def _is_accessor(reading: Reading, name: str) -> bool:

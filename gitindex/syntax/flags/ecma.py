@@ -41,6 +41,8 @@ def eval_exec(reading: Reading) -> bool:
 
 def monkey_patch(reading: Reading) -> bool:
     """A member of something imported, or a prototype not of this file, is set."""
+    if "flag.patched" not in reading.captures and "flag.prototype" not in reading.captures:
+        return False
     imported = reading.imported()
     own = {symbol.name for symbol in reading.outline.symbols}
     return any(name in imported for name in _texts(reading, "flag.patched")) or any(
@@ -65,6 +67,8 @@ def generated_member(reading: Reading) -> bool:
 
 def overload_set(reading: Reading) -> bool:
     """One name stands for several signatures."""
+    if reading.language == "javascript":
+        return False
     names = overloaded_names(reading)
     symbols = [s.qualified for s in reading.outline.symbols if s.qualified in names]
     return len(symbols) > len(set(symbols))

@@ -48,9 +48,11 @@ def eval_exec(reading: Reading) -> bool:
 
 def monkey_patch(reading: Reading) -> bool:
     """An attribute of something imported, or of a class, is set from outside."""
+    patched = {node.text for node in reading.captures.get("flag.patched", ())} - {b"self", b"cls"}
+    if not patched:
+        return False
     classes = {s.name for s in reading.outline.symbols if s.kind == "class"}
     targets = reading.imported() | classes
-    patched = (node.text for node in reading.captures.get("flag.patched", ()))
     return any(text is not None and text.decode("utf-8", "replace") in targets for text in patched)
 
 
