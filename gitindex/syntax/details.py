@@ -46,7 +46,7 @@ class Details:
         if scope.kind == "section":
             text = text.strip().partition("\n")[0]
         text = " ".join(text.split())
-        text = text.rstrip("; ") if scope.kind in VALUES else _without_tail(text)
+        text = text.rstrip("; ") if scope.kind in VALUES else without_tail(text)
         return text if len(text) <= MAX_SIGNATURE else text[: MAX_SIGNATURE - 1] + "…"
 
     def head_end(self, scope: Scope) -> int:
@@ -103,7 +103,7 @@ class Details:
         return not self.data[self.starts[line] : start].strip()
 
 
-def _without_tail(text: str) -> str:
+def without_tail(text: str) -> str:
     """The text without the words and marks that open a body."""
     text = text.rstrip(" {:=;,")
     while text.endswith(_TAILS):

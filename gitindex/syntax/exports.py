@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from gitindex.syntax.parser import Captures
 
 _ALL = re.compile(
-    r"^__all__\s*(?::[^=\n]+)?(?:\+?=\s*|\.(?:extend|append)\(\s*)([\[(][^\])]*|[\"'][^\"']*)",
-    re.MULTILINE,
+    rb"__all__\s*(?::[^=\n]+)?(?:\+?=\s*|\.(?:extend|append)\(\s*)([\[(][^\])]*|[\"'][^\"']*)"
 )
 _LITERAL = re.compile(r"[\"']([^\"'\n]+)[\"']?")
 _MEMBER = re.compile(r"(?<![\w.])(?:module\.)?exports\.([\w$]+)\s*=(?!=)")
@@ -68,9 +67,12 @@ def _is_top(scope: Scope) -> bool:
 
 def _python(data: bytes) -> Exports:
     listed: list[str] = []
-    if b"__all__" in data:
-        for match in _ALL.finditer(data.decode("utf-8", "replace")):
-            listed += _LITERAL.findall(match.group(1))
+    at = data.find(b"__all__")
+    while at >= 0:
+        match = _ALL.match(data, at) if at == 0 or data[at - 1 : at] == b"\n" else None
+        if match:
+            listed += _LITERAL.findall(match.group(1).decode("utf-8", "replace"))
+        at = data.find(b"__all__", at + 7)
     surface = Surface(frozenset(listed), is_script=False)
     return Exports(tuple(dict.fromkeys(listed)), surface, complete=bool(listed))
 

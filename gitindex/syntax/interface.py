@@ -6,8 +6,8 @@ import hashlib
 import re
 from collections.abc import Iterable
 
-from gitindex.facts import Import
-from gitindex.syntax.details import Details
+from gitindex.facts import Import, Symbol
+from gitindex.syntax.details import Details, without_tail
 from gitindex.syntax.kinds import VALUES
 from gitindex.syntax.sweep import Scope
 
@@ -25,12 +25,21 @@ def interface_hash(lines: Iterable[str]) -> str:
     return hashlib.sha256("\n".join(ordered).encode()).hexdigest()[:32]
 
 
-def surface_of(scope: Scope, details: Details) -> str:
+def surface_of(scope: Scope, symbol: Symbol, details: Details) -> str:
     """One line of the surface: kind, name, and the signature as bare tokens."""
-    text = details.text(scope.anchor, scope.body if scope.body >= 0 else scope.end)
     if scope.kind in VALUES and scope.body < 0:
-        text = _ASSIGN.split(text, maxsplit=1)[0]
+        text = _ASSIGN.split(details.text(scope.anchor, scope.end), maxsplit=1)[0]
+    elif scope.anchor == scope.start and _is_whole(symbol.signature):
+        text = symbol.signature
+    else:
+        end = scope.body if scope.body >= 0 else scope.end
+        text = without_tail(details.text(scope.anchor, end).rstrip())
     return f"{scope.kind} {scope.qualified} {tokens(text)}"
+
+
+def _is_whole(signature: str) -> bool:
+    """Whether a signature says all: it was not cut, and has no string whose spaces count."""
+    return "…" not in signature and '"' not in signature and "'" not in signature
 
 
 def tokens(text: str) -> str:

@@ -36,7 +36,7 @@ def read_outline(data: bytes, captures: Captures, language: str) -> Outline:
     exports = read_exports(data, captures, language)
     seen = _visible(found, data, exports, language)
     symbols = tuple(_symbol(scope, details, seen) for scope in found)
-    surface = [surface_of(scope, details) for scope in found if seen[scope.ordinal]]
+    surface = [surface_of(s, symbols[s.ordinal], details) for s in found if seen[s.ordinal]]
     names = exported_names(exports, found, seen)
     return Outline(starts, found, symbols, tuple(names), surface)
 

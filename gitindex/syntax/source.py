@@ -47,9 +47,8 @@ def _wide_encoding(stored: bytes) -> str:
 
 def line_starts(data: bytes) -> list[int]:
     """Byte offset of the start of every line; lines end at LF, as tree-sitter and git count."""
-    lengths = map(len, data.split(b"\n"))
-    starts = list(accumulate(lengths, lambda at, length: at + length + 1, initial=0))
-    return starts[:-1]
+    lengths = [len(line) + 1 for line in data.split(b"\n")]
+    return [0, *accumulate(lengths[:-1])]
 
 
 def count_lines(data: bytes) -> int:
