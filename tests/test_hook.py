@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from gitindex.hooks import EVENTS, data_folder, install
+from gitindex.hooks import EVENTS, install
+from gitindex.shipped import shipped_folder
 from tests.support import TIMEOUT, Repo, runner_pids
 
 SCRIPT = (
@@ -42,7 +43,7 @@ def _interpreter_unknown(repo: Repo) -> None:
 def _script_gone(repo: Repo) -> None:
     for event in EVENTS:
         hook = Path(repo.worktree.common_dir, "hooks", event)
-        hook.write_text(hook.read_text().replace(data_folder("hooks"), "/nonexistent"))
+        hook.write_text(hook.read_text().replace(shipped_folder("hooks"), "/nonexistent"))
 
 
 def _spool_is_a_folder(repo: Repo) -> None:
@@ -316,29 +317,22 @@ def test_install_is_idempotent_and_uninstall_removes_exactly_ours(repo: Repo) ->
     repo.wait_fresh()
 
 
-def test_a_foreign_hook_is_left_alone_and_install_says_so(repo: Repo) -> None:
+def test_k6_a_foreign_hook_still_runs_and_is_restored_byte_for_byte(repo: Repo) -> None:
     repo.write("a.py", "a = 1\n")
     repo.commit()
     hook = repo.path / ".git" / "hooks" / "post-commit"
     hook.write_text("#!/bin/sh\necho mine\n")
     hook.chmod(0o755)
     before = _contents(hook.parent)["post-commit"]
-    done = repo.gitindex("install")
-    assert done.returncode == 1
-    assert "left alone" in done.stdout
-    assert "post-commit" in done.stdout
-    repo.gitindex("uninstall")
+    assert repo.gitindex("install").returncode == 0
+    repo.wait_fresh()
+    repo.write("b.py", "b = 1\n")
+    repo.git("add", "-A")
+    done = repo.try_git("commit", "-qm", "both hear")
+    assert "mine" in done.stdout + done.stderr
+    repo.wait_fresh()
+    assert repo.gitindex("uninstall").returncode == 0
     assert _contents(hook.parent)["post-commit"] == before
-
-
-def test_a_core_hooks_path_outside_is_not_written(repo: Repo, tmp_path: Path) -> None:
-    elsewhere = tmp_path / "hooks"
-    elsewhere.mkdir()
-    repo.git("config", "core.hooksPath", str(elsewhere))
-    done = repo.gitindex("install")
-    assert done.returncode == 4
-    assert "core.hooksPath" in done.stderr
-    assert list(elsewhere.iterdir()) == []
 
 
 def test_everything_of_ours_is_private(indexed: Repo) -> None:
