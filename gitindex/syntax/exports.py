@@ -19,8 +19,8 @@ _ALL = re.compile(
     rb"__all__\s*(?::[^=\n]+)?(?:\+?=\s*|\.(?:extend|append)\(\s*)([\[(][^\])]*|[\"'][^\"']*)"
 )
 _LITERAL = re.compile(r"[\"']([^\"'\n]+)[\"']?")
-_MEMBER = re.compile(r"(?<![\w.])(?:module\.)?exports\.([\w$]+)\s*=(?!=)")
-_WHOLE = re.compile(r"(?<![\w.])module\.exports\s*=\s*(?:\{([^{}()]*)\}|([\w$]+)\s*[;\n])")
+_MEMBER = re.compile(rb"exports\.([\w$]+)\s*=(?!=)")
+_WHOLE = re.compile(rb"exports\s*=\s*(?:\{([^{}()]*)\}|([\w$]+)\s*[;\n])")
 _KEY = re.compile(r"(?:^|,)\s*([\w$]+)\s*(?::\s*([\w$]+))?")
 
 
@@ -87,8 +87,7 @@ def _ecma(data: bytes, captures: Captures) -> Exports:
         names["default"] = "default"
     for node in captures.get("export.default", ()):
         names["default"] = _text(node.text)
-    if b"exports" in data:
-        names.update(_common_js(data.decode("utf-8", "replace")))
+    names.update(_common_js(data))
     modular = bool(names) or "export" in captures or "import" in captures
     return Exports(tuple(names), Surface(frozenset(names.values()), is_script=not modular))
 
@@ -99,14 +98,30 @@ def _is_passed_on(specifier: Node) -> bool:
     return statement is not None and statement.child_by_field_name("source") is not None
 
 
-def _common_js(text: str) -> dict[str, str]:
-    names = {name: name for name in _MEMBER.findall(text)}
-    for members, whole in _WHOLE.findall(text):
-        if whole:
-            names["default"] = whole
-        for key, value in _KEY.findall(members):
-            names[key] = value or key
+def _common_js(data: bytes) -> dict[str, str]:
+    """`exports.a = …`, `module.exports = a` and `module.exports = { a, b: c }`."""
+    names: dict[str, str] = {}
+    at = data.find(b"exports")
+    while at >= 0:
+        if data[max(0, at - 7) : at] == b"module." or not _is_name(data[at - 1 : at]):
+            _add_assigned(names, data, at)
+        at = data.find(b"exports", at + 7)
     return names
+
+
+def _is_name(char: bytes) -> bool:
+    return char.isalnum() or char in (b"_", b"$", b".")
+
+
+def _add_assigned(names: dict[str, str], data: bytes, at: int) -> None:
+    if member := _MEMBER.match(data, at):
+        name = _text(member.group(1))
+        names[name] = name
+    elif whole := _WHOLE.match(data, at):
+        if whole.group(2):
+            names["default"] = _text(whole.group(2))
+        for key, value in _KEY.findall(_text(whole.group(1))):
+            names[key] = value or key
 
 
 def _text(raw: bytes | None) -> str:
