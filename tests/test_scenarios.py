@@ -51,7 +51,7 @@ def _told(repo: Repo) -> dict[str, str]:
     return fields
 
 
-def _rows_of_blobs(repo: Repo, sql: str) -> list[tuple[object, ...]]:
+def _rows_of_blobs(repo: Repo, sql: str) -> list[tuple[str, str]]:
     database = open_reader(repo.worktree.database)
     assert database is not None
     try:
