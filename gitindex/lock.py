@@ -5,6 +5,11 @@ from __future__ import annotations
 import fcntl
 import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from gitindex.atomic import remove, write_atomic
+from gitindex.paths import Worktree
 
 
 class RunnerLock:
@@ -15,7 +20,9 @@ class RunnerLock:
         self._fd: int | None = None
 
     def acquire(self) -> bool:
-        """Take the lock; False only if another runner held it at that instant."""
+        """Take the lock, or keep it; False only if another runner held it at that instant."""
+        if self._fd is not None:
+            return True
         fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         while not _try(fd, fcntl.LOCK_EX):
             if not _try(fd, fcntl.LOCK_SH):  # exclusively held: by a runner
@@ -51,3 +58,27 @@ def _try(fd: int, kind: int) -> bool:
     except BlockingIOError:
         return False
     return True
+
+
+@contextmanager
+def advertised(anchor: Worktree) -> Iterator[None]:
+    """Let hooks see that a runner lives, until it does not."""
+    advertise(anchor)
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            remove(_alive(anchor))
+
+
+def advertise(anchor: Worktree) -> None:
+    """Write down our pid and a name that only this process has given itself."""
+    token = f"gix{os.urandom(6).hex()}"
+    with suppress(OSError):  # not Linux: every hook starts a runner, and the lock decides
+        with open("/proc/self/comm", "w") as comm:
+            comm.write(token)
+        write_atomic(_alive(anchor), f"{os.getpid()} {token}\n".encode(), durable=False)
+
+
+def _alive(anchor: Worktree) -> str:
+    return os.path.join(anchor.store, "runner.alive")

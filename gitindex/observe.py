@@ -74,42 +74,48 @@ def prove(worktree: Worktree) -> Proof:
     assert proof.marker is not None
     try:
         stamp = read_small(worktree.stamp)
-        expected = render_stamp(proof.marker.run_id, store_identity(worktree))
-        whole = _looks_whole(worktree.database)
+        store = identify_store(worktree)
     except FileNotFoundError:
         return Proof(ProofOutcome.STALE_LOCAL, ProofReason.MISSING_MARKER_DOC)
     except OSError as error:
         return Proof(ProofOutcome.PROBE_FAILED, ProofReason.PROBE_FAILED, message=str(error))
-    if stamp != expected:
+    run_id, published = parse_stamp(stamp or b"")
+    if run_id != proof.marker.run_id or published.inode != store.inode:
         return Proof(ProofOutcome.STALE_LOCAL, ProofReason.MISSING_MARKER_DOC)
-    if not whole:
+    if store.size < published.size:
         message = "the store is damaged: run `gitindex index --force`"
         return Proof(ProofOutcome.PROBE_FAILED, ProofReason.PROBE_FAILED, message=message)
     return proof
 
 
-def _looks_whole(database: str) -> bool:
-    """What SQLite's first page tells for a few microseconds: a database, and not cut short."""
-    fd = os.open(database, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        head, size = os.read(fd, 100), os.fstat(fd).st_size
-    finally:
-        os.close(fd)
-    if len(head) < 100 or not head.startswith(b"SQLite format 3\0"):
-        return False
-    page = int.from_bytes(head[16:18]) * int.from_bytes(head[28:32])
-    return size >= page or os.path.exists(f"{database}-wal")  # a checkpoint writes it anew
+class StoreFile(NamedTuple):
+    """Tells one store from a copy at the same path, and a whole one from one that was cut.
+
+    By its inode and size alone: to open the database by hand would drop SQLite's locks.
+    """
+
+    inode: int
+    size: int  # never shrinks while the store lives
 
 
-def store_identity(worktree: Worktree) -> int:
-    """Tells one store from a copy at the same path. FileNotFoundError where either half is gone."""
+def identify_store(worktree: Worktree) -> StoreFile:
+    """The store that is there now. FileNotFoundError where either half of it is gone."""
     os.stat(os.path.join(worktree.lexical, "meta.json"))
-    return os.stat(worktree.database).st_ino
+    found = os.stat(worktree.database)
+    return StoreFile(found.st_ino, found.st_size)
 
 
-def render_stamp(run_id: str, identity: int) -> bytes:
+def render_stamp(run_id: str, store: StoreFile) -> bytes:
     """What a publish leaves in the store: a marker counts only beside the store it was made from."""
-    return f"{run_id} {identity}\n".encode()
+    return f"{run_id} {store.inode} {store.size}\n".encode()
+
+
+def parse_stamp(data: bytes) -> tuple[str, StoreFile]:
+    """Run id and store of a stamp; of none at all for anything else."""
+    words = data.decode("ascii", "replace").split()
+    if len(words) != 3 or not (words[1].isdecimal() and words[2].isdecimal()):
+        return "", StoreFile(0, 0)
+    return words[0], StoreFile(int(words[1]), int(words[2]))
 
 
 def has_pending(worktree: Worktree) -> bool:

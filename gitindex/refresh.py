@@ -95,7 +95,7 @@ class Refresher:
             if self._publish(plan, run_id, last=round_number == MAX_ROUNDS):
                 break
         self._session.check_identity()
-        write_atomic(self._worktree.stamp, render_stamp(run_id, self._session.identity))
+        write_atomic(self._worktree.stamp, render_stamp(run_id, self._session.store_file()))
         self._read_back(run_id)
         self._session.check_identity()
         save_marker(self._worktree.marker, self._marker())

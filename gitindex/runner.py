@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 import time
-import uuid
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -14,14 +12,14 @@ from gitindex import face, spool
 from gitindex.atomic import remove
 from gitindex.errors import GitIndexError, StoreReplaced
 from gitindex.jobs import Job, RefreshJobService, anything_queued
-from gitindex.lock import RunnerLock
+from gitindex.lock import RunnerLock, advertised
 from gitindex.log import Log
 from gitindex.marker import is_newer
 from gitindex.observe import prove, read_failure
-from gitindex.paths import LLMC, Worktree, canonical_root
+from gitindex.paths import LLMC, Worktree
 from gitindex.refresh import Refresher
 from gitindex.scope import FULL, RefreshScope
-from gitindex.session import Session
+from gitindex.session import Session, mend_store
 from gitindex.spool import IMMEDIATE, Pace
 from gitindex.status import load_status
 from gitindex.store import mapping
@@ -32,7 +30,6 @@ from gitindex.words import BuildKind, IndexState, JobStatus, ProofOutcome
 MAX_SCOPE_PATHS = 500
 POLL_SECONDS = 0.05
 RETRY_SECONDS = 0.2
-ALIVE = "runner.alive"
 
 Report = Callable[[str, float | None], None]
 
@@ -49,20 +46,24 @@ class Runner:
     """Serves one store. Whoever gets the lock serves everybody's events."""
 
     def __init__(
-        self, anchor: Worktree, pace: Pace = IMMEDIATE, report: Report | None = None
+        self,
+        anchor: Worktree,
+        pace: Pace = IMMEDIATE,
+        report: Report | None = None,
+        lock: RunnerLock | None = None,
     ) -> None:
         self._anchor = anchor
         self._pace = pace
         self._report = report or (lambda _phase, _percent: None)
         self._log = Log(anchor.store)
-        self._lock = RunnerLock(anchor.lock)
+        self._lock = lock or RunnerLock(anchor.lock)
         self._failed: GitIndexError | None = None
         self._known: list[Worktree] = []
         self._given_up: set[tuple[str, str]] = set()
         """Heads that failed for good; a full disk may keep us from noting it anywhere else."""
 
     def serve(self, request: Request | None = None) -> bool:
-        """Work until nothing waits. False if another runner is at it already.
+        """Take the lock and work until nothing waits. False if another runner is at it already.
 
         The spool is looked at once more after the lock was given up: a hook that saw us alive
         appended its event before that look.
@@ -70,7 +71,7 @@ class Runner:
         served = False
         while self._lock.acquire():
             try:
-                with _advertised(self._anchor):
+                with advertised(self._anchor):
                     self._serve_locked(request)
             except StoreReplaced:
                 return served
@@ -84,6 +85,8 @@ class Runner:
         return served
 
     def _serve_locked(self, request: Request | None) -> None:
+        if request is not None and request.force:
+            mend_store(self._anchor)
         session = Session(self._anchor)
         try:
             for worktree in session.worktrees().values():
@@ -178,7 +181,9 @@ class Runner:
         kind = _kind(worktree, force)
         try:
             job = jobs.run_job(
-                job_id, uuid.uuid4().hex, lambda job: self._refresh(session, worktree, job, kind)
+                job_id,
+                os.urandom(16).hex(),
+                lambda job: self._refresh(session, worktree, job, kind),
             )
         finally:
             _quietly(remove, worktree.progress)
@@ -238,7 +243,9 @@ class Runner:
                 continue
             try:
                 head = session.repository(worktree).head()
-            except GitIndexError:
+            except GitIndexError as error:
+                if worktree.id == self._anchor.id:
+                    self._failed = error
                 continue  # a broken worktree must not stop the others
             failure = read_failure(worktree)
             moved = (head.tree, head.commit) != (row.tree, row.head_commit)
@@ -309,54 +316,7 @@ def _kind(worktree: Worktree, force: bool) -> BuildKind:
     return BuildKind.REFRESH if proven else BuildKind.CREATE
 
 
-class _advertised(contextlib.AbstractContextManager[None]):  # noqa: N801 — reads like a verb
-    """Lets hooks see that a runner lives: pid and a token only this process has as its name."""
-
-    def __init__(self, anchor: Worktree) -> None:
-        self._path = os.path.join(anchor.store, ALIVE)
-
-    def __enter__(self) -> None:
-        token = f"gix{os.urandom(6).hex()}"
-        try:
-            with open("/proc/self/comm", "w") as comm:
-                comm.write(token)
-        except OSError:
-            return  # not Linux: every hook starts a runner, and the lock decides
-        _quietly(_write_line, self._path, f"{os.getpid()} {token}\n")
-
-    def __exit__(self, *_: object) -> None:
-        _quietly(remove, self._path)
-
-
-def _write_line(path: str, line: str) -> None:
-    from gitindex.atomic import write_atomic
-
-    write_atomic(path, line.encode(), durable=False)
-
-
 def _quietly(action: Callable[..., None], *args: object) -> None:
     """A note that cannot be written must not hide the failure it is about."""
     with contextlib.suppress(OSError):
         action(*args)
-
-
-def main() -> int:
-    """What the hook starts: `python -I -m gitindex.runner <git common dir> [<root>]`, detached."""
-    from gitindex.detach import become_background
-
-    common = canonical_root(sys.argv[1])
-    become_background()
-    anchor = Worktree(canonical_root(sys.argv[2]) if sys.argv[2:] else "", common, common, "main")
-    if not os.path.isdir(anchor.store):
-        return 0
-    try:
-        Runner(anchor, Pace()).serve()
-    except GitIndexError as error:
-        Log(anchor.store).write("runner ended", error=error.message)
-    except Exception as error:  # noqa: BLE001 — the door: nobody is there to see a traceback
-        Log(anchor.store).write("runner crashed", error=repr(error))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

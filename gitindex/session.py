@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 
-from gitindex.atomic import remove
+from gitindex.atomic import read_small, remove, write_atomic
 from gitindex.errors import CorruptStore, GitIndexError, StoreError, StoreReplaced
 from gitindex.extract.pool import Extractor
 from gitindex.face import create_store
 from gitindex.git.interface import Repository
 from gitindex.jobs import RefreshJobService
 from gitindex.lexical import LexicalWriter
+from gitindex.observe import StoreFile, parse_stamp, render_stamp
 from gitindex.paths import Worktree, worktree_at
 from gitindex.store import mapping
 from gitindex.store.connection import Database, open_writer
@@ -24,19 +26,24 @@ class Session:
         self._anchor = worktree
         _prepare(worktree)
         self.database: Database = open_writer(worktree.database)
-        self.identity = os.stat(worktree.database).st_ino
+        self._inode = os.stat(worktree.database).st_ino
         self.extractor = Extractor()
         self._lexical: LexicalWriter | None = None
         self._repositories: dict[str, Repository] = {}
 
     def check_identity(self) -> None:
         """Stop before anything of this store is written beside another one."""
+        self.store_file()
+
+    def store_file(self) -> StoreFile:
+        """The database file we opened, as it is now; StoreReplaced if another is in its place."""
         try:
-            same = os.stat(self._anchor.database).st_ino == self.identity
+            found = os.stat(self._anchor.database)
         except OSError:
-            same = False
-        if not same:
+            raise StoreReplaced from None
+        if found.st_ino != self._inode:
             raise StoreReplaced
+        return StoreFile(found.st_ino, found.st_size)
 
     def lexical(self) -> LexicalWriter:
         """The lexical writer, opened at first use."""
@@ -94,6 +101,18 @@ class Session:
             for repository in self._repositories.values():
                 repository.close()
             self.database.close()
+            self._restamp()
+
+    def _restamp(self) -> None:
+        """Closing moved the write-ahead log into the database: from now on it must be this large."""
+        folder = os.path.join(self._anchor.store, "published")
+        with contextlib.suppress(OSError, StoreReplaced):
+            store = self.store_file()
+            for name in os.listdir(folder):
+                path = os.path.join(folder, name)
+                run_id, known = parse_stamp(read_small(path) or b"")
+                if run_id and known != store:
+                    write_atomic(path, render_stamp(run_id, store))
 
 
 def wipe_store(worktree: Worktree) -> None:

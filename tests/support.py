@@ -200,7 +200,7 @@ def runner_pids(below: Path) -> list[int]:
     return [
         pid
         for pid, args in _processes()
-        if b"gitindex.runner" in args and os.fsencode(below) in args
+        if b"gitindex.background" in args and os.fsencode(below) in args
     ]
 
 

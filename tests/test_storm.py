@@ -35,7 +35,7 @@ def _settled(repo: Repo) -> None:
 
 def _start_runner(worktree: Worktree) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "-I", "-m", "gitindex.runner", worktree.common_dir],
+        [sys.executable, "-I", "-m", "gitindex.background", worktree.common_dir],
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
 

@@ -12,7 +12,7 @@ from gitindex.paths import Worktree
 def start_runner(worktree: Worktree) -> None:
     """What the hook does last: a detached runner that holds nothing of ours."""
     process = subprocess.Popen(
-        [sys.executable, "-I", "-m", "gitindex.runner", worktree.common_dir, worktree.root],
+        [sys.executable, "-I", "-m", "gitindex.background", worktree.common_dir, worktree.root],
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         env=clean_env(), cwd="/", start_new_session=True, close_fds=True,
     )  # fmt: skip
