@@ -40,21 +40,37 @@ def parse(data: bytes, language: str) -> Parsed | None:
     return Parsed(QueryCursor(tools.query).captures(root), root.has_error)
 
 
+def parse_tree(data: bytes, language: str) -> Node | None:
+    """The root of the tree of `data`; None if the language has no grammar here."""
+    grammar = _grammar(language)
+    return None if grammar is None else Parser(grammar).parse(data).root_node
+
+
 @cache
 def _tools(language: str) -> _Tools | None:
+    grammar = _grammar(language)
+    if grammar is None:
+        return None
+    try:
+        text = query_text(BY_NAME[language])
+    except FileNotFoundError:
+        return None
+    return _Tools(Parser(grammar), Query(grammar, text))
+
+
+@cache
+def _grammar(language: str) -> Grammar | None:
     row = BY_NAME.get(language)
     if row is None:
         return None
     try:
         module = import_module(row.dist.replace("-", "_"))
-        text = query_text(row)
-    except (ImportError, FileNotFoundError):
+    except ImportError:
         return None
     with warnings.catch_warnings():
         # Some wheels still hand out a plain address; the binding takes it and grumbles.
         warnings.simplefilter("ignore", DeprecationWarning)
-        grammar = Grammar(getattr(module, row.function)())
-    return _Tools(Parser(grammar), Query(grammar, text))
+        return Grammar(getattr(module, row.function)())
 
 
 def query_text(row: Language) -> str:

@@ -1,0 +1,103 @@
+"""The language-neutral form of one function: statements that define and use variables. Only values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, StrEnum, auto
+from typing import NamedTuple, TypeAlias
+
+
+class Kind(StrEnum):
+    """What a statement does to the order of execution."""
+
+    ENTRY = "entry"  # the head of a function, or one parameter
+    SIMPLE = "simple"  # goes on to the next one
+    BRANCH = "branch"  # `body` or `otherwise`
+    LOOP = "loop"  # `body` then `last`, again and again; `otherwise` when its test fails
+    SWITCH = "switch"  # one of `cases`
+    CASE = "case"  # the head of a case or of a handler
+    TRY = "try"  # `body`, one of the handlers in `cases`, `otherwise`, and `last` in the end
+    BLOCK = "block"  # nothing but its body, which a labelled break leaves
+    RETURN = "return"
+    RAISE = "raise"
+    BREAK = "break"
+    CONTINUE = "continue"
+    GOTO = "goto"
+    FALL = "fall"  # into the next case
+
+
+JUMPS = frozenset((Kind.RETURN, Kind.RAISE, Kind.BREAK, Kind.CONTINUE, Kind.GOTO, Kind.FALL))
+
+
+class Trait(Enum):
+    """What a kind leaves open."""
+
+    ENDLESS = auto()  # a loop without a test
+    TESTED_LAST = auto()  # a loop that runs before its first test
+    COMPLETE = auto()  # a switch with a default, a try that catches everything
+    FALLS = auto()  # a switch whose cases run into the next
+    UNBROKEN = auto()  # a switch that a break does not leave
+    MAY_RAISE = auto()
+
+
+class Span(NamedTuple):
+    """A piece of text; lines and byte columns from 0, the end is exclusive."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+    def holds(self, line: int, column: int) -> bool:
+        """Is this place inside?"""
+        start, end = (self.line, self.column), (self.end_line, self.end_column)
+        return start <= (line, column) < end
+
+
+class Use(NamedTuple):
+    """A read of a variable. A captured one happens later, whenever a closure runs."""
+
+    variable: int
+    name: str
+    span: Span
+    captured: bool = False
+
+
+class Definition(NamedTuple):
+    """A write of a variable. A weak one leaves something of the old value in place."""
+
+    variable: int
+    name: str
+    span: Span
+    weak: bool = False
+    early: bool = False  # part of an expression: the rest of the statement may see it
+    captured: bool = False  # done by a closure
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Statement:
+    """One step; `span` is its own text without the blocks below it."""
+
+    id: int
+    kind: Kind
+    span: Span
+    definitions: tuple[Definition, ...] = ()
+    uses: tuple[Use, ...] = ()
+    body: Block = ()
+    otherwise: Block = ()
+    last: Block = ()  # finally; the update of a counting loop
+    cases: tuple[Block, ...] = ()  # each begins with its CASE
+    label: str = ""  # of this statement; of a jump, where it goes
+    traits: frozenset[Trait] = frozenset()
+
+
+Block: TypeAlias = tuple[Statement, ...]
+
+
+class Unit(NamedTuple):
+    """A function, the body of a class, or the top level of a file."""
+
+    name: str
+    kind: str  # function, class, module
+    span: Span
+    body: Block
