@@ -72,7 +72,7 @@ def _python(data: bytes) -> Exports:
         match = _ALL.match(data, at) if at == 0 or data[at - 1 : at] == b"\n" else None
         if match:
             listed += _LITERAL.findall(match.group(1).decode("utf-8", "replace"))
-        at = data.find(b"__all__", at + 7)
+        at = data.find(b"__all__", match.end() if match else at + 7)
     surface = Surface(frozenset(listed), is_script=False)
     return Exports(tuple(dict.fromkeys(listed)), surface, complete=bool(listed))
 

@@ -11,6 +11,9 @@ from gitindex.syntax.details import Details, without_tail
 from gitindex.syntax.kinds import VALUES
 from gitindex.syntax.sweep import Scope
 
+MAX_SURFACE = 20_000
+"""Most bytes of one definition; a list of ten thousand names is read once for each."""
+
 _STRING = r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`"
 _TOKENS = re.compile(rf"{_STRING}|\w+|[^\w\s]", re.DOTALL)
 _LAST_COMMA = re.compile(r" ,(?= [)\]}>])")
@@ -28,11 +31,11 @@ def interface_hash(lines: Iterable[str]) -> str:
 def surface_of(scope: Scope, symbol: Symbol, details: Details) -> str:
     """One line of the surface: kind, name, and the signature as bare tokens."""
     if scope.kind in VALUES and scope.body < 0:
-        text = _ASSIGN.split(details.text(scope.anchor, scope.end), maxsplit=1)[0]
+        text = _ASSIGN.split(details.text(scope.anchor, details.head_end(scope)), maxsplit=1)[0]
     elif scope.anchor == scope.start and _is_whole(symbol.signature):
         text = symbol.signature
     else:
-        end = scope.body if scope.body >= 0 else scope.end
+        end = scope.body if scope.body >= 0 else min(scope.end, scope.start + MAX_SURFACE)
         text = without_tail(details.text(scope.anchor, end).rstrip())
     return f"{scope.kind} {scope.qualified} {tokens(text)}"
 

@@ -23,12 +23,13 @@ _BEFORE_CONSTRUCTOR = (
 )
 # An enumerator can stand alone on a line too, but is indented.
 _ALONE = rb"^([A-Z][A-Z0-9_]{2,})(?=[ \t\r]*$)"
-_IN_LINE = re.compile(_BEFORE_NAME)
 _AT_START = tuple(
-    re.compile(pattern)
+    re.compile(pattern, re.MULTILINE)
     for pattern in (_BEFORE_TYPE, _BEFORE_DECLARATION, _BEFORE_CONSTRUCTOR, _ALONE)
 )
-_STORAGE_WORDS = (b"static ", b"inline ", b"extern ", b"constexpr ", b"virtual ", b"friend ")
+_IN_LINE = re.compile(_BEFORE_NAME)
+# Begins with a plain newline, so that the search for it is one for a byte.
+_CANDIDATE = re.compile(rb"\n(?=[ \t]*" + _STORAGE + rb"[A-Z][A-Z0-9_]{2})")
 _WORD = re.compile(rb"\w+")
 
 Span = tuple[int, int]
@@ -55,18 +56,17 @@ def mask_macros(data: bytes, language: str) -> Masked:
 
 
 def _macro_spans(data: bytes) -> list[Span]:
-    """Line by line: a pattern over the whole text is tried at every byte."""
     spans: list[Span] = []
-    at = 0
-    for line in data.split(b"\n"):
-        words = line.lstrip()
-        if words[:1].isupper() or words.startswith(_STORAGE_WORDS):
-            match = next(filter(None, (pattern.match(line) for pattern in _AT_START)), None)
-            if match:
-                spans.append((at + match.start(1), at + match.end(1)))
-        if b"class " in line or b"struct " in line:
-            spans += [(at + m.start(1), at + m.end(1)) for m in _IN_LINE.finditer(line)]
-        at += len(line) + 1
+    for start in (0, *(match.end() for match in _CANDIDATE.finditer(data))):
+        match = next(filter(None, (pattern.match(data, start) for pattern in _AT_START)), None)
+        if match:
+            spans.append(match.span(1))
+    for word in (b"class ", b"struct "):
+        at = data.find(word)
+        while at >= 0:
+            if match := _IN_LINE.match(data, at):
+                spans.append(match.span(1))
+            at = data.find(word, at + 1)
     return sorted(set(spans))
 
 
