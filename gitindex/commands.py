@@ -42,6 +42,7 @@ def install(path: str = ".", mode: str = "auto", everywhere: bool = False) -> in
     if everywhere:
         return _say_installed(hooks.install_for_user(mode))
     worktree = _writable(path)
+    mode = hooks.decide_mode(mode, worktree.root)
     face.create_store(worktree)
     states = hooks.install(worktree, mode)
     append_event(worktree, "install")
@@ -56,7 +57,10 @@ def uninstall(path: str = ".", everywhere: bool = False) -> int:
     removed = hooks.uninstall_for_user() if everywhere else hooks.uninstall(find_worktree(path))
     for what in removed:
         _say(f"removed gitindex from {safe_text(what)}")
-    return int(Exit.OK)
+    left = [] if everywhere else hooks.left_over(find_worktree(path))
+    for hook in left:
+        _say(f"left: {safe_text(hook)}: your hook of before, another one has its place")
+    return int(Exit.NO if left else Exit.OK)
 
 
 def hook(event: str, args: list[str]) -> int:

@@ -287,6 +287,21 @@ def test_portable_lines_in_a_linked_worktree_and_a_submodule(ready: Repo, tmp_pa
     assert [line.split()[0] for line in events(linked)] == ["post-checkout"]
 
 
+def test_portable_lines_source_nothing_outside_the_git_directory(
+    ready: Repo, tmp_path: Path
+) -> None:
+    """A file beside the repository is not ours, whatever its name."""
+    planted = tmp_path / "gitindex"
+    planted.mkdir()
+    (planted / "event.sh").write_text(f": >'{tmp_path}/stolen'\n")
+    shutil.rmtree(ready.worktree.store)
+    hook = ready.path / ".git/hooks/post-commit"
+    hook.write_text(f"#!/bin/sh\nset -eu\n{block.render_portable('post-commit')}")
+    hook.chmod(0o755)
+    ready.git("commit", "-q", "--allow-empty", "-m", "x")
+    assert not (tmp_path / "stolen").exists()
+
+
 def test_global_hooks_path(ready: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Never written without --global; then in all repositories, and inert where not opted in."""
     home = tmp_path / "home"
@@ -594,7 +609,9 @@ def test_a_second_original_is_never_made(ready: Repo) -> None:
     states = {state.event: state for state in hooks.install(ready.worktree)}
     assert states["post-rewrite"].state == "by hand"
     assert "which one is yours" in states["post-rewrite"].why
-    hooks.uninstall(ready.worktree)
+    done = ready.gitindex("uninstall")
+    assert done.returncode == 1
+    assert "post-rewrite.gitindex-orig: your hook of before" in done.stdout
     assert (folder / "post-rewrite").read_text() == other
     assert (folder / "post-rewrite.gitindex-orig").read_text() == PYTHON
 
@@ -668,13 +685,15 @@ def test_git_version(
     assert git_version(str(ready.path)) == expected
 
 
-def test_config_mode_needs_a_git_that_knows_it(ready: Repo) -> None:
+def test_config_mode_needs_a_git_that_knows_it(repo: Repo) -> None:
+    """Refused before anything is written: a failed install opts nobody in."""
     if git_version() >= (2, 54):
         pytest.skip("this git knows config hooks")
-    done = ready.gitindex("install", "--mode", "config")
+    done = repo.gitindex("install", "--mode", "config")
     assert done.returncode == 4
     assert "does not run hooks from its configuration" in done.stderr
-    assert ready.gitindex("install", "--mode", "what").returncode == 2
+    assert repo.gitindex("install", "--mode", "what").returncode == 2
+    assert not Path(repo.worktree.store).exists()
 
 
 @pytest.mark.parametrize("existing", ["", "[include]\n\tpath = other.gitconfig\n"])

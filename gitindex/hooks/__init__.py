@@ -3,9 +3,11 @@
 from gitindex.hooks.block import EVENTS
 from gitindex.hooks.installation import (
     HookState,
+    decide_mode,
     hook_states,
     install,
     install_for_user,
+    left_over,
     uninstall,
     uninstall_for_user,
 )
@@ -14,9 +16,11 @@ from gitindex.hooks.start import start_runner
 __all__ = [
     "EVENTS",
     "HookState",
+    "decide_mode",
     "hook_states",
     "install",
     "install_for_user",
+    "left_over",
     "start_runner",
     "uninstall",
     "uninstall_for_user",

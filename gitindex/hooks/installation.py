@@ -12,7 +12,7 @@ from gitindex.atomic import read_small, remove, write_atomic
 from gitindex.errors import Exit, GitIndexError
 from gitindex.hooks import files, include
 from gitindex.hooks.advice import Advice, advise
-from gitindex.hooks.block import BLOCK_VERSION, EVENTS, sh_quote
+from gitindex.hooks.block import BLOCK_VERSION, EVENTS, ORIGINAL, sh_quote
 from gitindex.hooks.place import (
     CONFIG_HOOKS,
     Place,
@@ -50,10 +50,26 @@ class Record(NamedTuple):
     made_folder: bool = False
 
 
+def decide_mode(mode: str, root: str = "/") -> str:
+    """The mode that is used: "config" or "hooks". Refuses one that this git does not know."""
+    if mode not in MODES:
+        raise GitIndexError(f"unknown mode: {mode}", "one of " + ", ".join(MODES), Exit.USAGE)
+    able = knows_config_hooks(root)
+    if mode == "config" and not able:
+        found, wanted = (".".join(map(str, v)) for v in (git_version(root), CONFIG_HOOKS))
+        raise GitIndexError(
+            f"git {found} does not run hooks from its configuration: {wanted} does",
+            "use `--mode hooks`",
+            Exit.ERROR,
+        )
+    return "config" if able and mode != "hooks" else "hooks"
+
+
 def install(worktree: Worktree, mode: str = "auto") -> list[HookState]:
     """Install for one repository; returns the state of each hook afterwards."""
+    mode = decide_mode(mode, worktree.root)
     _leave_stub(worktree)
-    if _decide(mode, worktree.root) == "config":
+    if mode == "config":
         _remove_files(worktree)
         include.install_include(worktree, event_script())
         states = hook_states(worktree)
@@ -78,10 +94,17 @@ def uninstall(worktree: Worktree) -> list[str]:
     return removed
 
 
+def left_over(worktree: Worktree) -> list[str]:
+    """Hooks that were moved aside, and whose place another hook has taken since."""
+    folder = find_place(worktree).folder
+    paths = [os.path.join(folder, event + ORIGINAL) for event in EVENTS]
+    return [path for path in paths if os.path.lexists(path)]
+
+
 def install_for_user(mode: str = "auto") -> list[HookState]:
     """Install for all repositories of this user. Inert in those that are not opted in."""
     script = event_script()
-    if _decide(mode, "/") == "config":
+    if decide_mode(mode) == "config":
         path = include.install_user_include(script)
         return [HookState(event, path, "installed", "config") for event in EVENTS]
     place = find_global_place()
@@ -128,20 +151,6 @@ def read_record(worktree: Worktree) -> Record | None:
         tuple(known),
         fields.get("madeFolder") is True,
     )
-
-
-def _decide(mode: str, root: str) -> str:
-    if mode not in MODES:
-        raise GitIndexError(f"unknown mode: {mode}", "one of " + ", ".join(MODES), Exit.USAGE)
-    able = knows_config_hooks(root)
-    if mode == "config" and not able:
-        found, wanted = (".".join(map(str, v)) for v in (git_version(root), CONFIG_HOOKS))
-        raise GitIndexError(
-            f"git {found} does not run hooks from its configuration: {wanted} does",
-            "use `--mode hooks`",
-            Exit.ERROR,
-        )
-    return "config" if able and mode != "hooks" else "hooks"
 
 
 def _put_all(place: Place) -> dict[str, str]:
