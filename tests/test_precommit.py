@@ -261,7 +261,7 @@ def test_python_hook_builds_its_own_environment(
     assert not Path(repo.worktree.store).exists()
     repo.git("config", "gitindex.enabled", "true")
     repo.git("commit", "-q", "--allow-empty", "-m", "opted in")
-    wait_for(lambda: (repo.path / ".llmc/rag_index_status.json").exists())
     status = repo.path / ".llmc/rag_index_status.json"
+    wait_for(status.exists, 60, repo.log)
     wait_for(lambda: json.loads(status.read_text())["index_state"] == "fresh", 60, repo.log)
     assert sys.prefix not in Path(repo.worktree.store, "python").read_text()
