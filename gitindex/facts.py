@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from array import array
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
 from gitindex.words import FactsStatus
@@ -72,8 +73,7 @@ class Import(NamedTuple):
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class BlobFacts:
+class BlobFacts(NamedTuple):  # not a dataclass: a cold worker cannot afford the import
     """Everything the syntactic layer says about one blob in one language."""
 
     language: str
@@ -85,7 +85,7 @@ class BlobFacts:
     exports: tuple[str, ...] = ()
     interface_hash: str = ""
     flags: tuple[str, ...] = ()  # ambiguity flags of the contract
-    postings: dict[str, bytes] = field(default_factory=dict)  # name -> packed places, sorted
+    postings: Mapping[str, bytes] = MappingProxyType({})  # name -> packed places, sorted
 
 
 def pack_place(line: int, column: int, use: int, enclosing: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -132,10 +133,12 @@ def _definitions(served: Served, query: Query, blob_id: int) -> list[tuple[str, 
 
 def _results(served: Served, query: Query, ranked: list[Candidate]) -> Iterator[dict[str, Any]]:
     contents = read_blobs(served.worktree.root, [c.oid for c in ranked])
+    pattern = _pattern(query)
     for candidate in ranked:
-        lines = decode_text(contents.get(candidate.oid, b"")).splitlines()
+        text = decode_text(contents.get(candidate.oid, b""))
+        best, matched = _look(text, query, pattern)
         definitions = _definitions(served, query, candidate.blob_id)
-        place = definitions[0][2] if definitions else _best_line(lines, query)
+        place = definitions[0][2] if definitions else best
         result: dict[str, Any] = {
             "path": safe_text(candidate.path),
             "startLine": place + 1,
@@ -143,26 +146,35 @@ def _results(served: Served, query: Query, ranked: list[Candidate]) -> Iterator[
         }
         if definitions:
             result |= {"name": definitions[0][0], "kind": definitions[0][1]}
+        lines = text.split("\n")[place : place + SNIPPET_LINES]
         yield result | {
             "score": round(candidate.score, 4),
-            "snippet": "\n".join(line[:MAX_LINE] for line in lines[place : place + SNIPPET_LINES]),
-            "matched": _matched(lines, query),
+            "snippet": "\n".join(line.rstrip("\r")[:MAX_LINE] for line in lines),
+            "matched": [term for term in query.terms if term in matched],
             "source": f"index@{served.published.tree}",
         }
 
 
-def _best_line(lines: list[str], query: Query) -> int:
-    """The first line with the most of what was asked: exact words count more than parts."""
-    best, best_score = 0, 0.0
-    for number, line in enumerate(lines):
-        words = set(words_of(line))
-        lowered = {word.lower() for word in words}
-        score = sum(2.0 for w in query.words if w in words) + sum(t in lowered for t in query.terms)
-        if score > best_score:
-            best, best_score = number, score
-    return best
+def _pattern(query: Query) -> re.Pattern[str] | None:
+    """Words that contain a term of the query."""
+    parts = "|".join(re.escape(term) for term in query.terms)
+    return re.compile(rf"\w*(?:{parts})\w*", re.IGNORECASE) if parts else None
 
 
-def _matched(lines: list[str], query: Query) -> list[str]:
-    found = {term for word in set(words_of("\n".join(lines))) for term in terms_of(word)}
-    return [term for term in query.terms if term in found]
+def _look(text: str, query: Query, pattern: re.Pattern[str] | None) -> tuple[int, set[str]]:
+    """The first line with the most of what was asked, and the terms that are there at all.
+
+    A word as it was asked for counts three times a part of one.
+    """
+    asked, terms = set(query.words), set(query.terms)
+    matched: set[str] = set()
+    found: dict[int, set[str]] = {}
+    line = at = 0
+    for match in pattern.finditer(text) if pattern else ():
+        line += text.count("\n", at, match.start())
+        at = match.start()
+        hits = terms.intersection(terms_of(match.group()))
+        matched |= hits
+        found.setdefault(line, set()).update(hits, asked & {match.group()})
+    scores = {n: len(words & terms) + 2 * len(words & asked) for n, words in found.items()}
+    return max(scores, key=lambda n: (scores[n], -n), default=0), matched
