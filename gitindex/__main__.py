@@ -1,4 +1,4 @@
-"""The command's door. `status` and `check` take a short way that imports neither typer nor pygit2."""
+"""The command's door. `status`, `check` and `hook` take a short way: no typer, no pygit2."""
 
 from __future__ import annotations
 
@@ -23,6 +23,10 @@ def main() -> int:
 
             form = _FORMS.get(args[-1], "short" if args[0] == "check" else "text")
             return show_status(form)
+        if args[:1] == ["hook"] and args[1:] and not args[1].startswith("-"):
+            from gitindex.event import note_event
+
+            return note_event(args[1], args[2:])
         from gitindex.cli import run_cli
 
         return run_cli(args)

@@ -93,7 +93,9 @@ def hook(
     args: Annotated[list[str] | None, typer.Argument(help="The hook's arguments.")] = None,
 ) -> None:
     """Note that HEAD may have moved, as an installed hook does. Silent; always succeeds."""
-    _leave(commands.hook(event, args or []))
+    from gitindex.event import note_event
+
+    _leave(note_event(event, args or []))
 
 
 @app.command()

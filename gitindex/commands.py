@@ -63,14 +63,6 @@ def uninstall(path: str = ".", everywhere: bool = False) -> int:
     return int(Exit.NO if left else Exit.OK)
 
 
-def hook(event: str, args: list[str]) -> int:
-    """What an installed hook does, for tools that start programs: note the event, never fail."""
-    from gitindex.hooks.event import note_event
-
-    note_event(event, args)
-    return int(Exit.OK)
-
-
 def template(folder: str) -> int:
     """Write a git template directory that makes new clones index themselves."""
     from gitindex.templates import write_template

@@ -789,7 +789,8 @@ def test_hook_command(ready: Repo) -> None:
     done = ready.gitindex("hook", "post-checkout", "a", "b", "1")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert events(ready) == ["post-checkout a b 1"]
-    assert ready.gitindex("hook", "nonsense").returncode == 0
+    ready.gitindex("hook", "--", "post-merge", "0")
+    assert events(ready) == ["post-merge 0"], "the long way round"
     assert ready.gitindex("hook", "post-commit", env={"GITINDEX": "0"}).returncode == 0
     assert ready.gitindex("hook", "post-commit", cwd=Path("/")).returncode == 0
     assert events(ready) == []

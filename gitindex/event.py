@@ -1,32 +1,32 @@
-"""`gitindex hook`: the shipped event script, for tools that start programs instead of sourcing sh."""
+"""`gitindex hook`: the shipped event script, for tools that start programs instead of sourcing sh.
+
+Imports next to nothing: lefthook and pre-commit start it at every commit.
+"""
 
 from __future__ import annotations
 
 import os
-import subprocess
 
-from gitindex import face
 from gitindex.errors import GitIndexError
-from gitindex.git.command import try_git
-from gitindex.hooks.block import EVENTS, render_command
 from gitindex.paths import Worktree, find_worktree
 from gitindex.shipped import event_script
 
 SHELL = "/bin/sh"
+SOURCE = 'gitindex_event=$1; shift; . "$0"'
 
 
-def note_event(event: str, args: list[str]) -> None:
-    """Record one event; `auto` is what pre-commit's variables say. Nothing here may fail."""
+def note_event(event: str, args: list[str]) -> int:
+    """Record one event; `auto` is what pre-commit's variables say. Silent; never fails."""
     if event == "auto":
         event, args = infer_event(dict(os.environ))
-    if event not in EVENTS:
-        return
     try:
         _prepare(find_worktree(os.getcwd()))
-        command = render_command(event, event_script())
-        subprocess.run([SHELL, "-c", f'{command} "$@"', event, *args], timeout=30, check=False)
-    except (GitIndexError, OSError, subprocess.SubprocessError):
-        return
+        null = os.open(os.devnull, os.O_RDWR)
+        for fd in (0, 1, 2):
+            os.dup2(null, fd)
+        os.execv(SHELL, [SHELL, "-c", SOURCE, event_script(), event, *args])  # noqa: S606 — argv only
+    except (GitIndexError, OSError, ValueError):
+        return 0
 
 
 def infer_event(env: dict[str, str]) -> tuple[str, list[str]]:
@@ -44,13 +44,16 @@ def infer_event(env: dict[str, str]) -> tuple[str, list[str]]:
 def _prepare(worktree: Worktree) -> None:
     """Who has gitindex only in pre-commit's environment opts in by `gitindex.enabled true`."""
     if os.path.isdir(worktree.store):
-        if not _interpreter_lives(worktree):
-            face.create_store(worktree)
-        return
-    answer = try_git(worktree.root, "config", "--type=bool", "--get", "gitindex.enabled")
-    if answer.output.strip() == b"true":
-        os.umask(0o077)
-        face.create_store(worktree)
+        wanted = not _interpreter_lives(worktree)
+    else:
+        from gitindex.git.command import try_git
+
+        answer = try_git(worktree.root, "config", "--type=bool", "--get", "gitindex.enabled")
+        wanted = answer.output.strip() == b"true"
+    if wanted:
+        from gitindex.face import create_store
+
+        create_store(worktree)
 
 
 def _interpreter_lives(worktree: Worktree) -> bool:
