@@ -114,6 +114,10 @@ def _separate(base: Repo, to: Path) -> Repo:
     return repo
 
 
+def _odd_path(base: Repo, to: Path) -> Repo:
+    return _copy(base, to.with_name(os.fsdecode(b"re\npo \xff'\"$")))
+
+
 def _unborn(_: Repo, to: Path) -> Repo:
     repo = Repo(to)
     repo.init()
@@ -145,6 +149,7 @@ KINDS = {
     "index v4": Kind(_with("update-index --index-version=4")),
     "separate git dir": Kind(_separate),
     "alternates": Kind(_alternates),
+    "odd path": Kind(_odd_path),
     "unborn": Kind(_unborn),
     "detached": Kind(_with("checkout -q --detach c2")),
     "replaced objects": Kind(_replaced),
