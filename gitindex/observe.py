@@ -79,8 +79,8 @@ def prove(worktree: Worktree) -> Proof:
         return Proof(ProofOutcome.STALE_LOCAL, ProofReason.MISSING_MARKER_DOC)
     except OSError as error:
         return Proof(ProofOutcome.PROBE_FAILED, ProofReason.PROBE_FAILED, message=str(error))
-    run_id, published = parse_stamp(stamp or b"")
-    if run_id != proof.marker.run_id or published.inode != store.inode:
+    run_ids, published = parse_stamp(stamp or b"")
+    if proof.marker.run_id not in run_ids or published.inode != store.inode:
         return Proof(ProofOutcome.STALE_LOCAL, ProofReason.MISSING_MARKER_DOC)
     if store.size < published.size:
         message = "the store is damaged: run `gitindex index --force`"
@@ -105,17 +105,21 @@ def identify_store(worktree: Worktree) -> StoreFile:
     return StoreFile(found.st_ino, found.st_size)
 
 
-def render_stamp(run_id: str, store: StoreFile) -> bytes:
-    """What a publish leaves in the store: a marker counts only beside the store it was made from."""
-    return f"{run_id} {store.inode} {store.size}\n".encode()
+def render_stamp(run_ids: tuple[str, ...], store: StoreFile) -> bytes:
+    """What a publish leaves in the store: a marker counts only beside the store it was made from.
+
+    Two run ids, the new one and the last, while the new marker is not written yet. What the old
+    marker says is then not true of the store any more, but events are pending all that time.
+    """
+    return f"{','.join(run_ids)} {store.inode} {store.size}\n".encode()
 
 
-def parse_stamp(data: bytes) -> tuple[str, StoreFile]:
-    """Run id and store of a stamp; of none at all for anything else."""
+def parse_stamp(data: bytes) -> tuple[tuple[str, ...], StoreFile]:
+    """Run ids and store of a stamp; of none at all for anything else."""
     words = data.decode("ascii", "replace").split()
     if len(words) != 3 or not (words[1].isdecimal() and words[2].isdecimal()):
-        return "", StoreFile(0, 0)
-    return words[0], StoreFile(int(words[1]), int(words[2]))
+        return (), StoreFile(0, 0)
+    return tuple(words[0].split(",")), StoreFile(int(words[1]), int(words[2]))
 
 
 def has_pending(worktree: Worktree) -> bool:

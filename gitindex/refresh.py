@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from gitindex.atomic import write_atomic
+from gitindex.atomic import read_small, write_atomic
 from gitindex.errors import GitIndexError, ObjectMissing, StoreError
 from gitindex.extract.frames import Reply, Request
 from gitindex.extract.plain import plain_facts
@@ -20,7 +20,7 @@ from gitindex.git.interface import Entry, Head
 from gitindex.languages import extractor_id, language_of, needs_head
 from gitindex.lexical import LexicalReader
 from gitindex.marker import CompletionMarker, save_marker
-from gitindex.observe import render_stamp
+from gitindex.observe import parse_stamp, render_stamp
 from gitindex.paths import LLMC, Worktree
 from gitindex.policy import (
     BINARY_PROBE,
@@ -94,12 +94,18 @@ class Refresher:
             self._report("publish", None)
             if self._publish(plan, run_id, last=round_number == MAX_ROUNDS):
                 break
-        self._session.check_identity()
-        write_atomic(self._worktree.stamp, render_stamp(run_id, self._session.store_file()))
+        self._prove(run_id)
+        return self._extracted
+
+    def _prove(self, run_id: str) -> None:
+        """Stamp, read back, marker. Between the stamps both markers count, old and new."""
+        stamp = self._worktree.stamp
+        last = parse_stamp(read_small(stamp) or b"")[0][:1]
+        write_atomic(stamp, render_stamp((run_id, *last), self._session.store_file()))
         self._read_back(run_id)
         self._session.check_identity()
         save_marker(self._worktree.marker, self._marker())
-        return self._extracted
+        write_atomic(stamp, render_stamp((run_id,), self._session.store_file()), durable=False)
 
     def _plan(self, head: Head, scope: RefreshScope) -> Plan:
         base = self._published()

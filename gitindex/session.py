@@ -110,9 +110,9 @@ class Session:
             store = self.store_file()
             for name in os.listdir(folder):
                 path = os.path.join(folder, name)
-                run_id, known = parse_stamp(read_small(path) or b"")
-                if run_id and known != store:
-                    write_atomic(path, render_stamp(run_id, store))
+                run_ids, known = parse_stamp(read_small(path) or b"")
+                if run_ids and known != store:
+                    write_atomic(path, render_stamp(run_ids, store))
 
 
 def wipe_store(worktree: Worktree) -> None:

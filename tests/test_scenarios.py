@@ -9,12 +9,14 @@ import random
 import subprocess
 import unicodedata
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from gitindex import session
 from gitindex.errors import GitIndexError
-from gitindex.extract import pool
+from gitindex.extract.pool import Extractor
 from gitindex.extract.worker import FAULT_VARIABLE
 from gitindex.runner import Request, Runner
 from gitindex.store.connection import open_reader
@@ -217,7 +219,7 @@ def test_q13_a_worker_that_hangs_quarantines_its_blob_only(
     quiet.write("poison.py", "def poisoned_well(): pass\n")
     quiet.write("good.py", "def gentle_brook(): pass\n")
     _commit_unseen(quiet)
-    monkeypatch.setattr(pool, "SECONDS_PER_BLOB", 1.5)
+    monkeypatch.setattr(session, "Extractor", partial(Extractor, seconds=1.5))
     monkeypatch.setenv(FAULT_VARIABLE, "hang:poisoned_well")
     assert Runner(quiet.worktree).serve(Request(quiet.worktree, "test"))
     assert quiet.state() == "fresh"

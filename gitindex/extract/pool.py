@@ -39,7 +39,8 @@ class _WorkerDied(Exception):
 class _Child:
     """One worker process, started at first use and again after it died."""
 
-    def __init__(self) -> None:
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
         self._process: subprocess.Popen[bytes] | None = None
 
     def ask(self, tasks: list[Task]) -> Iterator[Reply]:
@@ -52,7 +53,7 @@ class _Child:
         sender.start()
         try:
             for _ in tasks:
-                yield _receive(process.stdout.fileno(), time.monotonic() + SECONDS_PER_BLOB)
+                yield _receive(process.stdout.fileno(), time.monotonic() + self._seconds)
             sender.join()
         except BaseException:
             self.kill()
@@ -84,8 +85,9 @@ class _Child:
 class Extractor:
     """A few children fed side by side. Threads only wait: all parsing is in the children."""
 
-    def __init__(self, workers: int | None = None) -> None:
-        self._children = [_Child() for _ in range(workers or min(4, os.cpu_count() or 1))]
+    def __init__(self, workers: int | None = None, seconds: float = SECONDS_PER_BLOB) -> None:
+        count = workers or min(4, os.cpu_count() or 1)
+        self._children = [_Child(seconds) for _ in range(count)]
 
     def extract(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, Reply]]:
         """Every task with its reply, in any order; a blob that kills its worker is quarantined."""
