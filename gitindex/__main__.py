@@ -1,4 +1,4 @@
-"""The command's door. `status`, `check` and `hook` take a short way: no typer, no pygit2."""
+"""The command's door. `status`, `check`, `search` and `hook` take a short way: no typer, no pygit2."""
 
 from __future__ import annotations
 
@@ -14,19 +14,9 @@ def main() -> int:
     """Run one command; every known failure is one line, a hint, and its exit code."""
     args = sys.argv[1:]
     try:
-        if (
-            args[:1] in (["status"], ["check"])
-            and len(args) <= 2
-            and set(args[1:]) <= _FORMS.keys()
-        ):
-            from gitindex.report import show_status
-
-            form = _FORMS.get(args[-1], "short" if args[0] == "check" else "text")
-            return show_status(form)
-        if args[:1] == ["hook"] and args[1:] and not args[1].startswith("-"):
-            from gitindex.event import note_event
-
-            return note_event(args[1], args[2:])
+        code = _short_way(args)
+        if code is not None:
+            return code
         from gitindex.cli import run_cli
 
         return run_cli(args)
@@ -48,6 +38,24 @@ def main() -> int:
         return _complain(
             GitIndexError(f"internal error: {error!r}", "set GITINDEX_TRACE=1 and report it")
         )
+
+
+def _short_way(args: list[str]) -> int | None:
+    """The everyday forms of everyday commands, without the 100 ms of a full command line parser."""
+    verb, rest = args[:1], args[1:]
+    if verb in (["status"], ["check"]) and len(rest) <= 1 and set(rest) <= _FORMS.keys():
+        from gitindex.report import show_status
+
+        return show_status(_FORMS.get(args[-1], "short" if verb == ["check"] else "text"))
+    if verb == ["hook"] and rest and not rest[0].startswith("-"):
+        from gitindex.event import note_event
+
+        return note_event(rest[0], rest[1:])
+    if verb == ["search"] and rest and not rest[0].startswith("-") and rest[1:] in ([], ["--json"]):
+        from gitindex.finding import find
+
+        return find(rest[0], as_json=rest[1:] == ["--json"])
+    return None
 
 
 def _complain(error: GitIndexError) -> int:

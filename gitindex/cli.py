@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from typer._click.exceptions import NoArgsIsHelpError, UsageError
 
-from gitindex import __version__, commands
+from gitindex import __version__, commands, finding
 from gitindex.errors import Exit, GitIndexError
 from gitindex.export import FORMATS
 from gitindex.report import show_status
@@ -210,7 +210,7 @@ def search(
     ] = False,
 ) -> None:
     """Search the index: best places first, with proof."""
-    _leave(commands.find(query, path, limit, as_json, strict))
+    _leave(finding.find(query, path, limit, as_json, strict))
 
 
 @app.command()

@@ -14,6 +14,7 @@ from gitindex.answer import Gated, Served, serve
 from gitindex.atomic import write_atomic
 from gitindex.errors import Exit, GitIndexError, StoreError
 from gitindex.export import export
+from gitindex.finding import say, say_gated
 from gitindex.freshness import judge
 from gitindex.gate import STALE_CREATE
 from gitindex.git.interface import Head
@@ -24,7 +25,6 @@ from gitindex.log import read_log
 from gitindex.observe import observe
 from gitindex.paths import Worktree, find_worktree, safe_text
 from gitindex.progress import progress_bar
-from gitindex.search import search
 from gitindex.spool import IMMEDIATE, Pace, append_event
 from gitindex.store import mapping
 from gitindex.store.connection import open_reader
@@ -48,7 +48,7 @@ def install(path: str = ".", mode: str = "auto", everywhere: bool = False) -> in
     append_event(worktree, "install")
     hooks.start_runner(worktree)
     if not is_enabled(worktree):
-        _say("gitindex.enabled is false: the hooks do nothing until it is not")
+        say("gitindex.enabled is false: the hooks do nothing until it is not")
     return _say_installed(states)
 
 
@@ -56,10 +56,10 @@ def uninstall(path: str = ".", everywhere: bool = False) -> int:
     """Remove the hooks that are ours. The index stays; `rm -r .git/gitindex .llmc` removes it."""
     removed = hooks.uninstall_for_user() if everywhere else hooks.uninstall(find_worktree(path))
     for what in removed:
-        _say(f"removed gitindex from {safe_text(what)}")
+        say(f"removed gitindex from {safe_text(what)}")
     left = [] if everywhere else hooks.left_over(find_worktree(path))
     for hook in left:
-        _say(f"left: {safe_text(hook)}: your hook of before, another one has its place")
+        say(f"left: {safe_text(hook)}: your hook of before, another one has its place")
     return int(Exit.NO if left else Exit.OK)
 
 
@@ -68,7 +68,7 @@ def template(folder: str) -> int:
     from gitindex.templates import write_template
 
     for line in write_template(folder):
-        _say(line)
+        say(line)
     return int(Exit.OK)
 
 
@@ -79,7 +79,7 @@ def install_aliases() -> int:
     found = aliases.install_aliases()
     for alias in found:
         taken = "" if alias.installed else ": you have an alias of that name, it stays"
-        _say(f"git {alias.name}{taken}")
+        say(f"git {alias.name}{taken}")
     return int(Exit.OK if all(alias.installed for alias in found) else Exit.NO)
 
 
@@ -87,7 +87,7 @@ def uninstall_aliases() -> int:
     """Remove them again."""
     from gitindex import aliases
 
-    _say("removed" if aliases.uninstall_aliases() else "not installed")
+    say("removed" if aliases.uninstall_aliases() else "not installed")
     return int(Exit.OK)
 
 
@@ -99,7 +99,7 @@ def index(path: str = ".", force: bool = False) -> int:
     face.create_store(worktree)
     seen = observe(worktree)
     if seen.searchable and seen.proof.outcome is ProofOutcome.STALE_LOCAL:
-        _say(STALE_CREATE)
+        say(STALE_CREATE)
     deadline = time.monotonic() + LOCK_WAIT_SECONDS
     with progress_bar("indexing") as report:
         while True:
@@ -148,23 +148,6 @@ def wait(path: str = ".", timeout: float = 60.0) -> int:
         time.sleep(POLL_SECONDS)
 
 
-def find(
-    query: str, path: str = ".", limit: int = 10, as_json: bool = False, strict: bool = False
-) -> int:
-    """Search the index."""
-    worktree = find_worktree(path)
-    try:
-        with serve(worktree, path, strict) as served:
-            answer = search(served, query, limit)
-    except Gated as closed:
-        return _say_gated(closed, as_json)
-    if as_json:
-        _say(json.dumps(answer, ensure_ascii=True))
-    else:
-        _say_results(answer)
-    return int(Exit.OK if answer["results"] else Exit.NO)
-
-
 def symbols(wanted: Wanted, path: str = ".", as_json: bool = False) -> int:
     """Definitions by name, path and kind."""
     return _serve_symbols(path, as_json, lambda served: list_symbols(served, wanted))
@@ -192,7 +175,7 @@ def write_export(form: str, path: str = ".", output: str = "-") -> int:
             else:
                 write_atomic(os.path.abspath(output), b"".join(export(served, form)))
     except Gated as closed:
-        return _say_gated(closed, as_json=False)
+        return say_gated(closed, as_json=False)
     return int(Exit.OK)
 
 
@@ -201,17 +184,17 @@ def _serve_symbols(path: str, as_json: bool, ask: Callable[[Served], dict[str, A
         with serve(find_worktree(path), path) as served:
             answer = ask(served)
     except Gated as closed:
-        return _say_gated(closed, as_json)
+        return say_gated(closed, as_json)
     return _say_symbols(answer, as_json)
 
 
 def _say_symbols(answer: dict[str, Any], as_json: bool) -> int:
     if as_json:
-        _say(json.dumps(answer, ensure_ascii=True))
+        say(json.dumps(answer, ensure_ascii=True))
     else:
         for symbol in answer["symbols"]:
             place = f"{symbol['path']}:{symbol['line']}"
-            _say(
+            say(
                 safe_text(
                     f"{place:<40} {symbol['kind']:<10} {symbol['signature'] or symbol['qualifiedName']}"
                 )
@@ -225,10 +208,10 @@ def staged_dangling(path: str = ".", as_json: bool = False) -> int:
     found = change.dangling() if change else []
     if as_json:
         listed = [{**d._asdict(), "line": d.line + 1} for d in found]
-        _say(json.dumps({"status": "ok", "dangling": listed}, ensure_ascii=True))
+        say(json.dumps({"status": "ok", "dangling": listed}, ensure_ascii=True))
     else:
         for d in found:
-            _say(safe_text(f"{d.path}:{d.line + 1}: `{d.name}` is gone from {d.missing_from}"))
+            say(safe_text(f"{d.path}:{d.line + 1}: `{d.name}` is gone from {d.missing_from}"))
     return int(Exit.NO if found else Exit.OK)
 
 
@@ -237,10 +220,10 @@ def staged_tests(path: str = ".", as_json: bool = False) -> int:
     change = _staged_change(path)
     found = change.affected_tests() if change else []
     if as_json:
-        _say(json.dumps({"status": "ok", "tests": [safe_text(name) for name in found]}))
+        say(json.dumps({"status": "ok", "tests": [safe_text(name) for name in found]}))
     else:
         for name in found:
-            _say(safe_text(name))
+            say(safe_text(name))
     return int(Exit.OK)
 
 
@@ -263,13 +246,13 @@ def skipped(path: str = ".", as_json: bool = False) -> int:
         with serve(worktree, path) as served:
             rows = mapping.skipped(served.database, served.published.worktree_id)
     except Gated as closed:
-        return _say_gated(closed, as_json)
+        return say_gated(closed, as_json)
     if as_json:
         listed = [{"path": safe_text(name), "reason": reason} for name, reason in rows]
-        _say(json.dumps({"status": "ok", "skipped": listed}, ensure_ascii=True))
+        say(json.dumps({"status": "ok", "skipped": listed}, ensure_ascii=True))
     else:
         for name, reason in rows:
-            _say(f"{reason:<14} {safe_text(name)}")
+            say(f"{reason:<14} {safe_text(name)}")
     return int(Exit.OK)
 
 
@@ -285,17 +268,17 @@ def jobs(path: str = ".", limit: int = 20, as_json: bool = False) -> int:
     finally:
         database.close()
     if as_json:
-        _say(json.dumps({"status": "ok", "jobs": [_job_fields(job) for job in found]}))
+        say(json.dumps({"status": "ok", "jobs": [_job_fields(job) for job in found]}))
     else:
         for job in found:
-            _say(_job_line(job))
+            say(_job_line(job))
     return int(Exit.OK)
 
 
 def log(path: str = ".", limit: int = 40) -> int:
     """The last lines of the store's log."""
     for line in read_log(_opted_in(path).store, limit):
-        _say(safe_text(line))
+        say(safe_text(line))
     return int(Exit.OK)
 
 
@@ -303,11 +286,11 @@ def _say_installed(states: list[hooks.HookState]) -> int:
     for hook in states:
         path = safe_text(hook.path)
         if hook.advice is None:
-            _say(f"gitindex {hook.state} at {path} ({hook.via})")
+            say(f"gitindex {hook.state} at {path} ({hook.via})")
         else:
-            _say(f"left alone: {path}: {safe_text(hook.why)}")
-            _say(f"  add to {safe_text(hook.advice.file)}:")
-            _say(safe_text(hook.advice.lines, keep="\n").rstrip())
+            say(f"left alone: {path}: {safe_text(hook.why)}")
+            say(f"  add to {safe_text(hook.advice.file)}:")
+            say(safe_text(hook.advice.lines, keep="\n").rstrip())
     done = all(hook.state == "installed" for hook in states)
     return int(Exit.OK if done else Exit.NO)
 
@@ -338,30 +321,6 @@ def _no_head() -> Head:
     raise StoreError("history needs no HEAD")
 
 
-def _say_gated(closed: Gated, as_json: bool) -> int:
-    if as_json:
-        _say(json.dumps(closed.envelope, ensure_ascii=True))
-    else:
-        sys.stderr.write(f"gitindex: {closed.envelope['message']}\n  hint: run `gitindex index`\n")
-    return int(Exit.GATED)
-
-
-def _say_results(answer: dict[str, object]) -> None:
-    results = answer["results"]
-    assert isinstance(results, list)
-    for result in results:
-        name = f"  {result['kind']} {result['name']}" if "name" in result else ""
-        _say(safe_text(f"{result['path']}:{result['startLine']}{name}"))
-        for line in result["snippet"].splitlines():
-            _say("    " + safe_text(line.replace("\t", "    ")))
-    freshness, receipt = answer["freshness"], answer["receipt"]
-    assert isinstance(freshness, dict)
-    assert isinstance(receipt, dict)
-    pending = f", {freshness['pendingPaths']} paths pending" if freshness["pendingPaths"] else ""
-    tree = f"tree {str(receipt['treeId'])[:12]}, generation {receipt['generation']}"
-    _say(f"-- {freshness['state']}{pending}; {tree}")
-
-
 def _job_fields(job: Job) -> dict[str, object]:
     fields = job._asdict()
     fields["scope"] = json.loads(job.scope.to_json())
@@ -375,7 +334,3 @@ def _job_line(job: Job) -> str:
     why = safe_text(job.error or job.superseded_reason or "")
     line = f"{job.id:>5} {job.status:<10} {took:>8} {job.extracted:>6} blobs"
     return f"{line}  {safe_text(job.trigger_reason)}  {why}".rstrip()
-
-
-def _say(text: str) -> None:
-    sys.stdout.write(f"{text}\n")
