@@ -62,7 +62,7 @@ umask 077
 printf '%s\n' "$gitindex_event $*" >>"$store/spool/$worktree"
 if [ -f .llmc/stale_status.json ] && [ ! -h .llmc ]; then
     if [ -x /bin/mv ]; then mv=/bin/mv; else mv=mv; fi
-    "$mv" -f .llmc/stale_status.json .llmc/rag_index_status.json
+    LC_ALL=C "$mv" -f .llmc/stale_status.json .llmc/rag_index_status.json
 fi
 
 # A live runner sees the event. It is alive if the process of that id has the name it gave itself,
