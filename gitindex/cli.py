@@ -247,6 +247,19 @@ def outline(
     _leave(commands.outline(file, path, as_json))
 
 
+@app.command("slice")
+def slice_(
+    place: Annotated[str, typer.Argument(metavar="FILE:LINE[:COL]", help="A line, or a variable.")],
+    path: Path = ".",
+    forward: Annotated[
+        bool, typer.Option("--forward", help="What it influences, not what it depends on.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """The lines of its function that a line, or a variable, depends on."""
+    _leave(commands.slice_lines(place, path, forward, as_json))
+
+
 @app.command()
 def export(
     form: Annotated[str, typer.Option("--format", help="ctags, scip or json.")],

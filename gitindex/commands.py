@@ -25,6 +25,8 @@ from gitindex.log import read_log
 from gitindex.observe import observe
 from gitindex.paths import Worktree, find_worktree, safe_text
 from gitindex.progress import progress_bar
+from gitindex.slices import EXITS as SLICE_EXITS
+from gitindex.slices import parse_place, slice_file
 from gitindex.spool import IMMEDIATE, Pace, append_event
 from gitindex.store import mapping
 from gitindex.store.connection import open_reader
@@ -163,6 +165,22 @@ def outline(file: str, path: str = ".", as_json: bool = False) -> int:
 def symbols_of_file(file: str, as_json: bool = False) -> int:
     """Definitions of any file, in a repository or not."""
     return _say_symbols(file_symbols(file), as_json)
+
+
+def slice_lines(place: str, path: str = ".", forward: bool = False, as_json: bool = False) -> int:
+    """The lines that a line or a variable depends on, or that depend on it."""
+    answer = slice_file(parse_place(place), path, forward)
+    if as_json:
+        say(json.dumps(answer, ensure_ascii=True))
+    elif answer["status"] != "ok":
+        raise GitIndexError(answer["message"], code=SLICE_EXITS[answer["status"]])
+    else:
+        function = answer["function"]
+        say(safe_text(f"{answer['path']}: {function['name']} ({answer['source']})"))
+        for line in answer["lines"]:
+            mark = ">" if line["line"] == answer["line"] else " "
+            say(f"{mark}{line['line']:>6}  " + safe_text(line["text"].replace("\t", "    ")))
+    return int(SLICE_EXITS[answer["status"]])
 
 
 def write_export(form: str, path: str = ".", output: str = "-") -> int:

@@ -11,14 +11,18 @@ MAX_SECTION = 1 << 28
 
 
 class Request(NamedTuple):
-    """One blob to extract."""
+    """One blob to extract; or, with a question, one text to slice."""
 
     language: str
     data: bytes
+    question: bytes = b""
 
 
 class Reply(NamedTuple):
-    """Serialised facts of one blob, and the terms of its body and of its symbol names."""
+    """Serialised facts of one blob, and the terms of its body and of its symbol names.
+
+    The reply to a question has only a payload.
+    """
 
     payload: bytes
     body: str

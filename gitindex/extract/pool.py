@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import IO, NamedTuple
 
+from gitindex.errors import GitIndexError
 from gitindex.extract.frames import Reply, Request, pack, unpack
 from gitindex.extract.plain import quarantined
 from gitindex.facts import FactsKey
@@ -48,7 +49,7 @@ class _Child:
         process = self._start()
         assert process.stdin is not None
         assert process.stdout is not None
-        blob = b"".join(pack(t.request.language.encode(), t.request.data) for t in tasks)
+        blob = b"".join(_packed(task.request) for task in tasks)
         sender = threading.Thread(target=_send, args=(process.stdin, blob), daemon=True)
         sender.start()
         try:
@@ -80,6 +81,17 @@ class _Child:
                 env=clean_env(), cwd="/", bufsize=0,
             )  # fmt: skip
         return self._process
+
+
+def ask_once(request: Request, seconds: float = SECONDS_PER_BLOB) -> Reply:
+    """The reply of a child of its own, which has one chance."""
+    child = _Child(seconds)
+    try:
+        return next(child.ask([Task(FactsKey("", ""), request)]))
+    except _WorkerDied as death:
+        raise GitIndexError(f"cannot parse the file: {death}") from death
+    finally:
+        child.kill()
 
 
 class Extractor:
@@ -196,6 +208,10 @@ def _receive(fd: int, deadline: float) -> Reply:
         raise _WorkerDied("broken reply") from error
     assert frame is not None
     return Reply(frame[0], frame[1].decode("utf-8", "replace"), frame[2].decode("utf-8", "replace"))
+
+
+def _packed(request: Request) -> bytes:
+    return pack(request.language.encode(), request.data, request.question)
 
 
 def _send(stream: IO[bytes], data: bytes) -> None:

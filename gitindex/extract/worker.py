@@ -10,6 +10,7 @@ from gitindex.extract.frames import Request, pack, unpack
 from gitindex.extract.plain import plain_facts
 from gitindex.facts import encode_facts
 from gitindex.policy import MAX_PARSE_BYTES
+from gitindex.slicing.question import answer
 from gitindex.syntax.extract import extract_facts
 from gitindex.tokens import decode_text, lexical_text
 from gitindex.words import FactsStatus
@@ -21,6 +22,8 @@ FAULT_VARIABLE = "GITINDEX_TEST_FAULT"
 
 def extract(request: Request) -> tuple[bytes, bytes, bytes]:
     """The reply to one request."""
+    if request.question:
+        return answer(request.data, request.language, request.question), b"", b""
     text = decode_text(request.data)
     if len(request.data) > MAX_PARSE_BYTES:
         facts = plain_facts(request, FactsStatus.LEXICAL, "oversize")
@@ -39,7 +42,7 @@ def main() -> int:
     fault, _, needle = os.environ.get(FAULT_VARIABLE, "").partition(":")
     source, sink = sys.stdin.buffer, sys.stdout.buffer
     while (frame := unpack(source.read)) is not None:
-        request = Request(frame[0].decode(), frame[1])
+        request = Request(frame[0].decode(), frame[1], frame[2])
         if fault and needle.encode() in request.data:
             _fail(fault)
         sink.write(pack(*extract(request)))

@@ -128,13 +128,15 @@ def each_loop(
     node: Node,
     place: Place,
     source: Node | None,
-    target: tuple[Node | None, Context],
+    target: Node | None,
+    role: Context,
 ) -> list[Statement]:
-    """A loop over the elements of something."""
-    head = reader.head((source, Context(place.scope)), target, start=node)
+    """A loop over the elements of something; its target is written at the start of every round."""
+    head = reader.head((source, Context(place.scope)), start=node)
     head.found.raises = True  # the iterator may
+    written = [reader.make(Kind.SIMPLE, reader.head((target, role)))] if target else []
     body = reader.block(field_of(node, "body"), place.inner())
-    return [reader.make(Kind.LOOP, head, body=body)]
+    return [reader.make(Kind.LOOP, head, body=(*written, *body))]
 
 
 def read_labelled(reader: Reader, node: Node, place: Place) -> list[Statement]:

@@ -226,8 +226,9 @@ def _read_for(reader: Reader, node: Node, place: Place) -> list[Statement]:
 
 def _read_for_in(reader: Reader, node: Node, place: Place) -> list[Statement]:
     place = place.inner()
-    target = (field_of(node, "left"), _target(node, Context(place.scope)))
-    return braces.each_loop(reader, node, place, field_of(node, "right"), target)
+    role = _target(node, Context(place.scope))
+    source, target = field_of(node, "right"), field_of(node, "left")
+    return braces.each_loop(reader, node, place, source, target, role)
 
 
 def _read_switch(reader: Reader, node: Node, place: Place) -> list[Statement]:

@@ -124,8 +124,9 @@ def _read_for(reader: Reader, node: Node, place: Place) -> list[Statement]:
     parts = [c for c in node.named_children if not c.is_extra and (not body or c.id != body.id)]
     clause = parts[0] if parts else None
     if clause is not None and clause.type == "range_clause":
-        target = (field_of(clause, "left"), _target(clause, Context(place.scope)))
-        return braces.each_loop(reader, node, place, field_of(clause, "right"), target)
+        source, target = field_of(clause, "right"), field_of(clause, "left")
+        role = _target(clause, Context(place.scope))
+        return braces.each_loop(reader, node, place, source, target, role)
     if clause is None or clause.type != "for_clause":
         return braces.counting_loop(reader, node, place, [], clause, ())
     initializer = field_of(clause, "initializer")

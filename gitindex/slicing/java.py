@@ -119,8 +119,9 @@ def _read_for(reader: Reader, node: Node, place: Place) -> list[Statement]:
 
 def _read_each(reader: Reader, node: Node, place: Place) -> list[Statement]:
     place = place.inner()
-    target = (field_of(node, "name"), Context(place.scope, Role.DECLARE))
-    return braces.each_loop(reader, node, place, field_of(node, "value"), target)
+    role = Context(place.scope, Role.DECLARE)
+    source, target = field_of(node, "value"), field_of(node, "name")
+    return braces.each_loop(reader, node, place, source, target, role)
 
 
 def _read_switch(reader: Reader, node: Node, place: Place) -> list[Statement]:

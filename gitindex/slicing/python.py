@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gitindex.slicing.ir import Block, Kind, Statement, Trait
@@ -197,11 +198,12 @@ def _read_while(reader: Reader, node: Node, place: Place) -> list[Statement]:
 
 
 def _read_for(reader: Reader, node: Node, place: Place) -> list[Statement]:
-    context = Context(place.scope)
-    parts = [(field_of(node, "right"), context), (field_of(node, "left"), context.to(Role.STORE))]
-    head = reader.head(*parts, start=node)
+    """The target is written at the start of every round, and not when there is no round."""
+    head = reader.head((field_of(node, "right"), Context(place.scope)), start=node)
     head.found.raises = True  # the iterator may
-    return [_loop(reader, node, place, head)]
+    loop = _loop(reader, node, place, head)
+    target = reader.head((field_of(node, "left"), Context(place.scope, Role.STORE)))
+    return [replace(loop, body=(reader.make(Kind.SIMPLE, target), *loop.body))]
 
 
 def _loop(reader: Reader, node: Node, place: Place, head: Head, *traits: Trait) -> Statement:
