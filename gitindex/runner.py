@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from gitindex import face, spool
@@ -90,7 +90,8 @@ class Runner:
         session = Session(self._anchor)
         try:
             for worktree in session.worktrees().values():
-                self._recover(session, worktree)
+                with self._unless_removed(session, worktree):
+                    self._recover(session, worktree)
             if request is not None:
                 self._enqueue(session, request.worktree, request.reason, full=request.force)
                 self._run_queued(session, request)
@@ -114,6 +115,17 @@ class Runner:
         if os.path.exists(worktree.taken):  # it took events and died before it enqueued them
             self._enqueue(session, worktree, "events of a dead runner")
 
+    @contextlib.contextmanager
+    def _unless_removed(self, session: Session, worktree: Worktree) -> Iterator[None]:
+        """A linked worktree that is removed while we work on it must not stop the others."""
+        try:
+            yield
+        except GitIndexError:
+            if worktree.id == self._anchor.id or session.locate(worktree.id) is not None:
+                raise
+            remove(worktree.taken)
+            mapping.forget(session.database, worktree.id)
+
     def _take_events(self, session: Session) -> None:
         for name in spool.waiting(self._anchor):
             worktree = session.locate(name)
@@ -127,7 +139,8 @@ class Runner:
             spool.wait_until_quiet(worktree, self._pace)
             events = spool.take_events(worktree)
             if events:
-                self._enqueue(session, worktree, events)
+                with self._unless_removed(session, worktree):
+                    self._enqueue(session, worktree, events)
 
     def _enqueue(
         self, session: Session, worktree: Worktree, reason: str, full: bool = False
@@ -158,16 +171,21 @@ class Runner:
         ran = False
         self._known = list(session.worktrees().values())
         for worktree in self._known:
-            jobs = session.jobs(worktree)
             ours = request is not None and request.worktree.id == worktree.id
-            while (job_id := jobs.next_queued()) is not None:
-                self._run_job(
-                    session, worktree, jobs, job_id, ours and bool(request and request.force)
-                )
-                ran = True
-            if not jobs.has_work():
-                remove(worktree.taken)
-                self._mend_status(worktree)
+            force = ours and bool(request and request.force)
+            with self._unless_removed(session, worktree):
+                ran |= self._run_queued_of(session, worktree, force)
+        return ran
+
+    def _run_queued_of(self, session: Session, worktree: Worktree, force: bool) -> bool:
+        ran = False
+        jobs = session.jobs(worktree)
+        while (job_id := jobs.next_queued()) is not None:
+            self._run_job(session, worktree, jobs, job_id, force)
+            ran = True
+        if not jobs.has_work():
+            remove(worktree.taken)
+            self._mend_status(worktree)
         return ran
 
     def _run_job(
