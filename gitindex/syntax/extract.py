@@ -13,7 +13,7 @@ from gitindex.syntax.macros import Span, mask_macros
 from gitindex.syntax.outline import read_outline
 from gitindex.syntax.parser import Parsed, parse
 from gitindex.syntax.postings import build_postings
-from gitindex.syntax.source import Source, count_lines, read_source
+from gitindex.syntax.source import Source, count_lines, read_source, readable
 from gitindex.words import FactsStatus
 
 MAX_BYTES = 1 << 20
@@ -37,7 +37,7 @@ def extract_facts(data: bytes, language: str) -> BlobFacts:
     if _nesting(source.data) > MAX_NESTING:
         return _lexical(source, language, "nesting")
     masked = mask_macros(source.data, language)
-    parsed = parse(masked.data, language)
+    parsed = parse(readable(source, masked.data), language)
     if parsed is None:
         return _lexical(source, language, "no_grammar")
     return _facts(source, language, parsed, masked.spans)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import codecs
+import re
 from itertools import accumulate
 from typing import NamedTuple
 
 SAMPLE = 4096
+
+_PRINTABLE = bytes(b if (b >= 32 and b != 127) or b in b"\t\n\v\f\r" else 32 for b in range(256))
+_ESCAPED = re.compile("[\udc80-\udcff]")
 
 
 class Source(NamedTuple):
@@ -43,6 +47,18 @@ def _wide_encoding(stored: bytes) -> str:
     if odd > 9 * even:
         return "utf-16-le"
     return "utf-16-be" if even > 9 * odd else ""
+
+
+def readable(source: Source, data: bytes) -> bytes:
+    """What a parser gets: no control characters and no broken bytes, each place as it was.
+
+    Error recovery of some grammars does not end on them (Kotlin, three bytes 0xFF).
+    """
+    data = data.translate(_PRINTABLE)
+    if not source.lossy:
+        return data
+    text = data.decode("utf-8", "surrogateescape")
+    return _ESCAPED.sub("_", text).encode("utf-8", "replace")
 
 
 def line_starts(data: bytes) -> list[int]:

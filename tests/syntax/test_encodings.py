@@ -6,8 +6,16 @@ import pytest
 
 from gitindex.facts import Use, unpack_places
 from gitindex.syntax.extract import extract_facts
+from gitindex.syntax.source import read_source, readable
 from gitindex.words import FactsStatus
 
+KOTLIN = (
+    b"onvert(f: (T) -> R): R {\n        fun nested() = 1\n     ed()])\n  \xff\xff\xff  }\n\n"
+    b'    cSIDES = 4\n        fun build({\n    RED("r") {\n        override fun paint() {}\n    },\n'
+    b'    GREEN("g");\n\n    fun label() = code\n}\ndata class Point(val x: Int, val y: Int)\n'
+    b"sealed interface Result<out T>\ntypealias Handler = (Int) -> Unit\n\n"
+    b"fun gr\xc3\xb6\xc3\x9fe(a: Int = LIM\n\n\nIT): Int = a\nfun String.extend(n: In"
+)
 TEXT = "x = 1\ndef größe(a):\n    return größe(a)\n"
 
 
@@ -55,6 +63,21 @@ def test_names_of_broken_bytes_are_replaced_not_dropped() -> None:
     facts = extract_facts(b"caf\xe9 = 1\nafter = 2\n", "python")
     assert "encoding_lossy" in facts.flags
     assert "after" in facts.postings
+
+
+def test_what_the_parser_reads_has_every_byte_in_its_place() -> None:
+    stored = b"a\0b\x01\x7f\xff\xfe\t\r\n" + "é".encode() + b"\xe9"
+    source = read_source(stored)
+    clean = readable(source, source.data)
+    assert clean == b"a b  __\t\r\n" + "é".encode() + b"_"
+    assert len(clean) == len(stored)
+
+
+def test_broken_bytes_do_not_hang_a_parser() -> None:
+    """Three of them made tree-sitter-kotlin 1.1.0 recover for ever."""
+    facts = extract_facts(KOTLIN, "kotlin")
+    assert facts.status is FactsStatus.PARTIAL
+    assert "encoding_lossy" in facts.flags
 
 
 def test_nul_bytes_do_not_hide_what_follows() -> None:
