@@ -17,7 +17,7 @@ from gitindex.git.command import read_blobs
 from gitindex.languages import language_of
 from gitindex.paths import Worktree, find_worktree, safe_text
 from gitindex.policy import BINARY_PROBE, MAX_PARSE_BYTES
-from gitindex.slicing.question import Question, encode
+from gitindex.slicing.wire import Question, encode
 
 _PLACE = re.compile(r"(?P<file>.+?):(?P<line>[0-9]{1,9})(?::(?P<column>[0-9]{1,9}))?", re.DOTALL)
 

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
 from gitindex.slicing.control import control_dependence
 from gitindex.slicing.flow import DefSite, Flow, UseSite
 from gitindex.slicing.graph import build_graph
-from gitindex.slicing.ir import Block, Definition, Statement, Unit, Use
+from gitindex.slicing.ir import Block, Definition, Kind, Statement, Unit, Use
+
+_VALUED = (Kind.RETURN, Kind.RAISE)
+
+
+class _Reached(NamedTuple):
+    """A statement of a slice; bare if only its jump is in it, not its value."""
+
+    statement: int
+    bare: bool = False
 
 
 class Analysis:
@@ -41,41 +51,54 @@ class Analysis:
 
     def backward(self, statements: Iterable[int]) -> set[int]:
         """These statements and all they depend on."""
-        return _closure(statements, self._dependencies)
+        return _closure((_Reached(id) for id in statements), self._dependencies)
 
     def forward(self, statements: Iterable[int]) -> set[int]:
         """These statements and all they influence."""
-        return _closure(statements, self._dependents)
+        return _closure((_Reached(id) for id in statements), self._dependents)
 
     def backward_of_use(self, statement: int, use: Use) -> set[int]:
         """What the value of one use depends on, and whether its statement runs."""
-        sources = {site.statement for site in self.definitions_of(statement, use)}
-        return {statement} | self.backward(sources | self._deciding(statement))
+        sources = {_Reached(site.statement) for site in self.definitions_of(statement, use)}
+        return {statement} | _closure(sources.union(self._deciding(statement)), self._dependencies)
 
     def forward_of_definition(self, statement: int, definition: Definition) -> set[int]:
         """What the value of one definition influences."""
-        readers = {site.statement for site in self.uses_of(statement, definition)}
-        return {statement} | self.forward(readers)
+        readers = map(self._reading, self.uses_of(statement, definition))
+        return {statement} | _closure(readers, self._dependents)
 
-    def _dependencies(self, statement: int) -> Iterator[int]:
-        for use in self.statements[statement].uses:
-            yield from (site.statement for site in self.definitions_of(statement, use))
-        yield from self._deciding(statement)
+    def _dependencies(self, reached: _Reached) -> Iterator[_Reached]:
+        statement = self.statements[reached.statement]
+        if not reached.bare:
+            for use in statement.uses:
+                sites = self.definitions_of(statement.id, use)
+                yield from (_Reached(site.statement) for site in sites)
+        yield from self._deciding(statement.id)
 
-    def _deciding(self, statement: int) -> set[int]:
-        nodes = self._nodes[statement]
-        return {self._id(decider) for node in nodes for decider in self._deciders[node]}
-
-    def _dependents(self, statement: int) -> Iterator[int]:
-        for definition in self.statements[statement].definitions:
-            yield from (site.statement for site in self.uses_of(statement, definition))
+    def _deciding(self, statement: int) -> Iterator[_Reached]:
+        """What decides whether a statement runs: of a jump, that it is there, not its value."""
+        caught = self.statements[statement].kind is Kind.CASE
         for node in self._nodes[statement]:
-            yield from (self._id(decided) for decided in self._decided[node])
+            for decider in map(self._at, self._deciders[node]):
+                yield _Reached(decider.id, decider.kind in _VALUED and not caught)
 
-    def _id(self, node: int) -> int:
+    def _dependents(self, reached: _Reached) -> Iterator[_Reached]:
+        statement = self.statements[reached.statement]
+        for definition in statement.definitions:
+            yield from map(self._reading, self.uses_of(statement.id, definition))
+        for node in self._nodes[statement.id]:
+            for decided in map(self._at, self._decided[node]):
+                if not reached.bare or decided.kind is Kind.CASE:
+                    yield _Reached(decided.id)
+
+    def _reading(self, site: UseSite) -> _Reached:
+        """A value that is returned or raised does not change what runs after it."""
+        return _Reached(site.statement, self.statements[site.statement].kind in _VALUED)
+
+    def _at(self, node: int) -> Statement:
         statement = self._graph.statements[node]
         assert statement is not None
-        return statement.id
+        return statement
 
 
 def flatten(block: Block) -> Iterator[Statement]:
@@ -96,7 +119,7 @@ def lines_of(statements: Iterable[Statement]) -> list[int]:
     return sorted(found)
 
 
-def _closure(start: Iterable[int], step: Callable[[int], Iterable[int]]) -> set[int]:
+def _closure(start: Iterable[_Reached], step: Callable[[_Reached], Iterable[_Reached]]) -> set[int]:
     found = set(start)
     stack = list(found)
     while stack:
@@ -104,4 +127,4 @@ def _closure(start: Iterable[int], step: Callable[[int], Iterable[int]]) -> set[
             if other not in found:
                 found.add(other)
                 stack.append(other)
-    return found
+    return {reached.statement for reached in found}

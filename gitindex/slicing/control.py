@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gitindex.slicing.graph import EXIT, Graph
+from gitindex.slicing.ir import Kind
 
 
 def control_dependence(graph: Graph) -> list[set[int]]:
@@ -22,9 +23,32 @@ def control_dependence(graph: Graph) -> list[set[int]]:
             while runner != parent[node]:
                 deciders[runner].add(node)
                 runner = parent[runner]
+    deciders = [_through_tries(graph, node, deciders) for node in range(len(after))]
     for handler, raisers in graph.raisers.items():
         deciders[handler] |= raisers
     return deciders
+
+
+def _through_tries(graph: Graph, node: int, deciders: list[set[int]]) -> set[int]:
+    """A try decides about its handlers alone: for all else, look at what decides about the try."""
+    if _kind(graph, node) is Kind.CASE:
+        return set(deciders[node])
+    found: set[int] = set()
+    seen: set[int] = set()
+    stack = list(deciders[node])
+    while stack:
+        decider = stack.pop()
+        if _kind(graph, decider) is not Kind.TRY:
+            found.add(decider)
+        elif decider not in seen:
+            seen.add(decider)
+            stack += deciders[decider]
+    return found
+
+
+def _kind(graph: Graph, node: int) -> Kind | None:
+    statement = graph.statements[node]
+    return statement.kind if statement else None
 
 
 def _post_dominators(after: list[set[int]]) -> dict[int, int]:

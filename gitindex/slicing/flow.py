@@ -35,10 +35,12 @@ class Flow:
         self._all_defined: dict[int, set[DefSite]] = defaultdict(set)
         self._captured: dict[int, set[UseSite]] = defaultdict(set)
         self._shared: set[int] = set()
-        for statement in graph.statements:
-            self._defined.append(self._note(statement))
+        runs = _reachable(graph)
+        for node, statement in enumerate(graph.statements):
+            self._defined.append(self._note(statement if node in runs else None))
 
     def _note(self, statement: Statement | None) -> dict[int, list[Definition]]:
+        """What a node defines; one that never runs defines nothing."""
         found: dict[int, list[Definition]] = defaultdict(list)
         if statement is None:
             return found
@@ -124,6 +126,18 @@ class Flow:
 
     def _id(self, node: int) -> int:
         return self._statement(node).id
+
+
+def _reachable(graph: Graph) -> set[int]:
+    """The nodes that some execution comes to; the unit begins at the first."""
+    found: set[int] = set()
+    stack = [1] if len(graph.statements) > 1 else []
+    while stack:
+        node = stack.pop()
+        if node not in found:
+            found.add(node)
+            stack += graph.after[node] | graph.thrown[node]
+    return found
 
 
 def _reversed(edges: list[set[int]]) -> list[list[int]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from gitindex.slicing import ecma, go, java, python
 from gitindex.slicing.analysis import Analysis, lines_of
@@ -12,6 +12,7 @@ from gitindex.slicing.flow import DefSite, UseSite
 from gitindex.slicing.graph import TooLarge
 from gitindex.slicing.ir import Definition, Span, Use
 from gitindex.slicing.units import Asked, find_line, find_name
+from gitindex.slicing.wire import Question, decode
 from gitindex.syntax.parser import parse_tree
 from gitindex.syntax.source import read_source
 
@@ -25,22 +26,9 @@ GRAMMARS = {
 }
 
 
-class Question(NamedTuple):
-    """A place, counted from 1 as people do, and the direction to look in."""
-
-    line: int
-    column: int | None = None  # in bytes
-    forward: bool = False
-
-
 def answer(data: bytes, language: str, asked: bytes) -> bytes:
     """The reply of a worker to an encoded question."""
-    return json.dumps(slice_text(data, language, Question(*json.loads(asked)))).encode()
-
-
-def encode(question: Question) -> bytes:
-    """What a worker is sent."""
-    return json.dumps(question).encode()
+    return json.dumps(slice_text(data, language, decode(asked))).encode()
 
 
 def slice_text(data: bytes, language: str, question: Question) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gitindex.slicing.analysis import flatten
 from gitindex.slicing.ir import Definition, Kind, Statement, Unit, Use
 from gitindex.slicing.reader import Grammar, Reader
-from gitindex.slicing.walk import field_of, text_of
+from gitindex.slicing.walk import field_of, span_of, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -28,13 +28,13 @@ class Asked(NamedTuple):
 def find_line(root: Node, grammar: Grammar, line: int) -> Asked | None:
     """The statements that start on a line, or the one it is part of."""
     for node in _around(root, grammar, line):
-        starts_here = node.start_point.row == line
-        if starts_here and node.type in grammar.functions - grammar.named:
+        span = span_of(node)
+        if span.line == line and node.type in grammar.functions - grammar.named:
             continue  # part of a statement of the function around it
         unit = _read(node, grammar)
         if found := _statements_at(unit, line):
             return Asked(unit, found)
-        inner = node.start_point.row < line < node.end_point.row
+        inner = span.line < line < span.end_line
         if inner and node.type in grammar.functions:
             return None
     return None
@@ -66,7 +66,7 @@ def _around(root: Node, grammar: Grammar, line: int) -> list[Node]:
         stack += [
             child
             for child in node.named_children
-            if child.start_point.row <= line <= child.end_point.row
+            if child.start_point[0] <= line <= child.end_point[0]
         ]
     found.sort(key=lambda node: node.end_byte - node.start_byte)
     return [*found, root]
@@ -124,6 +124,4 @@ def _is_defined(asked: Asked) -> bool:
 
 
 def _holds(node: Node, line: int, column: int) -> bool:
-    if node.parent is None:
-        return True
-    return node.start_point <= (line, column) < node.end_point
+    return node.parent is None or span_of(node).holds(line, column)

@@ -166,9 +166,8 @@ class Walker:
 
 
 def span_of(node: Node) -> Span:
-    """Where a node stands."""
-    start, end = node.start_point, node.end_point
-    return Span(start.row, start.column, end.row, end.column)
+    """Where a node stands. Never `.row` of a point: tree-sitter 0.26.0 crashes (its issue 472)."""
+    return Span(*node.start_point, *node.end_point)
 
 
 def text_of(node: Node) -> str:
