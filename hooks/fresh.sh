@@ -43,9 +43,12 @@ gitindex_proven() {
     case $marker in *'"kind": "gitindex_completion_v1", "codebasePath": "'"$PWD"'", '*) ;; *) return 1 ;; esac
     gitindex_read "$store/published/$id" || return 1
     [ -f "$store/lexical/meta.json" ] || return 1
-    set -- $(ls -i "$store/facts.db" 2>/dev/null)
-    [ "$content" = "${content%% *} ${1-}" ] || return 1
-    case $marker in *'"runId": "'"${content%% *}"'"'*) ;; *) return 1 ;; esac
+    # The stamp: run id, then inode and size of the database, which never shrinks.
+    stamp=$content size=${content##* } && content=${content% *} && inode=${content##* }
+    set -- $(LC_ALL=C ls -in "$store/facts.db" 2>/dev/null)
+    [ "${1-}" = "$inode" ] && [ "${6:-0}" -ge "$size" ] 2>/dev/null || return 1
+    run=${marker##*'"runId": "'}
+    case " $stamp " in *" ${run%%'"'*} "*) ;; *) return 1 ;; esac
 }
 
 # Prints the answer and sets $code, or fails where this script must not judge.

@@ -18,6 +18,7 @@ from gitindex.lock import RunnerLock
 from gitindex.log import Log
 from gitindex.proof import fire, measure_cost
 from gitindex.shipped import event_script
+from tests import gits
 from tests.support import Repo
 from tests.test_install import Case, follow, program, run_tool, set_hooks, snapshot
 
@@ -116,6 +117,21 @@ def test_trial_under_a_foreign_environment(sound: Repo, monkeypatch: pytest.Monk
 def test_hook_cost_is_that_of_a_shell() -> None:
     cost = measure_cost(20)
     assert cost.cpu_p50 < 10
+
+
+def test_config_hooks_are_proven(
+    sound: Repo, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    try:
+        monkeypatch.setenv("PATH", gits.newer_git((2, 54)).path)
+    except gits.GitUnavailable as why:
+        pytest.skip(str(why))
+    hooks.install(sound.worktree)
+    found = ask(sound, capsys, trial=True)
+    assert bad(found) == set(), found
+    assert "config" in found["post-commit"]["detail"]
+    sound.git("config", "hook.gitindex-post-commit.enabled", "false")
+    assert bad(ask(sound, capsys, trial=True)) == {"trial commit"}
 
 
 # The breakages of githooks.md, item 46

@@ -19,6 +19,7 @@ from gitindex import face, hooks
 from gitindex.hooks import block
 from gitindex.hooks.installation import HookState
 from gitindex.hooks.place import git_version
+from tests import gits
 from tests.support import TIMEOUT, Repo
 
 LOG = "HOOK_LOG"
@@ -780,6 +781,85 @@ def test_config_command_runs_as_git_runs_it(ready: Repo, tmp_path: Path, folder:
         ["sh", "-c", command], cwd=ready.path, capture_output=True, timeout=TIMEOUT, check=False
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+@pytest.fixture
+def real_newer_git(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A git that does run hooks from its configuration."""
+    try:
+        monkeypatch.setenv("PATH", gits.newer_git((2, 54)).path)
+    except gits.GitUnavailable as why:
+        pytest.skip(str(why))
+
+
+@pytest.mark.parametrize("setting", ["", "/dev/null", ".husky/_"], ids=["default", "off", "husky"])
+def test_config_hooks_fire(ready: Repo, tmp_path: Path, real_newer_git: None, setting: str) -> None:
+    """Whatever core.hooksPath says; the user's own hooks run as before, files are not touched."""
+    folder = ready.path / (setting if setting.startswith(".") else ".git/hooks")
+    ready.write(".git/info/exclude", "/.husky/\n")
+    set_hooks(folder, Case(PYTHON, ""))
+    if setting:
+        ready.git("config", "core.hooksPath", setting)
+    states = round_trip(ready, tmp_path, folder)
+    assert {(state.state, state.via) for state in states.values()} == {("installed", "config")}
+    assert events(ready) == head_event(ready)
+
+
+def test_config_hooks_can_be_listed_and_switched_off(ready: Repo, real_newer_git: None) -> None:
+    hooks.install(ready.worktree)
+    assert "gitindex-post-commit" in ready.git("hook", "list", "post-commit")
+    ready.git("config", "hook.gitindex-post-commit.enabled", "false")
+    ready.git("commit", "-q", "--allow-empty", "-m", "x")
+    assert events(ready) == []
+    ready.git("commit", "-q", "--amend", "--no-edit", "--allow-empty")
+    assert events(ready) == ["post-rewrite amend"]
+
+
+def test_config_hooks_of_a_worktree_and_of_a_user(
+    ready: Repo, tmp_path: Path, real_newer_git: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hooks.install(ready.worktree)
+    ready.git("worktree", "add", "-q", str(tmp_path / "linked"))
+    linked = Repo(tmp_path / "linked")
+    events(linked)
+    linked.git("commit", "-q", "--allow-empty", "-m", "x")
+    assert events(linked) == ["post-commit "]
+    hooks.uninstall(ready.worktree)
+    shutil.copy(Path(os.environ["HOME"], ".gitconfig"), tmp_path / ".gitconfig")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    hooks.install_for_user()
+    ready.git("commit", "-q", "--allow-empty", "-m", "x")
+    assert events(ready) == ["post-commit "]
+    hooks.uninstall_for_user()
+    ready.git("commit", "-q", "--allow-empty", "-m", "x")
+    assert events(ready) == []
+
+
+@pytest.mark.parametrize("gone", ["script", "store"])
+def test_config_hooks_of_a_deleted_gitindex(ready: Repo, real_newer_git: None, gone: str) -> None:
+    """47: neither a missing script nor a missing include makes git fail or speak."""
+    hooks.install(ready.worktree)
+    included = Path(ready.worktree.store, "hooks.gitconfig")
+    if gone == "script":
+        included.write_text(included.read_text().replace("event.sh", "gone.sh"))
+    else:
+        shutil.rmtree(ready.worktree.store)
+    for args in (("commit", "-q", "--allow-empty", "-m", "x"), ("switch", "-qc", "b")):
+        done = ready.try_git(*args)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_hook_files_under_a_newer_git(ready: Repo, tmp_path: Path, real_newer_git: None) -> None:
+    folder = ready.path / ".git/hooks"
+    set_hooks(folder, Case(PYTHON, ""))
+    before = snapshot(folder)
+    bare = use(ready, "bare", tmp_path)
+    hooks.install(ready.worktree, "hooks")
+    events(ready)
+    assert use(ready, "ours", tmp_path) == bare
+    assert events(ready) == head_event(ready)
+    hooks.uninstall(ready.worktree)
+    assert snapshot(folder) == before
 
 
 # `gitindex hook`, and `gitindex.enabled`

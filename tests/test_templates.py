@@ -218,6 +218,7 @@ def test_git_fresh_says_what_gitindex_says(
         assert done.stdout.split(":")[0].strip() == told.stdout.split(":")[0].strip()
     if change is _nothing:
         _date_marker(quiet, time.time() + 60)
+        Path(quiet.worktree.store, "python").write_text("/nonexistent\n")
         script = quiet.git("config", "alias.fresh").replace(sys.executable, "/nonexistent")
         assert quiet.git("-c", f"alias.quick={script}", "quick") == "fresh\n", "without Python"
 
