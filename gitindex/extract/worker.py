@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import sys
+import time
 
 from gitindex.extract.frames import Request, pack, unpack
 from gitindex.extract.plain import plain_facts
@@ -17,7 +18,7 @@ from gitindex.words import FactsStatus
 
 MEMORY_BYTES = 2 << 30
 FAULT_VARIABLE = "GITINDEX_TEST_FAULT"
-"""Tests only: `crash:<text>` or `hang:<text>` makes the worker do so on blobs with that text."""
+"""Tests only: `crash:`, `hang:` or `slow:<text>` makes the worker do so on blobs with that text."""
 
 
 def extract(request: Request) -> tuple[bytes, bytes, bytes]:
@@ -51,6 +52,9 @@ def main() -> int:
 
 
 def _fail(fault: str) -> None:
+    if fault == "slow":
+        time.sleep(1.0)
+        return
     while fault == "hang":
         pass
     os._exit(70)

@@ -1,0 +1,90 @@
+"""Refreshes that take long while the world goes on: nothing is lost, nothing old is called current."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+from gitindex.extract.worker import FAULT_VARIABLE
+from gitindex.observe import observe, read_progress
+from gitindex.words import IndexState
+from tests.support import Repo, wait_for
+
+
+@pytest.fixture
+def slow(indexed: Repo, monkeypatch: pytest.MonkeyPatch) -> Repo:
+    """Extracting a blob that contains `slowpoke` takes a second."""
+    indexed.wait_idle()
+    monkeypatch.setenv(FAULT_VARIABLE, "slow:slowpoke")
+    return indexed
+
+
+def _running(repo: Repo) -> bool:
+    return read_progress(repo.worktree) is not None
+
+
+def test_q3_a_change_during_the_run_gets_a_follow_up(slow: Repo) -> None:
+    slow.write("a.py", "slowpoke = 1\n")
+    slow.commit("first version")
+    wait_for(lambda: _running(slow))
+    slow.write("a.py", "slowpoke = 2\n")
+    slow.commit("second version")
+    while slow.verdict().state is not IndexState.FRESH:
+        seen = observe(slow.worktree)
+        if seen.proof.marker is not None and seen.head_tree != seen.proof.marker.tree_id:
+            assert slow.verdict().state is not IndexState.FRESH
+    slow.assert_published()
+    assert [job["status"] for job in slow.jobs()][:2] == ["completed", "completed"]
+    assert slow.answer("search", "slowpoke")["results"][0]["snippet"].startswith("slowpoke = 2")
+
+
+def test_q15_an_edit_during_the_run_is_never_called_fresh(slow: Repo) -> None:
+    slow.write("a.py", "slowpoke = 1\n")
+    slow.commit("slow")
+    wait_for(lambda: _running(slow))
+    slow.write("app.py", "edited = True\n")
+    wait_for(lambda: slow.marker()["treeId"] == slow.tree())
+    slow.wait_idle()
+    seen = observe(slow.worktree)
+    assert seen.head.dirty == (b"app.py",)
+    assert slow.verdict().state is IndexState.STALE
+    slow.git("checkout", "-q", "app.py", env={"GITINDEX": "0"})
+    assert slow.verdict().state is IndexState.FRESH
+
+
+def test_q16_commits_faster_than_runs(slow: Repo) -> None:
+    before = slow.extracted()
+    for number in range(20):
+        slow.write("a.py", f"slowpoke = {number}\n")
+        slow.commit(f"number {number}")
+        time.sleep(0.3)  # the pace of the scenario, not a wait
+    slow.wait_fresh(20)
+    slow.assert_published()
+    slow.wait_idle()
+    assert slow.extracted() - before <= 20, "no blob twice"
+    blobs = int(slow.git("rev-list", "--objects", "HEAD", "--", "a.py").count(" a.py\n"))
+    assert blobs == 20
+
+
+def test_l5_two_processes_refresh_at_once(indexed: Repo) -> None:
+    indexed.wait_idle()
+    for number in range(30):
+        indexed.write(f"many/m{number}.py", f"def m_{number}():\n    pass\n")
+    indexed.git("add", "-A")
+    indexed.git("commit", "-q", "-m", "many", env={"GITINDEX": "0"})
+    command = [sys.executable, "-m", "gitindex"]
+    both = [
+        subprocess.Popen(
+            [*command, verb], cwd=indexed.path, stderr=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        for verb in ("index", "run", "index", "wait")
+    ]
+    for process in both:
+        _, errors = process.communicate(timeout=60)
+        assert (process.returncode, errors) == (0, b"")
+    indexed.assert_published()
+    assert indexed.verdict().state is IndexState.FRESH
+    assert indexed.extracted() == 3 + 30
