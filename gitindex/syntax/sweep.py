@@ -72,7 +72,7 @@ class Scope:
     local: bool = False  # inside a function
     guarded: bool = False  # inside a condition
     outer: Scope | None = None  # the nearest range around it that can be a parent
-    owner: Scope | None = None  # the nearest definition, itself included
+    owner: Scope | None = None  # the nearest definition around it
     named: Scope | None = None  # the same, but none across an anonymous function
     depth: int = 0  # of ranges that can be a parent
     access: str = ""  # the last access label seen in it
@@ -82,6 +82,15 @@ class Scope:
 
     def is_boundary(self) -> bool:
         return self.rank in (IMPL, LOCAL) or (self.rank == DEF and self.kind in SCOPES)
+
+    # A scope never points at itself: without cycles it is freed at once, not by the collector.
+    def holder(self) -> Scope | None:
+        return self if self.rank in (DEF, IMPL) else self.owner
+
+    def namer(self) -> Scope | None:
+        if self.rank in (DEF, IMPL):
+            return self
+        return self.named if self.rank != LOCAL else None
 
     def hides(self) -> bool:
         return self.local or self.rank == LOCAL or self.kind in FUNCTIONS
@@ -116,7 +125,6 @@ class Sweep:
         """Puts a range on the stack, with what the one around it says about it."""
         scope.anchor = self.attached.get(scope.start, scope.start)
         scope.exported = scope.kind == "export"
-        scope.owner = scope.named = scope if scope.rank in (DEF, IMPL) else None
         if self.stack:
             self._inherit(scope, self.stack[-1])
         if scope.rank == LOCAL or (scope.rank == DEF and scope.kind in FUNCTIONS):
@@ -132,15 +140,14 @@ class Sweep:
         scope.local = scope.outer is not None and scope.outer.hides()
         scope.guarded = top.rank == GUARD or (top.guarded and not boundary)
         scope.shut = top.shut
-        scope.owner = scope.owner or top.owner
-        scope.named = scope.named or (top.named if scope.rank != LOCAL else None)
+        scope.owner, scope.named = top.holder(), top.namer()
         scope.label = scope.outer.access if scope.outer else ""
         if top.rank == OUTER:
             scope.anchor = top.anchor
             scope.exported = scope.exported or top.exported
 
     def _detail(self, start: int, end: int, rank: int) -> None:
-        owner = self.stack[-1].owner if self.stack else None
+        owner = self.stack[-1].holder() if self.stack else None
         if owner is None:
             if rank == DOC:
                 self.module_doc = self.module_doc or (start, end)
@@ -156,7 +163,7 @@ class Sweep:
             owner.prefix = f"{owner.prefix}.{text}" if owner.prefix else text
 
     def _name(self, start: int, end: int, rank: int) -> None:
-        owner = self.stack[-1].named if self.stack else None
+        owner = self.stack[-1].namer() if self.stack else None
         if owner is None or 0 <= owner.body <= start or _is_local(owner):
             return
         text = self._text(start, end)
@@ -227,7 +234,8 @@ def _twin(owner: Scope) -> Scope:
 
 def _is_idle(top: Scope, start: int, rank: int, kind: str) -> bool:
     """Whether a range inside a function's body says nothing: local values, conditions, lambdas."""
-    if top.owner is None or not 0 <= top.owner.body <= start:
+    owner = top.holder()
+    if owner is None or not 0 <= owner.body <= start:
         return False
     return kind in LOCALS if rank == DEF else rank in (LOCAL, GUARD)
 
