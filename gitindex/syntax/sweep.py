@@ -7,30 +7,27 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gitindex.syntax.kinds import FUNCTIONS, LOCALS, SCOPES, TYPES, VALUES, WEAK
+from gitindex.syntax.events import (
+    ACCESS,
+    BODY,
+    DEF,
+    DOC,
+    GUARD,
+    IMPL,
+    LOCAL,
+    MARKED,
+    NAME,
+    OUTER,
+    PATH,
+    TEXT,
+    Event,
+    events_of,
+)
+from gitindex.syntax.kinds import FUNCTIONS, LOCALS, SCOPES, TYPES, VALUES
 
 if TYPE_CHECKING:
     from gitindex.syntax.parser import Captures
 
-BODY, OUTER, DEF, IMPL, LOCAL, GUARD, ACCESS, DOC, RECEIVER, NAME, PATH, MARKED, TEXT = range(13)
-"""What a captured range is; of two of the same extent, the lower comes first."""
-
-_RANKS = {
-    "outer": OUTER,
-    "export": OUTER,
-    "impl": IMPL,
-    "impl.trait": IMPL,
-    "access": ACCESS,
-    "local": LOCAL,
-    "guard": GUARD,
-    "doc": DOC,
-    "body": BODY,
-    "receiver": RECEIVER,
-    "name": NAME,
-    "name.path": PATH,
-    "name.marked": MARKED,
-    "name.text": TEXT,
-}
 _NAMES = (NAME, PATH, MARKED, TEXT)
 
 _MARKS = "\"'`:="
@@ -39,15 +36,11 @@ _MARKS = "\"'`:="
 MAX_KEY_DEPTH = 3
 """Keys of data nested deeper are no symbols: lock files hold tens of thousands."""
 
-END_OF_FILE = 1 << 40
-
 MAX_PREFIX = 400
 """Longest prefix of a qualified name; nesting a file can make it as long as the file."""
 
 _CALL_OPERATOR = re.compile(r"^(operator [^(]*?) ?\(.*")
 _TYPE_ARGUMENTS = re.compile(r"<.*>|\[.*\]|\s", re.DOTALL)
-
-Event = tuple[int, int, int, str]
 
 
 @dataclass(slots=True, eq=False)
@@ -259,46 +252,3 @@ def _split_path(text: str) -> tuple[str, str]:
     """`A::B.c` as its prefix `A.B` and its last name `c`."""
     parts = [part.strip() for part in text.replace("::", ".").replace(":", ".").split(".")]
     return ".".join(part for part in parts[:-1] if part), parts[-1]
-
-
-def events_of(captures: Captures) -> list[Event]:
-    """The ranges that decide nesting, outermost first; one definition per range."""
-    kinds: dict[tuple[int, int], str] = {}
-    events: list[Event] = []
-    for capture, nodes in captures.items():
-        if capture.startswith("def."):
-            kind = capture[4:]
-            for node in nodes:
-                extent = node.byte_range
-                if extent not in kinds or _strength(kinds[extent]) < _strength(kind):
-                    kinds[extent] = kind
-        elif (rank := _RANKS.get(capture)) is not None:
-            events += [(node.start_byte, -node.end_byte, rank, capture) for node in nodes]
-    if "local" in captures:
-        # What a pattern names is no anonymous function.
-        events = [e for e in events if e[2] != LOCAL or (e[0], -e[1]) not in kinds]
-    events += [(start, -end, DEF, kind) for (start, end), kind in kinds.items()]
-    events += section_events(captures)
-    events.sort()
-    return events
-
-
-def _strength(kind: str) -> int:
-    return WEAK.get(kind, len(WEAK) + 1)
-
-
-def section_events(captures: Captures) -> list[Event]:
-    """Headings as nested ranges: each lasts until the next one of its level or above."""
-    headings = sorted(
-        (node.start_byte, int(capture[8:]), node.end_byte)
-        for capture, nodes in captures.items()
-        if capture.startswith("heading.")
-        for node in nodes
-    )
-    events: list[Event] = []
-    ends: dict[int, int] = {}
-    for start, level, head_end in reversed(headings):
-        end = min((at for upto, at in ends.items() if upto <= level), default=END_OF_FILE)
-        ends[level] = start
-        events += [(start, -end, DEF, "section"), (head_end, -head_end, BODY, "body")]
-    return events
