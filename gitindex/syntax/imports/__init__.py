@@ -26,7 +26,7 @@ def read_imports(captures: Captures, starts: list[int], language: str) -> tuple[
         found = list(_statements(captures, STATEMENTS[language]))
     else:
         return ()
-    # Readers say where by byte: `start_point` of tree-sitter 0.26.0 crashes the process.
+    # Readers say where by byte: `start_point.row` of tree-sitter 0.26.0 crashes the process.
     ordered = sorted(found, key=lambda item: item.line)
     return tuple(item._replace(line=bisect_right(starts, item.line) - 1) for item in ordered)
 
