@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from gitindex import hooks
+from gitindex import face, hooks
 from gitindex.doctor import examine
 from gitindex.hooks.include import install_include
 from gitindex.hooks.place import knows_config_hooks
@@ -20,14 +20,19 @@ from gitindex.proof import fire, measure_cost
 from gitindex.shipped import event_script
 from tests import gits
 from tests.support import Repo
-from tests.test_install import Case, follow, program, run_tool, set_hooks, snapshot
+from tests.test_install import Case, follow, opt_in, program, run_tool, set_hooks, snapshot
 
 Findings = dict[str, dict[str, Any]]
 
 
 @pytest.fixture
-def sound(quiet: Repo) -> Repo:
-    return quiet
+def sound(repo: Repo) -> Repo:
+    """Opted in and installed; there is no index, and hooks start nothing."""
+    repo.write("app.py", "x = 1\n")
+    repo.commit("first")
+    opt_in(repo)
+    hooks.install(repo.worktree)
+    return repo
 
 
 def ask(repo: Repo, capsys: pytest.CaptureFixture[str], trial: bool = False) -> Findings:
@@ -46,16 +51,16 @@ def bad(found: Findings) -> set[str]:
     return {name for name, finding in found.items() if not finding["ok"]}
 
 
-def test_sound(sound: Repo) -> None:
+def test_sound(quiet: Repo) -> None:
     """Through the command line, with the trial; the text says the same as the JSON."""
-    done = sound.gitindex("doctor", "--json")
+    done = quiet.gitindex("doctor", "--json")
     answer = json.loads(done.stdout)
     assert done.returncode == 0, answer
     found = {finding["name"]: finding for finding in answer["findings"]}
     assert set(hooks.EVENTS) <= found.keys()
     assert "arrived once" in found["trial commit"]["detail"]
     assert 0 < answer["hookCostMs"]["p50"] <= answer["hookCostMs"]["p99"]
-    text = sound.gitindex("doctor", "--no-trial").stdout
+    text = quiet.gitindex("doctor", "--no-trial").stdout
     assert "BAD" not in text
     assert "ok  post-commit: installed at" in text
 
@@ -74,18 +79,18 @@ def trace(repo: Repo) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("linked", [False, True], ids=["main", "linked worktree"])
-def test_no_trace(sound: Repo, tmp_path: Path, linked: bool) -> None:
-    repo = sound
+def test_no_trace(quiet: Repo, tmp_path: Path, linked: bool) -> None:
+    repo = quiet
     if linked:
-        sound.git("worktree", "add", "-q", str(tmp_path / "linked"), env={"GITINDEX": "0"})
+        quiet.git("worktree", "add", "-q", str(tmp_path / "linked"), env={"GITINDEX": "0"})
         repo = Repo(tmp_path / "linked")
-    sound.write("app.py", "edited = 1\n")
-    before = trace(sound)
+    quiet.write("app.py", "edited = 1\n")
+    before = trace(quiet)
     fired = fire(repo.worktree)
     assert fired.events == ("post-commit ",)
-    sound.wait_idle()
-    assert trace(sound) == before
-    assert sound.git("fsck", "--no-dangling") == sound.git("fsck")
+    quiet.wait_idle()
+    assert trace(quiet) == before
+    assert quiet.git("fsck", "--no-dangling") == quiet.git("fsck")
 
 
 def test_trial_before_the_first_commit(repo: Repo) -> None:
@@ -95,17 +100,17 @@ def test_trial_before_the_first_commit(repo: Repo) -> None:
     assert repo.try_git("rev-parse", "HEAD^{commit}").returncode != 0
 
 
-def test_an_event_during_the_trial_is_served(sound: Repo) -> None:
+def test_an_event_during_the_trial_is_served(quiet: Repo) -> None:
     """The trial holds the lease for a moment: a commit made meanwhile is not lost."""
-    lock = RunnerLock(sound.worktree.lock)
+    lock = RunnerLock(quiet.worktree.lock)
     assert lock.acquire()
-    sound.write("app.py", "during = 1\n")
-    sound.commit("during")
-    sound.wait_idle()
+    quiet.write("app.py", "during = 1\n")
+    quiet.commit("during")
+    quiet.wait_idle()
     lock.release()
-    assert Path(sound.worktree.spool).exists()
-    fire(sound.worktree)
-    sound.wait_fresh()
+    assert Path(quiet.worktree.spool).exists()
+    fire(quiet.worktree)
+    quiet.wait_fresh()
 
 
 def test_trial_under_a_foreign_environment(sound: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,18 +125,18 @@ def test_hook_cost_is_that_of_a_shell() -> None:
 
 
 def test_config_hooks_are_proven(
-    sound: Repo, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    quiet: Repo, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     try:
         monkeypatch.setenv("PATH", gits.newer_git((2, 54)).path)
     except gits.GitUnavailable as why:
         pytest.skip(str(why))
-    hooks.install(sound.worktree)
-    found = ask(sound, capsys, trial=True)
+    hooks.install(quiet.worktree)
+    found = ask(quiet, capsys, trial=True)
     assert bad(found) == set(), found
     assert "config" in found["post-commit"]["detail"]
-    sound.git("config", "hook.gitindex-post-commit.enabled", "false")
-    assert bad(ask(sound, capsys, trial=True)) == {"trial commit"}
+    quiet.git("config", "hook.gitindex-post-commit.enabled", "false")
+    assert bad(ask(quiet, capsys, trial=True)) == {"trial commit"}
 
 
 # The breakages of githooks.md, item 46
@@ -172,7 +177,7 @@ def test_hooks_path_changed(sound: Repo, capsys: pytest.CaptureFixture[str]) -> 
 def test_interpreter_moved(sound: Repo, capsys: pytest.CaptureFixture[str], python: str) -> None:
     Path(sound.worktree.store, "python").write_text(f"{python}\n")
     assert "interpreter" in bad(ask(sound, capsys))
-    sound.gitindex("install")
+    face.create_store(sound.worktree)
     assert "interpreter" not in bad(ask(sound, capsys))
 
 
@@ -215,12 +220,12 @@ def _our_block(repo: Repo) -> bytes:
     return whole.split(b"\n", 1)[1].replace(b"post-merge", b"post-commit")
 
 
-def test_errors_in_the_log(sound: Repo, capsys: pytest.CaptureFixture[str]) -> None:
-    Log(sound.worktree.store).write("runner crashed", error="OSError(28)")
-    found = ask(sound, capsys)
+def test_errors_in_the_log(quiet: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    Log(quiet.worktree.store).write("runner crashed", error="OSError(28)")
+    found = ask(quiet, capsys)
     assert "OSError(28)" in found["log"]["detail"]
-    sound.gitindex("index", "--force")
-    assert "log" not in ask(sound, capsys)
+    quiet.gitindex("index", "--force")
+    assert "log" not in ask(quiet, capsys)
 
 
 def test_script_gone(sound: Repo, capsys: pytest.CaptureFixture[str]) -> None:
@@ -280,7 +285,7 @@ def test_not_opted_in(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
     assert not Path(repo.worktree.store).exists()
 
 
-def test_public_folder_is_not_ours(sound: Repo, capsys: pytest.CaptureFixture[str]) -> None:
-    shutil.rmtree(sound.path / ".llmc")
-    os.symlink("elsewhere", sound.path / ".llmc")
-    assert ".llmc" in bad(ask(sound, capsys))
+def test_public_folder_is_not_ours(quiet: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.rmtree(quiet.path / ".llmc")
+    os.symlink("elsewhere", quiet.path / ".llmc")
+    assert ".llmc" in bad(ask(quiet, capsys))

@@ -153,17 +153,17 @@ def test_rebase_in_a_linked_worktree(
     quiet.gitindex("uninstall")
     configure(quiet, source)
     install(quiet, tool)
-    off = {"GITINDEX": "0"}
-    quiet.git("worktree", "add", "-q", str(tmp_path / "linked"), "-b", "topic", env=off)
+    unseen = ("-c", "core.hooksPath=/dev/null")
+    quiet.git(*unseen, "worktree", "add", "-q", str(tmp_path / "linked"), "-b", "topic")
     linked = Repo(tmp_path / "linked")
     for number in range(5):
         linked.write(f"topic{number}.py", f"def topic{number}():\n    pass\n")
         linked.git("add", "-A")
-        linked.git("commit", "-qm", f"{number}", env=off)
+        linked.git(*unseen, "commit", "-qm", f"{number}")
     linked.index()
     quiet.write("base.py", "base = 1\n")
     quiet.git("add", "-A")
-    quiet.git("commit", "-qm", "base", env=off)
+    quiet.git(*unseen, "commit", "-qm", "base")
     done = linked.try_git("rebase", "main")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "index.lock" not in done.stderr

@@ -17,9 +17,12 @@ import pytest
 
 from gitindex import hooks
 from gitindex.aliases import install_aliases, uninstall_aliases
+from gitindex.face import create_store
+from gitindex.runner import Request, Runner
 from gitindex.shipped import shipped_folder
 from gitindex.spool import append_event
 from gitindex.templates import write_template
+from gitindex.words import IndexState
 from tests.support import TIMEOUT, Repo, stop_runners, wait_for
 from tests.test_install import SH, Case, set_hooks, snapshot
 
@@ -35,6 +38,18 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copy(Path(os.environ["HOME"], ".gitconfig"), folder / ".gitconfig")
     monkeypatch.setenv("HOME", str(folder))
     return folder
+
+
+@pytest.fixture
+def proven(repo: Repo) -> Repo:
+    """A fresh index made in this very process, and no hooks."""
+    repo.write("app.py", "x = 1\n")
+    repo.write("lib/util.py", "def helper():\n    return 42\n")
+    repo.commit("first")
+    create_store(repo.worktree)
+    Runner(repo.worktree).serve(Request(repo.worktree, "index"))
+    assert repo.verdict().state is IndexState.FRESH
+    return repo
 
 
 # The template directory
@@ -120,11 +135,11 @@ def test_an_alias_of_the_user_stays(repo: Repo, home: Path) -> None:
     assert repo.git("config", "alias.fresh") == "pull --rebase\n"
 
 
-def test_idx_runs_where_the_user_is(quiet: Repo, home: Path) -> None:
+def test_idx_runs_where_the_user_is(proven: Repo, home: Path) -> None:
     install_aliases()
     bare = {"PATH": "/usr/bin:/bin"}
-    assert quiet.git("-C", "lib", "idx", "status", "--short", env=bare) == "fresh\n"
-    found = quiet.try_git("idx", "search", "helper", "--json")
+    assert proven.git("-C", "lib", "idx", "status", "--short", env=bare) == "fresh\n"
+    found = proven.try_git("idx", "search", "helper", "--json")
     assert json.loads(found.stdout)["status"] == "ok"
 
 
@@ -205,22 +220,22 @@ STATES: dict[str, Callable[[Repo], None]] = {
 
 @pytest.mark.parametrize("change", STATES.values(), ids=STATES)
 def test_git_fresh_says_what_gitindex_says(
-    quiet: Repo, home: Path, change: Callable[[Repo], None]
+    proven: Repo, home: Path, change: Callable[[Repo], None]
 ) -> None:
     """Exit code and first word; also when the environment changed after the marker."""
     install_aliases()
-    change(quiet)
-    told = quiet.gitindex("status")
+    change(proven)
+    told = proven.verdict()
     for ahead in (60, -60):
-        _date_marker(quiet, time.time() + ahead)
-        done = quiet.try_git("fresh", env={"PATH": "/usr/bin:/bin"})
-        assert (done.returncode, done.stderr) == (told.returncode, "")
-        assert done.stdout.split(":")[0].strip() == told.stdout.split(":")[0].strip()
+        _date_marker(proven, time.time() + ahead)
+        done = proven.try_git("fresh", env={"PATH": "/usr/bin:/bin"})
+        assert (done.returncode, done.stderr) == (told.code, "")
+        assert done.stdout.split(":")[0].strip() == told.state
     if change is _nothing:
-        _date_marker(quiet, time.time() + 60)
-        Path(quiet.worktree.store, "python").write_text("/nonexistent\n")
-        script = quiet.git("config", "alias.fresh").replace(sys.executable, "/nonexistent")
-        assert quiet.git("-c", f"alias.quick={script}", "quick") == "fresh\n", "without Python"
+        _date_marker(proven, time.time() + 60)
+        Path(proven.worktree.store, "python").write_text("/nonexistent\n")
+        script = proven.git("config", "alias.fresh").replace(sys.executable, "/nonexistent")
+        assert proven.git("-c", f"alias.quick={script}", "quick") == "fresh\n", "without Python"
 
 
 def _date_marker(repo: Repo, when: float) -> None:
