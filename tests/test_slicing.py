@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -12,8 +15,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from gitindex.errors import GitIndexError
+from gitindex.slices import Place, slice_file
 from gitindex.slicing.question import slice_text
 from gitindex.slicing.wire import Question
+from tests.support import Repo
 
 FIXTURES = Path(__file__).parent / "fixtures" / "slicing"
 LANGUAGES = {
@@ -66,6 +72,161 @@ def test_a_slice_is_exactly_the_lines_marked_in_the_fixture(case: Case) -> None:
 
 def lines(answer: dict[str, Any]) -> list[int]:
     return [line["line"] for line in answer["lines"]]
+
+
+def ask(text: str | bytes, language: str, line: int, column: int | None = None) -> dict[str, Any]:
+    data = text.encode() if isinstance(text, str) else text
+    return slice_text(data, language, Question(line, column))
+
+
+def places(answer: dict[str, Any], field: str) -> list[tuple[str, int, int]]:
+    return [(place["name"], place["line"], place["column"]) for place in answer[field]]
+
+
+FLOW = """\
+def f(a, b):
+    x = a
+    if b:
+        x = b
+    x += 1
+    box = [x]
+    box[0] = b
+    return x, box
+"""
+
+
+def test_the_definitions_that_reach_one_use() -> None:
+    answer = ask(FLOW, "python", 5, 5)
+    assert answer["variable"]["role"] == "update"
+    assert places(answer, "definitions") == [("x", 2, 5), ("x", 4, 9)]
+    assert places(answer, "uses") == [("x", 6, 12), ("x", 8, 12)]
+
+
+def test_the_uses_of_one_definition() -> None:
+    answer = ask(FLOW, "python", 4, 9)
+    assert answer["variable"]["role"] == "definition"
+    assert places(answer, "definitions") == [("x", 4, 9)]
+    assert places(answer, "uses") == [("x", 5, 5)]
+    assert places(ask(FLOW, "python", 1, 10), "uses") == [("b", 3, 8), ("b", 4, 13), ("b", 7, 14)]
+
+
+def test_a_store_into_a_part_is_weak_and_a_use() -> None:
+    answer = ask(FLOW, "python", 8, 15)
+    assert [(d["line"], d["weak"]) for d in answer["definitions"]] == [(6, False), (7, True)]
+    assert places(answer, "uses") == [("box", 7, 5), ("box", 8, 15)]
+
+
+def test_a_line_names_its_function_and_what_it_reads_and_feeds() -> None:
+    answer = ask(FLOW, "python", 6)
+    assert answer["function"] == {"name": "f", "kind": "function", "line": 1, "endLine": 8}
+    assert places(answer, "definitions") == [("x", 5, 5)]
+    assert places(answer, "uses") == [("box", 7, 5), ("box", 8, 15)]
+    assert "variable" not in answer
+
+
+def test_a_captured_name_is_asked_where_it_has_its_value() -> None:
+    text = "function f(limit, items) {\n  return items.filter((x) => x > limit);\n}\n"
+    answer = ask(text, "javascript", 2, text.split("\n")[1].index("limit") + 1)
+    assert answer["function"]["name"] == "f"
+    assert places(answer, "definitions") == [("limit", 1, 12)]
+    assert ask(text, "javascript", 2, 30)["function"]["name"] == "f.<anonymous>"
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["lf", "crlf"])
+def test_columns_are_bytes_and_utf16_beside_them(end: str) -> None:
+    text = end.join(["def f(größe):", '    s = "😀é"; x = größe', "    return x", ""])
+    answer = ask(text, "python", 3, 12)
+    assert answer["definitions"] == [
+        {"name": "x", "line": 2, "column": 19, "columnUtf16": 16, "endColumn": 20, "weak": False}
+    ]
+    assert [line["text"] for line in answer["lines"]] == text.split(end)[:3]
+    used = ask(text, "python", 2, 23)
+    assert used["variable"]["name"] == "größe"
+    assert places(used, "definitions") == [("größe", 1, 7)]
+
+
+def test_other_encodings_are_read() -> None:
+    text = "def f(a):\n    b = a\n    return b\n"
+    for data in (text.encode("utf-16"), b"\xef\xbb\xbf" + text.encode(), text.encode()[:-1]):
+        assert lines(ask(data, "python", 3)) == [1, 2, 3]
+    latin = b"def f(a):\n    b = '\xe9' + a\n    return b\n"
+    assert lines(ask(latin, "python", 3)) == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "status", "message"),
+    [
+        (0, None, "invalid_request", "no line 0: the file has 4"),
+        (5, None, "invalid_request", "no line 5: the file has 4"),
+        (2, None, "not_found", "line 2 is blank"),
+        (3, None, "not_found", "no statement of a function or of the file on line 3"),
+        (1, 9, "not_found", "no variable of a function or of the file on line 1, column 9"),
+        (4, 99, "invalid_request", "no column 99 on line 4"),
+    ],
+)
+def test_a_bad_place_is_told_in_one_line(
+    line: int, column: int | None, status: str, message: str
+) -> None:
+    text = "def f(a):\n\n    # a comment\n    return a\n"
+    assert ask(text, "python", line, column) == {"status": status, "message": message}
+
+
+def test_only_some_languages_have_slices() -> None:
+    assert ask("fn main() {}\n", "rust", 1)["status"] == "unsupported"
+    assert ask("", "python", 1)["status"] == "invalid_request"
+
+
+def test_broken_code_is_sliced_as_far_as_it_is_understood() -> None:
+    answer = ask("def f(a):\n    x = a\n    y = = 3\n    return x\n", "python", 4)
+    assert answer["partial"]
+    assert {1, 2, 4} <= set(lines(answer))
+
+
+BOMBS = {
+    "deep blocks": ("python", "".join(f"{' ' * n}if a:\n" for n in range(900)) + " " * 900 + "b = a\n"),
+    "deep braces": ("javascript", "{" * 10_000 + "x = 1" + "}" * 10_000 + "\n"),
+    "deep brackets": ("python", "x = " + "(" * 10_000 + "a" + ")" * 10_000 + "\n"),
+    "deep lambdas": ("python", "f = " + "lambda a: " * 1_000 + "a\n"),
+    "long sum": ("java", "class A { int f(int a) { return " + "a + " * 10_000 + "a; } }\n"),
+    "many elifs": ("python", "if a: x = 1\n" + "elif a: x = 2\n" * 1_000),
+    "many else ifs": ("go", "package p\nfunc f(a int) {\n" + "if a > 1 { } else " * 900 + "{ }\n}\n"),
+    "many statements": ("python", "x = 1\n" + "x = x + 1\n" * 2_000),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_bomb_is_answered(name: str) -> None:
+    language, text = BOMBS[name]
+    line = text.count("\n")
+    for asked in (1, line):
+        answer = ask(text, language, asked)
+        assert answer["status"] in ("ok", "not_found"), answer
+
+
+def test_finally_in_finally_ends() -> None:
+    text = "def f(a):\n"
+    for depth in range(1, 18):
+        pad = "    " * depth
+        text += f"{pad}try:\n{pad}    if a: return 1\n{pad}    if a: return 2\n{pad}finally:\n"
+    text += "    " * 18 + "pass\n"
+    answer = ask(text, "python", 3)
+    assert answer["status"] == "error"
+    assert answer["message"] == "the function on line 3 is too large to slice"
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(st.sampled_from(sorted(LANGUAGES)), st.data())
+def test_damaged_code_never_fails(file: str, data: st.DataObject) -> None:
+    whole = (FIXTURES / file).read_bytes()
+    start = data.draw(st.integers(0, len(whole) - 1))
+    hole = data.draw(st.binary(max_size=4))
+    damaged = whole[start // 2 : start] + hole + whole[start + len(hole) + 7 :][:1500]
+    count = damaged.count(b"\n") + 1
+    line = data.draw(st.integers(1, count))
+    column = data.draw(st.none() | st.integers(1, 40))
+    question = Question(line, column, data.draw(st.booleans()))
+    answer = slice_text(damaged, LANGUAGES[file], question)
+    assert answer["status"] in ("ok", "not_found", "invalid_request")
 
 
 class Line(NamedTuple):
@@ -204,7 +365,7 @@ def run(text: str, arguments: tuple[int, int, int]) -> Seen:
 
 ARGUMENTS = [(0, 1, 2), (3, 0, 1), (1, 1, 1)]
 _settings = settings(
-    max_examples=300, deadline=None, derandomize=True,
+    max_examples=150, deadline=None, derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )  # fmt: skip
 
@@ -230,3 +391,102 @@ def test_the_slice_of_a_return_comes_to_it_with_the_same_values(program: tuple[L
             assert found == wanted, f"{whole}\n--- {line}, {arguments}\n{reduced}"
         together = made.text(set().union(*slices.values()))
         assert run(together, arguments) == expected, f"{whole}\n--- {arguments}\n{together}"
+
+
+@pytest.fixture
+def code(repo: Repo) -> Repo:
+    repo.write("src/flow.py", FLOW)
+    repo.write("notes.txt", "words\n")
+    repo.commit()
+    return repo
+
+
+def test_the_command_marks_the_asked_line(code: Repo) -> None:
+    done = code.gitindex("slice", "src/flow.py:5")
+    assert done.returncode == 0
+    assert done.stdout.split("\n") == [
+        "src/flow.py: f (worktree)",
+        "      1  def f(a, b):",
+        "      2      x = a",
+        "      3      if b:",
+        "      4          x = b",
+        ">     5      x += 1",
+        "",
+    ]
+    below = code.gitindex("slice", "flow.py:6", "--forward", cwd=code.path / "src")
+    assert [line[:7] for line in below.stdout.split("\n")[1:-1]] == [
+        ">     6", "      7", "      8",
+    ]  # fmt: skip
+
+
+def test_json_says_what_was_asked_and_where_the_text_is_from(code: Repo) -> None:
+    answer = code.answer("slice", "src/flow.py:8:12")
+    assert {k: answer[k] for k in ("status", "path", "line", "column", "direction", "source")} == {
+        "status": "ok", "path": "src/flow.py", "line": 8, "column": 12, "direction": "backward",
+        "source": "worktree",
+    }  # fmt: skip
+    assert "freshness" not in answer
+    code.index()
+    answer = code.answer("slice", "src/flow.py:8:12")
+    assert answer["source"] == f"index@{code.tree()}"
+    assert answer["receipt"]["treeId"] == code.tree()
+    assert answer["freshness"]["state"] == "fresh"
+    code.write("src/flow.py", FLOW.replace("x += 1", "x += 2"))
+    answer = code.answer("slice", "src/flow.py:8:12")
+    assert answer["source"] == "worktree"
+    assert "    x += 2" in [line["text"] for line in answer["lines"]]
+
+
+@pytest.mark.parametrize(
+    ("place", "code_", "message"),
+    [
+        ("src/flow.py", 2, "not FILE:LINE[:COL]: src/flow.py"),
+        ("src/flow.py:x", 2, "not FILE:LINE[:COL]: src/flow.py:x"),
+        ("src/flow.py:99", 2, "no line 99: the file has 8"),
+        ("src/none.py:1", 2, "no such file: src/none.py"),
+        ("src/flow.py/x.py:1", 2, "cannot read src/flow.py/x.py: a link, or not a folder"),
+        ("src:1", 2, "not a regular file: src"),
+        ("../outside.py:1", 2, "outside the repository: ../outside.py"),
+        ("link.py:1", 2, "cannot read link.py: a link, or not a folder"),
+        ("linked/flow.py:1", 2, "cannot read linked/flow.py: a link, or not a folder"),
+        ("notes.txt:1", 2, "no slices for text files"),
+        ("src/flow.py:1:4", 1, "no variable of a function or of the file on line 1, column 4"),
+        ("large.py:1", 4, "larger than 1048576 bytes: large.py"),
+    ],
+)
+def test_bad_input_is_one_line_and_its_exit_code(
+    code: Repo, place: str, code_: int, message: str
+) -> None:
+    (code.path.parent / "outside.py").write_text("x = 1\n")
+    (code.path / "link.py").symlink_to("src/flow.py")
+    (code.path / "linked").symlink_to("src")
+    (code.path / "large.py").write_text("x = 1\n" * 200_000)
+    done = code.gitindex("slice", place)
+    assert (done.returncode, done.stdout) == (code_, "")
+    assert done.stderr == f"gitindex: {message}\n"
+
+
+def test_a_refusal_is_also_json(code: Repo) -> None:
+    done = code.gitindex("slice", "notes.txt:1", "--json")
+    assert done.returncode == 2
+    assert json.loads(done.stdout)["status"] == "unsupported"
+
+
+def test_a_parser_that_dies_or_hangs_is_an_error(
+    code: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = Place("src/flow.py", 5, None)
+    monkeypatch.setenv("GITINDEX_TEST_FAULT", "crash:x += 1")
+    with pytest.raises(GitIndexError, match="cannot parse the file: crashed") as caught:
+        slice_file(place, str(code.path))
+    assert caught.value.code == 4
+    monkeypatch.setenv("GITINDEX_TEST_FAULT", "hang:x += 1")
+    with pytest.raises(GitIndexError, match="cannot parse the file: timed out") as caught:
+        slice_file(place, str(code.path), seconds=1.0)
+    assert caught.value.code == 4
+
+
+def test_the_command_does_not_load_the_parser_itself() -> None:
+    program = "import sys, gitindex.slices; sys.exit('tree_sitter' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], timeout=60, check=False)
+    assert done.returncode == 0

@@ -9,7 +9,7 @@ from gitindex.slicing import braces
 from gitindex.slicing.ir import Block, Kind, Statement, Trait
 from gitindex.slicing.reader import Grammar, Place, Reader, jump
 from gitindex.slicing.scope import Scope
-from gitindex.slicing.walk import Context, Role, Table, Walker, field_of, text_of
+from gitindex.slicing.walk import Context, Findings, Role, Table, Walker, field_of, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -195,9 +195,10 @@ def _read_declaration(reader: Reader, node: Node, place: Place) -> list[Statemen
         context = Context(place.scope.function)
     found: list[Statement] = []
     for child in node.named_children:
-        is_var = child.type == "variable_declarator"
-        if is_var and (node.type in _LEXICAL or field_of(child, "value") is not None):
+        if child.type == "variable_declarator":
             head = reader.head((child, context), start=None if found else node)
+            if node.type not in _LEXICAL and field_of(child, "value") is None:
+                head = head._replace(found=Findings())  # its variable keeps what it has
             found.append(reader.make(Kind.SIMPLE, head))
     return found
 

@@ -35,6 +35,7 @@ class Flow:
         self._all_defined: dict[int, set[DefSite]] = defaultdict(set)
         self._captured: dict[int, set[UseSite]] = defaultdict(set)
         self._shared: set[int] = set()
+        self._reaching: dict[tuple[int, int], set[DefSite]] = {}
         runs = _reachable(graph)
         for node, statement in enumerate(graph.statements):
             self._defined.append(self._note(statement if node in runs else None))
@@ -61,7 +62,10 @@ class Flow:
         own = [d for d in self._defined[node].get(use.variable, ()) if d.early]
         found = {DefSite(self._id(node), definition) for definition in own}
         if not self._is_settled(own, use) and use.variable in self._all_defined:
-            found |= self._search_back(node, use.variable)
+            asked = (node, use.variable)
+            if asked not in self._reaching:
+                self._reaching[asked] = self._search_back(*asked)
+            found |= self._reaching[asked]
         return found
 
     def uses_of(self, node: int, definition: Definition) -> set[UseSite]:

@@ -25,6 +25,9 @@ GRAMMARS = {
     "java": java.GRAMMAR,
 }
 
+MAX_PLACES = 1_000
+"""Definitions and uses in one answer; the lines are never cut."""
+
 
 def answer(data: bytes, language: str, asked: bytes) -> bytes:
     """The reply of a worker to an encoded question."""
@@ -93,6 +96,7 @@ def _fields(asked: Asked, question: Question, lines: list[bytes]) -> dict[str, A
         },
         "definitions": _places({site.definition for site in definitions}, lines),
         "uses": _places({site.use for site in uses}, lines),
+        "truncated": max(len(definitions), len(uses)) > MAX_PLACES,
         "lines": [
             {"line": at + 1, "text": _text(lines[at])}
             for at in lines_of(analysis.statements[id] for id in chosen)
@@ -142,7 +146,7 @@ def _role(asked: Asked) -> str:
 
 
 def _places(names: Iterable[Definition | Use], lines: list[bytes]) -> list[dict[str, Any]]:
-    ordered = sorted(names, key=lambda name: (name.span, name))
+    ordered = sorted(names, key=lambda name: (name.span, name))[:MAX_PLACES]
     return [_place(name, lines) for name in ordered]
 
 
@@ -163,6 +167,8 @@ def _place(name: Definition | Use, lines: list[bytes]) -> dict[str, Any]:
 
 
 def _utf16(lines: list[bytes], span: Span) -> int:
+    if lines[span.line].isascii():
+        return span.column
     before = lines[span.line][: span.column].decode("utf-8", "replace")
     return len(before.encode("utf-16-le")) // 2
 
