@@ -160,6 +160,32 @@ def test_q22_rebase_of_fifty_and_amend_storm(indexed: Repo) -> None:
     assert len(indexed.jobs()) - before <= 10
 
 
+def test_a_busy_runner_never_takes_the_index_lock(indexed: Repo) -> None:
+    """200 times add and commit while refreshes and readers go on without a pause: git never fails."""
+    done = threading.Event()
+
+    def busy(*command: str) -> None:
+        while not done.is_set():
+            indexed.gitindex(*command)
+
+    threads = [
+        threading.Thread(target=busy, args=command)
+        for command in (("run",), ("status",), ("search", "b"))
+    ]
+    for thread in threads:
+        thread.start()
+    try:
+        for number in range(200):
+            indexed.write("busy.py", f"b = {number}\n")
+            indexed.git("add", "busy.py")
+            indexed.git("commit", "-q", "-m", f"b {number}")
+    finally:
+        done.set()
+        for thread in threads:
+            thread.join()
+    _settled(indexed)
+
+
 def test_a_replaced_repository_is_left_alone(indexed: Repo, tmp_path: Path) -> None:
     """A runner that outlives its repository writes nothing beside another one."""
     indexed.wait_idle()
