@@ -17,8 +17,11 @@ from hypothesis import strategies as st
 
 from gitindex.errors import GitIndexError
 from gitindex.slices import Place, slice_file
-from gitindex.slicing.question import slice_text
+from gitindex.slicing.analysis import Analysis
+from gitindex.slicing.question import GRAMMARS, slice_text
+from gitindex.slicing.units import find_line
 from gitindex.slicing.wire import Question
+from gitindex.syntax.parser import parse_tree
 from tests.support import Repo
 
 FIXTURES = Path(__file__).parent / "fixtures" / "slicing"
@@ -391,6 +394,20 @@ def test_the_slice_of_a_return_comes_to_it_with_the_same_values(program: tuple[L
             assert found == wanted, f"{whole}\n--- {line}, {arguments}\n{reduced}"
         together = made.text(set().union(*slices.values()))
         assert run(together, arguments) == expected, f"{whole}\n--- {arguments}\n{together}"
+
+
+@settings(parent=_settings, max_examples=40)
+@given(_programs)
+def test_what_a_statement_influences_is_what_depends_on_it(program: tuple[Line, ...]) -> None:
+    text = Rendered((*program, Line("return 'RETURN', a"))).text()
+    root = parse_tree(text.encode(), "python")
+    assert root is not None
+    asked = find_line(root, GRAMMARS["python"], 0)
+    assert asked is not None
+    analysis = Analysis(asked.unit)
+    forward = {(one, two) for one in analysis.statements for two in analysis.forward([one])}
+    backward = {(one, two) for two in analysis.statements for one in analysis.backward([two])}
+    assert forward == backward, text
 
 
 @pytest.fixture

@@ -36,12 +36,11 @@ class Flow:
         self._captured: dict[int, set[UseSite]] = defaultdict(set)
         self._shared: set[int] = set()
         self._reaching: dict[tuple[int, int], set[DefSite]] = {}
-        runs = _reachable(graph)
-        for node, statement in enumerate(graph.statements):
-            self._defined.append(self._note(statement if node in runs else None))
+        self._runs = _reachable(graph)
+        for statement in graph.statements:
+            self._defined.append(self._note(statement))
 
     def _note(self, statement: Statement | None) -> dict[int, list[Definition]]:
-        """What a node defines; one that never runs defines nothing."""
         found: dict[int, list[Definition]] = defaultdict(list)
         if statement is None:
             return found
@@ -81,6 +80,8 @@ class Flow:
             here = stack.pop()
             if here in seen or self._graph.statements[here] is None:
                 continue
+            if here in self._runs and node not in self._runs:
+                continue
             seen.add(here)
             found |= set(self._seen_uses(here, variable))
             stack += self._graph.thrown[here]
@@ -94,8 +95,8 @@ class Flow:
         stack = list(self._ways_back(node))
         while stack:
             here, thrown = stack.pop()
-            if (here, thrown) in seen:
-                continue
+            if (here, thrown) in seen or (node in self._runs and here not in self._runs):
+                continue  # what never runs defines nothing for what does
             seen.add((here, thrown))
             made = self._defined[here].get(variable, ())
             found |= {DefSite(self._id(here), definition) for definition in made}
