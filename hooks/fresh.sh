@@ -67,6 +67,8 @@ gitindex_answer() {
     head=${status#*"# branch.oid "}
     case $marker in *'"headCommit": "'"${head%%
 *}"'"'*) ;; *) return 1 ;; esac
+    # The same marker before and after HEAD was read: nothing was published in between.
+    gitindex_read .llmc/completion_marker.json && [ "$content" = "$marker" ] || return 1
     code=1
     if [ -n "$queued" ]; then
         echo "stale: a refresh is queued"
