@@ -11,7 +11,6 @@ from gitindex.extract.frames import Request, pack, unpack
 from gitindex.extract.plain import plain_facts
 from gitindex.facts import encode_facts
 from gitindex.policy import MAX_PARSE_BYTES
-from gitindex.slicing.question import answer
 from gitindex.syntax.extract import extract_facts
 from gitindex.tokens import decode_text, lexical_text
 from gitindex.words import FactsStatus
@@ -24,6 +23,8 @@ FAULT_VARIABLE = "GITINDEX_TEST_FAULT"
 def extract(request: Request) -> tuple[bytes, bytes, bytes]:
     """The reply to one request."""
     if request.question:
+        from gitindex.slicing.question import answer  # lazily: a refresh never asks
+
         return answer(request.data, request.language, request.question), b"", b""
     text = decode_text(request.data)
     if len(request.data) > MAX_PARSE_BYTES:
