@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from tests.support import Repo
@@ -108,7 +110,7 @@ def test_a_partial_commit_is_judged_by_its_own_index(project: Repo) -> None:
     project.write("doc.md", "# more\n")
     hook = project.path / ".git/hooks/pre-commit"
     hook.parent.mkdir(exist_ok=True)
-    hook.write_text("#!/bin/sh\nexec gitindex impact --staged --dangling\n")
+    hook.write_text(f"#!/bin/sh\nexec {sys.executable} -m gitindex impact --staged --dangling\n")
     hook.chmod(0o755)
     assert project.try_git("commit", "-q", "-m", "doc", "doc.md").returncode == 0
     assert project.try_git("commit", "-q", "-m", "core").returncode == 1
