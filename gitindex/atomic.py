@@ -3,10 +3,17 @@
 import os
 
 
-def write_atomic(path: str, data: bytes, durable: bool = True) -> None:
+def write_atomic(
+    path: str,
+    data: bytes,
+    durable: bool = True,
+    mode: int = 0o600,
+    owner: tuple[int, int] | None = None,
+) -> None:
     """Replace `path` by `data`: temp beside it, fsync, rename, fsync the directory.
 
-    Not durable: still whole for every reader, but a power cut may lose it.
+    Not durable: still whole for every reader, but a power cut may lose it. `owner` is a user and a
+    group that the file is given to where we may.
     """
     folder, name = os.path.split(path)
     temp = os.path.join(folder, f".{name}.{os.urandom(8).hex()}.tmp")
@@ -16,6 +23,10 @@ def write_atomic(path: str, data: bytes, durable: bool = True) -> None:
             view = memoryview(data)
             while view:
                 view = view[os.write(fd, view) :]
+            if owner is not None and owner != (os.geteuid(), os.getegid()):
+                _give_to(fd, owner)
+            if mode != 0o600:
+                os.fchmod(fd, mode)
             if durable:
                 os.fsync(fd)
         finally:
@@ -58,6 +69,13 @@ def read_small(path: str, limit: int = 1 << 20) -> bytes | None:
         return data
     finally:
         os.close(fd)
+
+
+def _give_to(fd: int, owner: tuple[int, int]) -> None:
+    try:
+        os.fchown(fd, *owner)
+    except PermissionError:
+        return  # we may not; git runs it all the same
 
 
 def _discard(temp: str) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import stat
 from typing import NamedTuple
 
-from gitindex.atomic import remove, sync_dir
+from gitindex.atomic import remove, write_atomic
 from gitindex.hooks import block
 from gitindex.hooks.block import BLOCK_VERSION, ORIGINAL, SHEBANG, Form, Found
 
@@ -105,25 +104,8 @@ def write_hook(
     path: str, data: bytes, mode: int = 0o755, like: os.stat_result | None = None
 ) -> None:
     """Put a file in place in one step, with its mode: git never sees half a hook."""
-    folder, name = os.path.split(path)
-    temp = os.path.join(folder, f".{name}.{os.urandom(8).hex()}.tmp")
-    fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o700)
-    try:
-        try:
-            with os.fdopen(os.dup(fd), "wb") as file:
-                file.write(data)
-            if like is not None and (like.st_uid, like.st_gid) != (os.geteuid(), os.getegid()):
-                with contextlib.suppress(PermissionError):
-                    os.fchown(fd, like.st_uid, like.st_gid)
-            os.fchmod(fd, mode)
-            os.fsync(fd)
-        finally:
-            os.close(fd)
-        os.replace(temp, path)
-    except BaseException:
-        remove(temp)
-        raise
-    sync_dir(folder)
+    owner = (like.st_uid, like.st_gid) if like is not None else None
+    write_atomic(path, data, mode=mode, owner=owner)
 
 
 def _create(path: str, event: str, script: str) -> None:
