@@ -17,6 +17,9 @@ MAX_TERMS = 32
 MAX_LIMIT = 200
 SNIPPET_LINES = 3
 MAX_LINE = 240
+MAX_PLACES = 2_000
+
+_WHOLE_WORD = re.compile(r"\w+")
 
 
 class Candidate(NamedTuple):
@@ -133,10 +136,9 @@ def _definitions(served: Served, query: Query, blob_id: int) -> list[tuple[str, 
 
 def _results(served: Served, query: Query, ranked: list[Candidate]) -> Iterator[dict[str, Any]]:
     contents = read_blobs(served.worktree.root, [c.oid for c in ranked])
-    pattern = _pattern(query)
     for candidate in ranked:
         text = decode_text(contents.get(candidate.oid, b""))
-        best, matched = _look(text, query, pattern)
+        best, matched = _look(text, query)
         definitions = _definitions(served, query, candidate.blob_id)
         place = definitions[0][2] if definitions else best
         result: dict[str, Any] = {
@@ -155,13 +157,7 @@ def _results(served: Served, query: Query, ranked: list[Candidate]) -> Iterator[
         }
 
 
-def _pattern(query: Query) -> re.Pattern[str] | None:
-    """Words that contain a term of the query."""
-    parts = "|".join(re.escape(term) for term in query.terms)
-    return re.compile(rf"\w*(?:{parts})\w*", re.IGNORECASE) if parts else None
-
-
-def _look(text: str, query: Query, pattern: re.Pattern[str] | None) -> tuple[int, set[str]]:
+def _look(text: str, query: Query) -> tuple[int, set[str]]:
     """The first line with the most of what was asked, and the terms that are there at all.
 
     A word as it was asked for counts three times a part of one.
@@ -170,11 +166,34 @@ def _look(text: str, query: Query, pattern: re.Pattern[str] | None) -> tuple[int
     matched: set[str] = set()
     found: dict[int, set[str]] = {}
     line = at = 0
-    for match in pattern.finditer(text) if pattern else ():
-        line += text.count("\n", at, match.start())
-        at = match.start()
-        hits = terms.intersection(terms_of(match.group()))
+    for start, word in sorted(_words_with(text, query.terms)):
+        line += text.count("\n", at, start)
+        at = start
+        hits = terms.intersection(terms_of(word))
         matched |= hits
-        found.setdefault(line, set()).update(hits, asked & {match.group()})
+        found.setdefault(line, set()).update(hits, asked & {word})
     scores = {n: len(words & terms) + 2 * len(words & asked) for n, words in found.items()}
     return max(scores, key=lambda n: (scores[n], -n), default=0), matched
+
+
+def _words_with(text: str, terms: list[str]) -> set[tuple[int, str]]:
+    """The words of a text that contain a term, with their places: `find` is what is fast here."""
+    lowered = text.lower()
+    if len(lowered) != len(text):  # a few letters grow: then only the spelling asked for is seen
+        lowered = text
+    found: set[tuple[int, str]] = set()
+    for term in terms:
+        at = lowered.find(term)
+        while at != -1 and len(found) < MAX_PLACES:
+            match = _WHOLE_WORD.match(text, _word_start(text, at))
+            end = match.end() if match else at + len(term)
+            if match:
+                found.add((match.start(), match.group()))
+            at = lowered.find(term, max(end, at + 1))
+    return found
+
+
+def _word_start(text: str, at: int) -> int:
+    while at > 0 and (text[at - 1].isalnum() or text[at - 1] == "_"):
+        at -= 1
+    return at
