@@ -16,7 +16,7 @@ MAGIC = b"gixf1\n"
 
 MAX_NUMBER = 1 << 31
 _SYMBOL_TYPES = [str, str, str, int, int, int, int, str, str, int, bool]
-"""Types of a symbol's fields, compared at once: checking each by itself nearly doubles the cost of decoding."""
+"""Types of a symbol's fields, compared at once: one by one nearly doubles the cost of decoding."""
 
 
 class FactsKey(NamedTuple):
