@@ -6,6 +6,7 @@ Sources: this environment's own packages for Python, and the folder `GITINDEX_CO
 
 import os
 import shutil
+import subprocess
 import sysconfig
 
 import pytest
@@ -17,7 +18,16 @@ ENOUGH = 100
 """Definitions below which a share says nothing."""
 
 
-@pytest.mark.skipif(shutil.which("ctags") is None, reason="universal-ctags is not installed")
+def _is_universal() -> bool:
+    """Other programs are called ctags too."""
+    if shutil.which("ctags") is None:
+        return False
+    command = ["ctags", "--version"]
+    said = subprocess.run(command, capture_output=True, timeout=30, check=False).stdout
+    return said.startswith(b"Universal Ctags")
+
+
+@pytest.mark.skipif(not _is_universal(), reason="universal-ctags is not installed")
 @pytest.mark.parametrize("language", PARSERS)
 def test_agreement(language: str) -> None:
     folders = [os.environ.get("GITINDEX_CORPUS", "")]
