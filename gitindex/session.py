@@ -24,7 +24,6 @@ class Session:
 
     def __init__(self, worktree: Worktree) -> None:
         self._anchor = worktree
-        os.umask(0o077)  # whoever opens a store for writing: what is made in it is private
         _prepare(worktree)
         self.database: Database = open_writer(worktree.database)
         self._inode = os.stat(worktree.database).st_ino
