@@ -36,7 +36,10 @@ def _traceable() -> bool:
     return subprocess.run(command, capture_output=True, timeout=30, check=False).returncode == 0
 
 
-pytestmark = pytest.mark.skipif(not _traceable(), reason="strace cannot trace here")
+pytestmark = [
+    pytest.mark.skipif(not _traceable(), reason="strace cannot trace here"),
+    pytest.mark.timeout(300),
+]
 
 
 @pytest.fixture
@@ -162,6 +165,7 @@ def test_failing_calls_leave_old_answers_right(subject: Subject, error: str) -> 
 
 
 @pytest.mark.torture
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("fault", ["signal=KILL", "error=ENOSPC", "error=EIO", "error=EACCES"])
 def test_every_point(subject: Subject, fault: str) -> None:
     assert _walk(subject, fault + ":when={}", None) >= 50

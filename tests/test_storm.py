@@ -17,6 +17,8 @@ from gitindex.paths import Worktree
 from gitindex.words import IndexState
 from tests.support import Repo, runner_pids, wait_for
 
+pytestmark = pytest.mark.timeout(300)  # a loaded machine is slow, not wrong
+
 COMMITTERS = 8
 COMMITS = 50
 
@@ -215,6 +217,7 @@ def test_a_deleted_repository_stays_deleted(indexed: Repo) -> None:
 
 
 @pytest.mark.torture
+@pytest.mark.timeout(3600)
 def test_a_thousand_kills(indexed: Repo) -> None:
     for _ in range(5):
         test_killed_runners_lose_nothing(indexed)
