@@ -54,11 +54,6 @@ class LexicalWriter:
             self._writer.delete_documents_by_term("key", _term(key))
             self._writer.add_document(document)
 
-    def remove(self, key: FactsKey) -> None:
-        """Remove the document of one blob; gone after `commit`."""
-        with _translated():
-            self._writer.delete_documents_by_term("key", _term(key))
-
     def commit(self) -> None:
         """Make everything added so far durable and visible."""
         with _translated():

@@ -13,13 +13,12 @@ MAX_BYTES = 500_000
 class Log:
     """Appends to `<store>/log`; the older half is in `log.1`."""
 
-    def __init__(self, store: str, **fields: object) -> None:
+    def __init__(self, store: str) -> None:
         self._path = os.path.join(store, "log")
-        self._fields = fields
 
     def write(self, event: str, **fields: object) -> None:
         """One event with root, job and run id where known."""
-        line = {"at": utc_now(), "pid": os.getpid(), "event": event, **self._fields, **fields}
+        line = {"at": utc_now(), "pid": os.getpid(), "event": event, **fields}
         try:
             self._rotate()
             fd = os.open(
@@ -33,10 +32,6 @@ class Log:
                 os.close(fd)
         except OSError:
             return
-
-    def bind(self, **fields: object) -> Log:
-        """The same log with more fields on every line."""
-        return Log(os.path.dirname(self._path), **{**self._fields, **fields})
 
     def _rotate(self) -> None:
         if os.path.exists(self._path) and os.path.getsize(self._path) > MAX_BYTES:
