@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import json
-from array import array
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
+from gitindex.postings import (
+    NO_SYMBOL,
+    Occurrence,
+    Postings,
+    Use,
+    pack_postings,
+    read_postings,
+    unpack_places,
+)
 from gitindex.words import FactsStatus
 
-MAGIC = b"gixf1\n"
+__all__ = [
+    "NO_SYMBOL", "BlobFacts", "FactsCache", "FactsKey", "Import", "Occurrence", "Postings",
+    "Symbol", "Use", "decode_facts", "encode_facts", "pack_postings", "unpack_places",
+]  # fmt: skip
+
+MAGIC = b"gixf2\n"
 """Start of every serialised payload; the digit is the format's version."""
 
 
 MAX_NUMBER = 1 << 31
-_SYMBOL_TYPES = [str, str, str, int, int, int, int, str, str, int, bool]
-"""Types of a symbol's fields, compared at once: one by one nearly doubles the cost of decoding."""
+_SYMBOL_TYPES = (str, str, str, int, int, int, int, str, str, int, bool)
+"""Types of a symbol's fields."""
 
 
 class FactsKey(NamedTuple):
@@ -24,33 +35,6 @@ class FactsKey(NamedTuple):
 
     oid: str
     extractor: str
-
-
-class Use:
-    """What an occurrence does at its place: stored in four bits. 0–2 are definitions and imports."""
-
-    DEFINITION = 0
-    IMPORT = 1
-    REFERENCE = 2
-    CALL = 3
-    ATTRIBUTE = 4
-    TYPE = 5
-    INHERIT = 6
-    DECORATOR = 7
-
-
-NO_SYMBOL = (1 << 18) - 1
-"""Enclosing-symbol ordinal of an occurrence at module level."""
-
-
-class Occurrence(NamedTuple):
-    """One identifier at one place. Line and column are 0-based; the column counts UTF-8 bytes."""
-
-    name: str
-    line: int
-    column: int
-    use: int
-    enclosing: int
 
 
 class Symbol(NamedTuple):
@@ -90,21 +74,7 @@ class BlobFacts(NamedTuple):  # not a dataclass: a cold worker cannot afford the
     exports: tuple[str, ...] = ()
     interface_hash: str = ""
     flags: tuple[str, ...] = ()  # ambiguity flags of the contract
-    postings: Mapping[str, bytes] = MappingProxyType({})  # name -> packed places, sorted
-
-
-def pack_place(line: int, column: int, use: int, enclosing: int) -> int:
-    """One occurrence in 64 bits: 21 of line, 21 of column, 4 of use, 18 of enclosing symbol."""
-    return min(line, 0x1FFFFF) << 43 | min(column, 0x1FFFFF) << 22 | use << 18 | enclosing
-
-
-def unpack_places(name: str, packed: bytes) -> list[Occurrence]:
-    """The occurrences of `name` behind one posting, in file order."""
-    places = array("Q")
-    places.frombytes(packed)
-    return [
-        Occurrence(name, p >> 43, p >> 22 & 0x1FFFFF, p >> 18 & 15, p & NO_SYMBOL) for p in places
-    ]
+    postings: Postings = Postings({}, "")  # name -> packed places
 
 
 def encode_facts(facts: BlobFacts) -> bytes:
@@ -114,16 +84,16 @@ def encode_facts(facts: BlobFacts) -> bytes:
         "status": facts.status,
         "lines": facts.lines,
         "reason": facts.reason,
-        "symbols": facts.symbols,
+        "symbols": list(zip(*facts.symbols, strict=True)),
         "imports": facts.imports,
         "exports": facts.exports,
         "interfaceHash": facts.interface_hash,
         "flags": facts.flags,
         "names": list(facts.postings),
-        "counts": [len(p) for p in facts.postings.values()],
+        "counts": list(facts.postings.counts.values()),
     }
     text = json.dumps(head, separators=(",", ":"), ensure_ascii=True).encode()
-    return b"%s%d\n%s%s" % (MAGIC, len(text), text, b"".join(facts.postings.values()))
+    return b"%s%d\n%s%s" % (MAGIC, len(text), text, facts.postings.encode())
 
 
 def decode_facts(payload: bytes) -> BlobFacts | None:
@@ -142,27 +112,19 @@ def _decode(payload: bytes) -> BlobFacts:
     if length != b"%d" % size or size < 0:
         raise ValueError("bad length")
     head = _read_head(rest[:size])
-    packed = memoryview(rest)[size:]
-    postings: dict[str, bytes] = {}
-    at = 0
-    for name, count in zip(head["names"], head["counts"], strict=True):
-        if count <= 0 or count % 8 or name in postings:
-            raise ValueError("bad posting")
-        postings[_text(name)] = bytes(packed[at : at + count])
-        at += count
-    if at != len(packed):
-        raise ValueError("truncated postings")
     return BlobFacts(
         language=_text(head["language"]),
         status=FactsStatus(head["status"]),
         lines=_number(head["lines"]),
         reason=_text(head["reason"]),
-        symbols=tuple(_symbol(row) for row in _list(head["symbols"])),
+        symbols=_symbols(head["symbols"]),
         imports=tuple(_import(row) for row in _list(head["imports"])),
-        exports=tuple(_text(name) for name in _list(head["exports"])),
+        exports=tuple(_column(head["exports"], str)),
         interface_hash=_text(head["interfaceHash"]),
-        flags=tuple(_text(flag) for flag in _list(head["flags"])),
-        postings=postings,
+        flags=tuple(_column(head["flags"], str)),
+        postings=read_postings(
+            _column(head["names"], str), _column(head["counts"], int), rest[size:]
+        ),
     )
 
 
@@ -198,13 +160,21 @@ def _list(value: object) -> list[Any]:
     return value
 
 
-def _symbol(row: list[Any]) -> Symbol:
-    if [*map(type, row)] != _SYMBOL_TYPES:
-        raise TypeError("symbol expected")
-    numbers = (*row[3:7], row[9])
-    if min(numbers) < -1 or max(numbers) >= MAX_NUMBER:
+def _column(values: object, kind: type) -> list[Any]:
+    """A list of values of one type: checked at once, for one by one doubles the cost of decoding."""
+    column = _list(values)
+    if set(map(type, column)) - {kind}:
+        raise TypeError(f"{kind} expected")
+    if kind is int and column and (min(column) < -1 or max(column) >= MAX_NUMBER):
         raise ValueError("number out of range")
-    return Symbol._make(row)
+    return column
+
+
+def _symbols(columns: object) -> tuple[Symbol, ...]:
+    if columns == []:
+        return ()
+    pairs = zip(_list(columns), _SYMBOL_TYPES, strict=True)
+    return tuple(map(Symbol._make, zip(*(_column(c, kind) for c, kind in pairs), strict=True)))
 
 
 def _import(row: list[Any]) -> Import:

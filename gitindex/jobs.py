@@ -11,12 +11,17 @@ from gitindex.errors import GitIndexError
 from gitindex.git.interface import Head
 from gitindex.scope import RefreshScope, merge_scopes
 from gitindex.store.connection import Database
-from gitindex.words import FailureReason, JobStatus
+from gitindex.words import FailureReason, JobStatus, Layer
 
 MAX_ATTEMPTS = 3
 KEEP_ENDED = 200
 SYNTACTIC = 0
 """Context id of the lexical and syntactic refresh."""
+_OF_LAYER = {
+    None: "1",
+    Layer.SYNTACTIC: f"context_id={SYNTACTIC}",
+    Layer.SEMANTIC: f"context_id<>{SYNTACTIC}",
+}
 
 _COLUMNS = (
     "id, worktree_id, context_id, status, scope, trigger_reason, head_at_enqueue, created_at,"
@@ -132,23 +137,28 @@ class RefreshJobService:
         with self._db.write():
             self._end(job, JobStatus.COMPLETED, extracted=extracted)
 
-    def fail(self, job: Job, reason: FailureReason, error: str) -> bool:
+    def supersede(self, job: Job, why: str) -> None:
+        """HEAD moved while the job ran: what it found is of no use."""
+        with self._db.write():
+            self._end(job, JobStatus.SUPERSEDED, superseded_reason=why)
+
+    def fail(self, job: Job, reason: FailureReason, error: str, final: bool = False) -> bool:
         """Give the job back for another attempt, or for good after the last: then True."""
         with self._db.write():
-            if job.attempts < MAX_ATTEMPTS:
+            if job.attempts < MAX_ATTEMPTS and not final:
                 self._give_back(job, error)
                 return False
             self._end(job, JobStatus.FAILED, failure_reason=reason, error=error)
             return True
 
-    def take_over_orphans(self) -> list[Job]:
+    def take_over_orphans(self, layer: Layer | None = None) -> list[Job]:
         """Jobs of dead runners go back to the queue; returns those that died once too often.
 
-        Only the holder of the runner lock calls this: then no live runner owns a running row.
+        Only the holder of the layer's lock calls this: then no live runner owns a running row of it.
         """
         given_up = []
         with self._db.write():
-            for job in self._select("status='running' ORDER BY id"):
+            for job in self._select(f"status='running' AND {_OF_LAYER[layer]} ORDER BY id"):
                 if job.attempts < MAX_ATTEMPTS:
                     self._give_back(job, "its runner died")
                 else:
@@ -162,9 +172,13 @@ class RefreshJobService:
         """One job as it is now."""
         return self._get(job_id)
 
-    def has_work(self) -> bool:
+    def has_work(self, layer: Layer | None = None) -> bool:
         """Is anything queued or running?"""
-        return bool(self._select("status IN ('queued', 'running') LIMIT 1"))
+        return bool(self._select(f"status IN ('queued', 'running') AND {_OF_LAYER[layer]} LIMIT 1"))
+
+    def queued(self, layer: Layer) -> list[Job]:
+        """Jobs of a layer that wait, the oldest first."""
+        return self._select(f"status='queued' AND {_OF_LAYER[layer]} ORDER BY id")
 
     def history(self, limit: int = 20) -> list[Job]:
         """The latest jobs, newest first."""
@@ -240,9 +254,10 @@ class RefreshJobService:
         )  # fmt: skip
 
 
-def anything_queued(database: Database) -> bool:
+def anything_queued(database: Database, layer: Layer) -> bool:
     """Does a job of any worktree wait?"""
-    return database.row("SELECT 1 FROM refresh_jobs WHERE status='queued' LIMIT 1") is not None
+    where = f"status='queued' AND {_OF_LAYER[layer]}"
+    return database.row(f"SELECT 1 FROM refresh_jobs WHERE {where} LIMIT 1") is not None
 
 
 def _told(error: GitIndexError | OSError) -> str:

@@ -7,7 +7,7 @@ import sys
 from functools import lru_cache
 from typing import NamedTuple
 
-EXTRACTOR_VERSION = 1
+EXTRACTOR_VERSION = 2
 """Raised with every change that may change the facts of any language."""
 
 TEXT = "text"

@@ -15,9 +15,15 @@ from gitindex.paths import Worktree
 class RunnerLock:
     """The exclusive lock of one store's runner."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, held: int | None = None) -> None:
+        """`held`: a descriptor that holds the lock already, inherited from the process before."""
         self._path = path
-        self._fd: int | None = None
+        self._fd = held
+
+    @property
+    def descriptor(self) -> int | None:
+        """To be inherited: whoever has it open holds the lock."""
+        return self._fd
 
     def acquire(self) -> bool:
         """Take the lock, or keep it; False only if another runner held it at that instant."""

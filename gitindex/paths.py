@@ -94,6 +94,20 @@ def normalize_rel_path(path: str) -> str:
     return "/".join(parts)
 
 
+def inside_root(root: str, start: str, file: str) -> str:
+    """A file's path below the root, by its words alone: links are refused later, not followed."""
+    named = os.path.normpath(os.path.join(os.path.realpath(start), file))
+    above = named
+    outermost = ""
+    while above != os.path.dirname(above):
+        above = os.path.dirname(above)
+        if os.path.realpath(above) == root:
+            outermost = above
+    if not outermost:
+        raise GitIndexError(f"outside the repository: {safe_text(file)}", code=Exit.USAGE)
+    return os.path.relpath(named, outermost)
+
+
 def find_worktree(start: str) -> Worktree:
     """The worktree that contains `start`; a nested bare repository is never discovered."""
     here = canonical_root(start)
@@ -156,6 +170,18 @@ def safe_text(text: str | bytes, keep: str = "") -> str:
     if text.isascii() and text.isprintable():
         return text
     return "".join(c if c in keep or _harmless(c) else _escape(c) for c in text)
+
+
+def path_fields(path: bytes) -> dict[str, str]:
+    """A path in an answer: escaped to be shown, and its very bytes where they are not UTF-8."""
+    fields = {"path": safe_text(path)}
+    try:
+        path.decode()
+    except UnicodeDecodeError:
+        from base64 import b64encode
+
+        fields["pathBytes"] = b64encode(path).decode()
+    return fields
 
 
 def _harmless(char: str) -> bool:

@@ -34,9 +34,11 @@ from gitindex.scope import EMPTY, FULL, RefreshScope, resolve_scope
 from gitindex.session import Session
 from gitindex.slots import heavy_slot
 from gitindex.status import utc_now
-from gitindex.store import mapping
+from gitindex.store import history, mapping
 from gitindex.store.blobs import BlobTable
+from gitindex.store.entities import put_document
 from gitindex.store.mapping import FileRow, Published
+from gitindex.store.trigrams import TrigramTable
 from gitindex.words import FactsStatus, SkipReason
 
 MAX_ROUNDS = 8
@@ -79,6 +81,7 @@ class Refresher:
         self._repo = session.repository(worktree)
         self._report = report
         self._blobs = BlobTable(session.database)
+        self._trigrams = TrigramTable(session.database)
         self._fingerprint = runtime_fingerprint()
         self._extracted = 0
 
@@ -92,7 +95,7 @@ class Refresher:
             plan = self._plan(self._repo.head(), scope)
             self._extract(plan, scope, force and round_number == 1)
             self._report("publish", None)
-            if self._publish(plan, run_id, last=round_number == MAX_ROUNDS):
+            if self._publish(plan, run_id, round_number == MAX_ROUNDS, force):
                 break
         self._prove(run_id)
         return self._extracted
@@ -206,7 +209,7 @@ class Refresher:
     def _ordered(self, wanted: list[Wanted], scope: RefreshScope) -> list[Wanted]:
         """What the scope names comes first; nothing else depends on the scope."""
         if scope in (FULL, EMPTY):
-            return wanted
+            return sorted(wanted, key=lambda w: w.language)  # a worker compiles few queries then
         names = [os.fsdecode(w.entry.path) for w in wanted]
         chosen = resolve_scope(scope, names, self._changed_at)
         return sorted(wanted, key=lambda w: os.fsdecode(w.entry.path) not in chosen)
@@ -250,15 +253,18 @@ class Refresher:
             self._check_documents([key for key, _, _ in batch.documents])
         if batch.facts:
             with self._db.write():
-                added = 0
-                for key, facts in batch.facts:
-                    lexical = facts.status is not FactsStatus.SKIPPED
-                    added += self._blobs.add(key, facts, lexical) and lexical
+                kept = self._blobs.add_all(
+                    {key: (facts, _is_searched(facts)) for key, facts, _ in batch.facts}
+                )
+                for key, facts, data in batch.facts:
+                    put_document(self._db, kept[key].blob_id, facts.language, data)
+                    self._trigrams.add(kept[key].blob_id, data)
+                added = sum(kept[k].new and _is_searched(facts) for k, facts, _ in batch.facts)
                 self._db.run("UPDATE repo_state SET lexical_docs=lexical_docs+?", added)
             self._extracted += len(batch.facts)
         batch.clear()
 
-    def _publish(self, plan: Plan, run_id: str, last: bool) -> bool:
+    def _publish(self, plan: Plan, run_id: str, last: bool, force: bool) -> bool:
         """The one publication point. False: HEAD moved on, nothing was written."""
         ids = self._blobs.ids(wanted.key for wanted in plan.wanted)
         rows = plan.skipped + [
@@ -270,10 +276,14 @@ class Refresher:
             if now.tree != plan.head.tree and not last:
                 return False
             head = now if now.tree == plan.head.tree else plan.head
+            new = dict.fromkeys(plan.gone, "") | {row.path: row.oid for row in rows}
+            was = history.before(self._db, base, new)
             mapping.replace_rows(self._db, base.worktree_id, plan.gone, rows, is_policy_file)
-            mapping.raise_generation(
+            generation = mapping.raise_generation(
                 self._db, base.worktree_id, head, run_id, self._fingerprint_text()
             )
+            anew = force or base.fingerprint != self._fingerprint_text()
+            history.record(self._db, base, generation, was, anew)
         return True
 
     def _check_documents(self, keys: list[FactsKey]) -> None:
@@ -323,7 +333,7 @@ class _Batch:
     """Facts and documents that are not committed yet."""
 
     def __init__(self) -> None:
-        self.facts: list[tuple[FactsKey, BlobFacts]] = []
+        self.facts: list[tuple[FactsKey, BlobFacts, bytes]] = []
         self.documents: list[tuple[FactsKey, str, str]] = []
         self._bytes = 0
 
@@ -335,17 +345,22 @@ class _Batch:
         facts = decode_facts(reply.payload)
         if facts is None:
             facts = plain_facts(task.request, FactsStatus.QUARANTINED, "broken reply")
-        self.facts.append((task.key, facts))
+        self.facts.append((task.key, facts, task.request.data))
         self.documents.append((task.key, reply.body, reply.names))
         self._bytes += len(task.request.data)
 
     def skip(self, key: FactsKey, facts: BlobFacts) -> None:
-        self.facts.append((key, facts))
+        self.facts.append((key, facts, b""))
 
     def clear(self) -> None:
         self.facts.clear()
         self.documents.clear()
         self._bytes = 0
+
+
+def _is_searched(facts: BlobFacts) -> bool:
+    """Whether the lexical index has the blob."""
+    return facts.status is not FactsStatus.SKIPPED
 
 
 def _identity(entry: Entry) -> tuple[bytes, str, int]:

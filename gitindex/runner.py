@@ -24,8 +24,8 @@ from gitindex.spool import IMMEDIATE, Pace
 from gitindex.status import load_status
 from gitindex.store import mapping
 from gitindex.store.connection import open_reader
-from gitindex.switch import is_enabled
-from gitindex.words import BuildKind, IndexState, JobStatus, ProofOutcome
+from gitindex.switch import note_switch
+from gitindex.words import BuildKind, IndexState, JobStatus, Layer, ProofOutcome
 
 MAX_SCOPE_PATHS = 500
 POLL_SECONDS = 0.05
@@ -91,6 +91,8 @@ class Runner:
         try:
             for worktree in session.worktrees().values():
                 with self._unless_removed(session, worktree):
+                    if request is None or request.worktree.id != worktree.id:
+                        remove(worktree.progress)  # else it is the note of who asked
                     self._recover(session, worktree)
             if request is not None:
                 self._enqueue(session, request.worktree, request.reason, full=request.force)
@@ -107,9 +109,8 @@ class Runner:
 
     def _recover(self, session: Session, worktree: Worktree) -> None:
         """Mend what a dead runner left half-way: its job, its notes, a status it did not write."""
-        remove(worktree.progress)
         _quietly(face.sweep_litter, worktree)
-        for job in session.jobs(worktree).take_over_orphans():
+        for job in session.jobs(worktree).take_over_orphans(Layer.SYNTACTIC):
             message = job.error or "its runner died too often"
             self._note_failure(worktree, message, job.head_at_enqueue)
         if os.path.exists(worktree.taken):  # it took events and died before it enqueued them
@@ -133,7 +134,7 @@ class Runner:
                 remove(os.path.join(self._anchor.store, "spool", name))
                 mapping.forget(session.database, name)
                 continue
-            if not is_enabled(worktree):
+            if not note_switch(worktree):
                 remove(worktree.spool)
                 continue
             spool.wait_until_quiet(worktree, self._pace)
@@ -183,7 +184,7 @@ class Runner:
         while (job_id := jobs.next_queued()) is not None:
             self._run_job(session, worktree, jobs, job_id, force)
             ran = True
-        if not jobs.has_work():
+        if not jobs.has_work(Layer.SYNTACTIC):
             remove(worktree.taken)
             self._mend_status(worktree)
         return ran
@@ -274,7 +275,7 @@ class Runner:
             given_up = (failure is not None and failure.commit in (head.commit, None)) or (
                 (worktree.id, head.commit or head.tree) in self._given_up
             )
-            if (moved or unproven) and not given_up and is_enabled(worktree):
+            if (moved or unproven) and not given_up and note_switch(worktree):
                 self._enqueue(session, worktree, "HEAD moved" if moved else "proof missing")
                 noticed = True
         return noticed
@@ -296,7 +297,7 @@ class Runner:
         if database is None:
             return False
         try:
-            queued = anything_queued(database)
+            queued = anything_queued(database, Layer.SYNTACTIC)
         finally:
             database.close()
         return queued or bool(spool.waiting(self._anchor)) or any(map(_status_lags, self._known))

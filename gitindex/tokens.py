@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from functools import lru_cache
 
 MAX_TERM = 200
 MAX_REPEATS = 5
@@ -12,6 +11,10 @@ MAX_REPEATS = 5
 
 _WORD = re.compile(r"\w+")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
+_BLANKED = bytes(byte if byte >= 128 or _WORD.match(chr(byte)) else 32 for byte in range(256))
+"""ASCII bytes that are in no word become spaces."""
+
+_MAX_CACHED = 1 << 17
 
 
 def decode_text(data: bytes) -> str:
@@ -26,9 +29,12 @@ def words_of(text: str) -> list[str]:
     return _WORD.findall(text)
 
 
-@lru_cache(maxsize=1 << 17)
 def terms_of(word: str) -> tuple[str, ...]:
     """The terms of one word: itself in lower case, then its parts when it has several."""
+    return _TERMS[word]
+
+
+def _terms(word: str) -> tuple[str, ...]:
     whole = word.lower()[:MAX_TERM]
     if word.isalpha() and (word.islower() or word.isupper() or word.istitle()):
         return (whole,)
@@ -41,10 +47,37 @@ def terms_of(word: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys([whole, *extra, *(part[:MAX_TERM] for part in parts)]))
 
 
+class _Cache(dict[str, tuple[str, ...]]):
+    """The terms of words seen before; a plain dict is half the cost of a cached function."""
+
+    def __missing__(self, word: str) -> tuple[str, ...]:
+        if len(self) >= _MAX_CACHED:
+            self.clear()
+        terms = self[word] = _terms(word)
+        return terms
+
+
+_TERMS = _Cache()
+
+
 def lexical_text(text: str) -> str:
     """What the lexical index stores of a text: its terms, repeated a few times at most."""
-    counts: Counter[str] = Counter()
-    for word, count in Counter(words_of(text)).items():
-        for term in terms_of(word):
-            counts[term] += count
-    return " ".join(" ".join([term] * min(count, MAX_REPEATS)) for term, count in counts.items())
+    counts: dict[str, int] = {}
+    for word, count in _count_words(text).items():
+        for term in _TERMS[word]:
+            counts[term] = counts.get(term, 0) + count
+    return " ".join(
+        [t if n == 1 else " ".join([t] * min(n, MAX_REPEATS)) for t, n in counts.items()]
+    )
+
+
+def _count_words(text: str) -> dict[str, int]:
+    """How often each word occurs: as `words_of`, at a quarter of the cost."""
+    found = Counter(text.encode("utf-8", "replace").translate(_BLANKED).decode().split())
+    if text.isascii():
+        return found
+    words: Counter[str] = Counter()
+    for word, count in found.items():
+        for part in (word,) if word.isascii() else words_of(word):
+            words[part] += count
+    return words

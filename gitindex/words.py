@@ -85,6 +85,24 @@ class BuildKind(StrEnum):
     REFRESH = "refresh"  # difference of two trees
 
 
+class ManageOutcome(StrEnum):
+    """What became of a request to manage an index."""
+
+    STARTED = "started"  # a process works on it
+    CREATED = "created"  # it did, and the index is proven
+    REINDEXED = "reindexed"
+    SYNCED = "synced"
+    ALREADY_INDEXED = "already_indexed"  # valid proof: nothing to create
+    COALESCED = "coalesced"  # somebody is about to do it already
+    SKIPPED_FRESH = "skipped_fresh"
+    SKIPPED_INDEXING = "skipped_indexing"  # a job runs
+    ADOPTED = "adopted"  # a generation without marker is proven again
+    ALREADY_PROVEN = "already_proven"
+    NOT_ADOPTABLE = "not_adoptable"
+    CLEARED = "cleared"
+    FAILED = "failed"  # the process ended without a proof
+
+
 class SkipReason(StrEnum):
     """Why a tracked path has no facts."""
 
@@ -124,3 +142,106 @@ class Role(StrEnum):
     DEFINITION = "definition"
     REFERENCE = "reference"
     IMPORT = "import"
+
+
+class Freshness(StrEnum):
+    """How current what is known of a file is."""
+
+    CLEAN = "clean"  # its facts are of the bytes on disk, and nothing it depends on has changed
+    DIRTY = "dirty"  # the bytes on disk are not those that were indexed
+    STALE = "stale"  # the interface of something it depends on changed since it was refreshed
+    PENDING_CHECK = "pending_check"  # something it depends on is dirty or has no facts
+    UNINDEXED = "unindexed"  # there are no facts of it
+
+
+class Certainty(StrEnum):
+    """How sure the facts of a file are."""
+
+    CERTAIN = "certain"
+    AMBIGUOUS = "ambiguous"  # its flags say that the language leaves something open
+    UNKNOWN = "unknown"  # no facts of these bytes, or none worth the name
+
+
+class Mutation(StrEnum):
+    """What the mutation gate says."""
+
+    OK = "ok"  # edit without asking
+    NEEDS_DECISION = "needs_decision"  # somebody has to choose first
+    BLOCKED = "blocked"  # what is known is not what is there
+
+
+class Relation(StrEnum):
+    """What one symbol is to another (SCIP's relationships)."""
+
+    IMPLEMENTATION = "implementation"  # implements, overrides or inherits it
+    REFERENCE = "reference"  # a reference to it is one to the other, too
+    TYPE_DEFINITION = "type_definition"  # the other is its type
+    DEFINITION = "definition"  # is defined where the other is
+
+
+class ContextKind(StrEnum):
+    """What makes a semantic context."""
+
+    PACKAGE = "package"  # a package file in its folder
+    WORKSPACE = "workspace"  # only a workspace or lock file: owns what no member does
+    AMBIENT = "ambient"  # nothing: the family's files that no project owns
+
+
+class ContextState(StrEnum):
+    """What a look at up to five of its files says of a context."""
+
+    VALID = "valid"  # at least one could be parsed
+    FAILED = "failed"  # none could
+    EMPTY = "empty"  # it owns no file
+
+
+class Place(StrEnum):
+    """What a file of a repository is for, as far as its path and language tell."""
+
+    CODE = "code"
+    TESTS = "tests"
+    DOCS = "docs"
+
+
+class GrepForm(StrEnum):
+    """What `gitindex grep` lists."""
+
+    LINES = "lines"  # every line that matches
+    FILES = "files"  # files with such a line
+    COUNTS = "counts"  # files, with the number of such lines
+
+
+class Tier(StrEnum):
+    """How sure it is that a place refers to a definition."""
+
+    EXACT = "exact"  # the file's own scopes say so, or the semantic layer
+    IMPORT = "import"  # imports and declared types lead there
+    NAME = "name"  # it has the same name, and nothing speaks against it
+
+
+class Direction(StrEnum):
+    """Which way a call graph goes from its symbol."""
+
+    CALLERS = "callers"
+    CALLEES = "callees"
+    BOTH = "both"
+
+
+class EdgeKind(StrEnum):
+    """What an edge of the call graph is."""
+
+    CALL = "call"
+    IMPORT = "import"  # one file imports another
+    INHERIT = "inherit"
+    DYNAMIC = "dynamic"  # by name alone, or passed on to be called later
+
+
+class MapSection(StrEnum):
+    """What a repo map can show besides its files."""
+
+    STRUCTURE = "structure"  # folders and what is below them
+    LANGUAGES = "languages"
+    ENTRYPOINTS = "entrypoints"  # where the program starts
+    HUBS = "hubs"  # files that many import
+    TESTS = "tests"  # where tests are, and of what
+    SURFACE = "surface"  # exported names

@@ -25,7 +25,7 @@ STRACE = shutil.which("strace")
 MUTATING = (
     "write,pwrite64,fsync,fdatasync,rename,renameat,renameat2,unlink,unlinkat,ftruncate,mkdir"
 )
-BUDGET_SECONDS = 90.0
+BUDGET_SECONDS = 27.0
 """For each kind of fault in `make test`; `make torture` walks all points."""
 
 
@@ -156,12 +156,12 @@ def _walk(subject: Subject, fault: str, limit: float | None) -> int:
 
 
 def test_l7_killed_at_every_mutating_call(subject: Subject) -> None:
-    assert _walk(subject, "signal=KILL:when={}", BUDGET_SECONDS) >= 15
+    assert _walk(subject, "signal=KILL:when={}", BUDGET_SECONDS) >= 5
 
 
 @pytest.mark.parametrize("error", ["ENOSPC", "EIO", "EACCES"])
 def test_failing_calls_leave_old_answers_right(subject: Subject, error: str) -> None:
-    assert _walk(subject, f"error={error}:when={{}}", BUDGET_SECONDS / 3) >= 5
+    assert _walk(subject, f"error={error}:when={{}}", BUDGET_SECONDS / 3) >= 2
 
 
 @pytest.mark.torture

@@ -21,7 +21,7 @@ from gitindex.session import Session
 from gitindex.store.blobs import BlobTable
 from gitindex.store.connection import open_reader
 
-HISTORIES = 50
+HISTORIES = 30
 GROUPS = 5
 STEPS = 14
 

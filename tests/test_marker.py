@@ -316,7 +316,8 @@ def test_newer_marker_is_left_alone_by_everyone(indexed: Repo) -> None:
     rewrite(indexed, lambda f: f.update(kind="gitindex_completion_v2"))
     before = Path(indexed.worktree.marker).read_bytes()
     assert "index`" not in indexed.gitindex("status").stdout
-    for command in (["status"], ["search", "helper"], ["run"], ["index"], ["index", "--force"]):
+    search = ["search", "helper", "--strict"]
+    for command in (["status"], search, ["run"], ["index"], ["index", "--force"]):
         done = indexed.gitindex(*command)
         assert done.returncode in (3, 4), command
         assert "upgrade gitindex" in done.stdout + done.stderr, command

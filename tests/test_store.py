@@ -50,7 +50,9 @@ def test_schema_is_whole_and_created_once(path: str) -> None:
     assert names(first, "table") - {"sqlite_sequence"} == {
         "blobs", "symbols", "occurrences", "imports", "exports", "names", "paths", "worktrees", "files",
         "edges", "contexts", "refresh_jobs", "repo_state", "file_semantic_facts",
-        "symbol_interface_hashes", "decision_cache", "documents",
+        "semantic_symbols", "semantic_externals", "semantic_definitions", "semantic_occurrences",
+        "semantic_relations", "decision_cache", "documents", "path_history", "file_refreshes",
+        "trigram_blobs",
     }  # fmt: skip
     assert "entities" in names(first, "view")
     first.run("UPDATE repo_state SET lexical_docs=7")
@@ -61,7 +63,8 @@ def test_schema_is_whole_and_created_once(path: str) -> None:
 
 
 def test_every_table_and_most_columns_are_explained() -> None:
-    text = Path(migrations.__file__).with_name("schema.sql").read_text()
+    folder = Path(migrations.__file__).with_name("sql")
+    text = "".join(file.read_text() for file in sorted(folder.iterdir()))
     for table in re.finditer(r"^CREATE (TABLE|VIEW) (\w+)", text, re.MULTILINE):
         line_before = text[: table.start()].rstrip("\n").rpartition("\n")[2]
         assert line_before.startswith("--"), table[2]
@@ -352,7 +355,7 @@ def test_cache_protocol(database: Database) -> None:
 
 
 @pytest.mark.parametrize(
-    "payload", [b"", b"gixf1\n", encode_facts(SAMPLE)[:-1], b"\xff" * 99], ids=len
+    "payload", [b"", b"gixf2\n", encode_facts(SAMPLE)[:-1], b"\xff" * 99], ids=len
 )
 def test_bad_payload_is_a_miss(database: Database, payload: bytes) -> None:
     cache = BlobTable(database)
@@ -392,11 +395,11 @@ def test_many_keys_are_asked_for_in_order(database: Database) -> None:
 def test_replacing_facts_keeps_the_id_and_drops_the_old_rows(database: Database) -> None:
     table = BlobTable(database)
     with database.write():
-        assert table.add(KEY, SAMPLE, lexical=True)
+        assert table.add(KEY, SAMPLE, lexical=True).new
         first = table.ids([KEY])
         assert not table.add(
             KEY, BlobFacts("text", FactsStatus.SKIPPED, 0, "binary"), lexical=False
-        )
+        ).new
     assert table.ids([KEY]) == first
     assert counts(database) == [0, 0, 0, 0]
 

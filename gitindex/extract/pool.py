@@ -23,6 +23,8 @@ from gitindex.git.command import clean_env
 SECONDS_PER_BLOB = 10.0
 BATCH_BYTES = 1 << 19
 BATCH_BLOBS = 64
+ALONE_BYTES = 3 << 19
+"""Less than this is one child's work: starting another costs more than it saves."""
 _IDLE_BATCHES = 4
 
 
@@ -104,14 +106,16 @@ class Extractor:
     def extract(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, Reply]]:
         """Every task with its reply, in any order; a blob that kills its worker is quarantined."""
         batches = _batches(tasks)
-        first = next(batches, None)
-        if first is None:
-            return
-        second = next(batches, None)
-        if second is None:
-            yield from _with_care(self._children[0], first)
-            return
-        yield from self._side_by_side(chain([first, second], batches))
+        ahead: list[list[Task]] = []
+        size = 0
+        for batch in batches:
+            ahead.append(batch)
+            size += sum(len(task.request.data) for task in batch)
+            if size >= ALONE_BYTES:
+                yield from self._side_by_side(chain(ahead, batches))
+                return
+        for batch in ahead:
+            yield from _with_care(self._children[0], batch)
 
     def close(self) -> None:
         """End all children."""

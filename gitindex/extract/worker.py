@@ -10,8 +10,7 @@ import time
 from gitindex.extract.frames import Request, pack, unpack
 from gitindex.extract.plain import plain_facts
 from gitindex.facts import encode_facts
-from gitindex.policy import MAX_PARSE_BYTES
-from gitindex.syntax.extract import extract_facts
+from gitindex.syntax.extract import MAX_BYTES, extract_facts
 from gitindex.tokens import decode_text, lexical_text
 from gitindex.words import FactsStatus
 
@@ -27,7 +26,7 @@ def extract(request: Request) -> tuple[bytes, bytes, bytes]:
 
         return answer(request.data, request.language, request.question), b"", b""
     text = decode_text(request.data)
-    if len(request.data) > MAX_PARSE_BYTES:
+    if len(request.data) > MAX_BYTES:
         facts = plain_facts(request, FactsStatus.LEXICAL, "oversize")
     elif request.language == "text":
         facts = plain_facts(request, FactsStatus.LEXICAL)

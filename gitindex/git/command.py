@@ -51,6 +51,7 @@ class HeadState(NamedTuple):
 
     commit: str | None  # None: no commit yet
     dirty: tuple[bytes, ...]  # tracked paths that differ from HEAD
+    untracked: tuple[bytes, ...] = ()  # new and not ignored; only where asked for
 
 
 def clean_env(root: str = "/") -> dict[str, str]:
@@ -87,11 +88,19 @@ def view_env(worktree: Worktree, id_digits: int) -> dict[str, str]:
 
 def git_program(env: dict[str, str]) -> str:
     """The absolute path of git, also for a GUI that starts us with an empty PATH."""
-    for folder in env["PATH"].split(os.pathsep):
-        candidate = os.path.join(folder, "git")
+    found = find_program("git", env["PATH"])
+    if found is None:
+        raise GitIndexError("git was not found", "install git, or put it on PATH")
+    return found
+
+
+def find_program(name: str, path: str) -> str | None:
+    """The absolute path of a program; a relative folder of PATH may be the repository's own."""
+    for folder in path.split(os.pathsep):
+        candidate = os.path.join(folder, name)
         if os.path.isabs(folder) and os.access(candidate, os.X_OK):
             return candidate
-    raise GitIndexError("git was not found", "install git, or put it on PATH")
+    return None
 
 
 def git_argv(root: str, args: tuple[str, ...], env: dict[str, str]) -> list[str]:
@@ -106,12 +115,15 @@ def try_git(
     timeout: float = TIMEOUT_S,
     env: dict[str, str] | None = None,
 ) -> Result:
-    """Run git in `root` and return what happened. posix_spawn: subprocess costs 20 ms to import.
-
-    `stdin` must fit into a pipe's buffer.
-    """
+    """Run git in `root` and return what happened. `stdin` must fit into a pipe's buffer."""
     env = env or clean_env(root)
-    argv = git_argv(root, args, env)
+    return run_program(git_argv(root, args, env), env, stdin, timeout)
+
+
+def run_program(
+    argv: list[str], env: dict[str, str], stdin: bytes = b"", timeout: float = TIMEOUT_S
+) -> Result:
+    """Run a program to its end. By posix_spawn: subprocess costs 20 ms to import."""
     in_read = _filled_pipe(stdin)
     out_read, out_write = os.pipe()
     err_read, err_write = os.pipe()
@@ -125,15 +137,17 @@ def try_git(
     except OSError as error:
         os.close(out_read)
         os.close(err_read)
-        raise GitIndexError(f"cannot run git: {error.strerror}") from error
+        raise GitIndexError(f"cannot run {argv[0]}: {error.strerror}") from error
     finally:
         for fd in (in_read, out_write, err_write):
             os.close(fd)
     try:
         output, errors = _drain((out_read, err_read), time.monotonic() + timeout)
-    except BaseException:
+    except BaseException as error:
         os.kill(pid, SIGKILL)
         os.waitpid(pid, 0)
+        if isinstance(error, TimeoutError):
+            raise GitIndexError(f"no answer in time from {argv[0]}", "try again") from error
         raise
     _, status = os.waitpid(pid, 0)
     return Result(os.waitstatus_to_exitcode(status), output, errors)
@@ -148,14 +162,15 @@ def run_git(root: str, *args: str, index: str | None = None, timeout: float = TI
     return result.output
 
 
-def read_head_state(worktree: Worktree) -> HeadState:
-    """HEAD's commit and the tracked paths that differ from it, in one git process."""
+def read_head_state(worktree: Worktree, untracked: bool = False) -> HeadState:
+    """HEAD's commit and the paths that differ from it, in one git process."""
     output = run_git(
         worktree.root, "status", "--porcelain=v2", "--branch", "-z", "--no-renames",
-        "--untracked-files=no", "--ignore-submodules=all",
+        f"--untracked-files={'all' if untracked else 'no'}", "--ignore-submodules=all",
     )  # fmt: skip
     commit: str | None = None
     dirty: list[bytes] = []
+    new: list[bytes] = []
     for record in output.split(b"\0"):
         if record.startswith(b"# branch.oid "):
             name = record.removeprefix(b"# branch.oid ").decode()
@@ -164,7 +179,9 @@ def read_head_state(worktree: Worktree) -> HeadState:
             raise GitIndexError("HEAD cannot be read", "run `git fsck`")
         elif record.startswith((b"1 ", b"u ")):
             dirty.append(record.split(b" ", 8 if record.startswith(b"1") else 10)[-1])
-    return HeadState(commit, tuple(dirty))
+        elif record.startswith(b"? "):
+            new.append(record[2:])
+    return HeadState(commit, tuple(dirty), tuple(new))
 
 
 def tree_of(root: str, commit: str) -> str:
@@ -224,7 +241,7 @@ def _drain(fds: tuple[int, int], deadline: float) -> tuple[bytes, bytes]:
         while left:
             ready = poller.poll(max(0.0, deadline - time.monotonic()) * 1000)
             if not ready:
-                raise GitIndexError("git did not answer in time", "try again, or run `git fsck`")
+                raise TimeoutError
             for fd, _ in ready:
                 chunk = os.read(fd, 1 << 20)
                 chunks[fd].append(chunk)

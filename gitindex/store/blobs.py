@@ -3,21 +3,37 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import count
+from typing import Any, NamedTuple
 
 from gitindex.facts import BlobFacts, FactsKey, Import, Symbol, decode_facts, encode_facts
+from gitindex.postings import Postings, join_postings
 from gitindex.store.connection import Database
 from gitindex.words import FactsStatus
 
 CHUNK = 400
 """Values bound in one statement."""
+MAX_NAMES = 1 << 19
+"""Ids of names kept at hand."""
+
+
+class Added(NamedTuple):
+    """Where facts were put, and whether there were none before."""
+
+    blob_id: int
+    new: bool
 
 
 class BlobTable:
-    """The local FactsCache. `put` joins the caller's transaction if there is one."""
+    """The local FactsCache. `put` joins the caller's transaction if there is one.
 
-    def __init__(self, database: Database) -> None:
+    `prefix` names tables of the same shape elsewhere: a reader's overlay.
+    """
+
+    def __init__(self, database: Database, prefix: str = "") -> None:
         self._db = database
+        self._prefix = prefix
         self._names: dict[str, int] = {}
 
     def missing(self, keys: list[FactsKey]) -> list[FactsKey]:
@@ -52,80 +68,106 @@ class BlobTable:
                 part = oids[at : at + CHUNK]
                 marks = ",".join("?" * len(part))
                 rows = self._db.rows(
-                    f"SELECT oid, id FROM blobs WHERE extractor=? AND oid IN ({marks})",
+                    f"SELECT oid, id FROM {self._prefix}blobs WHERE extractor=? AND oid IN ({marks})",
                     extractor, *part,
                 )  # fmt: skip
                 found.update((FactsKey(oid.hex(), extractor), blob_id) for oid, blob_id in rows)
         return found
 
-    def add(self, key: FactsKey, facts: BlobFacts, lexical: bool) -> bool:
-        """Keep the facts of a blob, replacing older ones; True if there were none.
+    def add(self, key: FactsKey, facts: BlobFacts, lexical: bool) -> Added:
+        """Keep the facts of one blob, replacing older ones; as `add_all`."""
+        return self.add_all({key: (facts, lexical)})[key]
+
+    def add_all(self, blobs: Mapping[FactsKey, tuple[BlobFacts, bool]]) -> dict[FactsKey, Added]:
+        """Keep the facts of blobs and whether the lexical index has them, replacing older ones.
 
         The caller holds the write transaction.
         """
-        oid = bytes.fromhex(key.oid)
-        values = (
-            facts.language, facts.status, facts.reason, facts.lines, len(facts.symbols),
-            facts.interface_hash, ",".join(facts.flags), lexical,
-        )  # fmt: skip
-        held = self._db.row("SELECT id FROM blobs WHERE oid=? AND extractor=?", oid, key.extractor)
-        if held is None:
-            blob_id = self._db.insert(
-                "INSERT INTO blobs (oid, extractor, language, status, reason, lines, symbols,"
-                " interface_hash, flags, lexical) VALUES (?,?,?,?,?,?,?,?,?,?)",
-                oid, key.extractor, *values,
-            )  # fmt: skip
-        else:
-            blob_id = int(held[0])
-            self._db.run(
-                "UPDATE blobs SET language=?, status=?, reason=?, lines=?, symbols=?,"
-                " interface_hash=?, flags=?, lexical=? WHERE id=?",
-                *values, blob_id,
-            )  # fmt: skip
-            for table in ("symbols", "occurrences", "imports", "exports"):
-                self._db.run(f"DELETE FROM {table} WHERE blob_id=?", blob_id)
-        self._add_children(blob_id, facts)
-        return held is None
+        held = self.ids(blobs)
+        self._forget(held.values())
+        fresh = count(self._next_id("blobs"))
+        ids = {key: held.get(key) or next(fresh) for key in blobs}
+        self._run_many(
+            "INSERT INTO {}blobs VALUES (?,?,?,?,?,?,?,?,?,?,?)"
+            " ON CONFLICT (id) DO UPDATE SET language=excluded.language, status=excluded.status,"
+            " reason=excluded.reason, lines=excluded.lines, symbols=excluded.symbols,"
+            " interface_hash=excluded.interface_hash, flags=excluded.flags,"
+            " lexical=excluded.lexical",
+            (_blob_row(ids[key], key, *blobs[key]) for key in blobs),
+        )
+        self._add_children([(ids[key], facts) for key, (facts, _) in blobs.items()])
+        return {key: Added(ids[key], key not in held) for key in blobs}
 
-    def _add_children(self, blob_id: int, facts: BlobFacts) -> None:
-        name_ids = self._name_ids([s.name for s in facts.symbols] + list(facts.postings))
-        self._db.run_many(
-            "INSERT INTO symbols VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
-            ((blob_id, i, name_ids[s.name], *s[1:]) for i, s in enumerate(facts.symbols)),
+    def _forget(self, blob_ids: Iterable[int]) -> None:
+        for blob_id in blob_ids:
+            for table in ("symbols", "occurrences", "imports", "exports"):
+                self._db.run(f"DELETE FROM {self._prefix}{table} WHERE blob_id=?", blob_id)
+
+    def _add_children(self, blobs: list[tuple[int, BlobFacts]]) -> None:
+        name_ids = self._name_ids(blobs)
+        self._run_many(
+            "INSERT INTO {}symbols VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
+            (
+                (blob_id, i, name_ids[s[0]], *s[1:])
+                for blob_id, facts in blobs
+                for i, s in enumerate(facts.symbols)
+            ),
         )
-        self._db.run_many(
-            "INSERT INTO occurrences VALUES (?,?,?)",
-            sorted((name_ids[name], blob_id, places) for name, places in facts.postings.items()),
+        self._run_many(
+            "INSERT INTO {}occurrences VALUES (?,?,?)",
+            (
+                (blob_id, name_id, places)
+                for blob_id, facts in blobs
+                for name_id, places in _by_id(facts.postings, name_ids)
+            ),
         )
-        self._db.run_many(
-            "INSERT INTO imports VALUES (?,?,?,?,?,?)",
+        self._run_many(
+            "INSERT INTO {}imports VALUES (?,?,?,?,?,?)",
             (
                 (blob_id, i, m.module, json.dumps(m.names), m.level, m.line)
+                for blob_id, facts in blobs
                 for i, m in enumerate(facts.imports)
             ),
         )
-        self._db.run_many(
-            "INSERT INTO exports VALUES (?,?,?)",
-            ((blob_id, i, name) for i, name in enumerate(facts.exports)),
+        self._run_many(
+            "INSERT INTO {}exports VALUES (?,?,?)",
+            (
+                (blob_id, i, name)
+                for blob_id, facts in blobs
+                for i, name in enumerate(facts.exports)
+            ),
         )
 
     def forget_names(self) -> None:
         """Drop the cache of name ids: after a rollback, or when it grew too large."""
         self._names.clear()
 
-    def _name_ids(self, names: list[str]) -> dict[str, int]:
-        unknown = sorted({name for name in names if name not in self._names})
-        if unknown:
-            self._db.run_many(
-                "INSERT INTO names (text) VALUES (?) ON CONFLICT DO NOTHING",
-                ((name,) for name in unknown),
-            )
-            for at in range(0, len(unknown), CHUNK):
-                part = unknown[at : at + CHUNK]
-                marks = ",".join("?" * len(part))
-                sql = f"SELECT text, id FROM names WHERE text IN ({marks})"
-                self._names.update(self._db.rows(sql, *part))
+    def _name_ids(self, blobs: list[tuple[int, BlobFacts]]) -> dict[str, int]:
+        """Ids of all names of some blobs; new ones are given out in the order of the names."""
+        if len(self._names) > MAX_NAMES:
+            self.forget_names()
+        names: set[str] = set()
+        for _, facts in blobs:
+            names.update(facts.postings)
+            names.update([symbol.name for symbol in facts.symbols])
+        unknown = sorted(names - self._names.keys())
+        first = self._next_id("names")
+        for at in range(0, len(unknown) if first > 1 else 0, CHUNK):
+            part = unknown[at : at + CHUNK]
+            marks = ",".join("?" * len(part))
+            sql = f"SELECT text, id FROM {self._prefix}names WHERE text IN ({marks})"
+            self._names.update(self._db.rows(sql, *part))
+        new = [name for name in unknown if name not in self._names]
+        self._run_many("INSERT INTO {}names VALUES (?,?)", enumerate(new, first))
+        self._names.update(zip(new, count(first), strict=False))
         return self._names
+
+    def _next_id(self, table: str) -> int:
+        row = self._db.row(f"SELECT coalesce(max(id), 0) + 1 FROM {self._prefix}{table}")
+        return int(row[0])
+
+    def _run_many(self, sql: str, rows: Iterable[tuple[Any, ...]]) -> None:
+        self._db.run_many(sql.format(self._prefix), rows)
 
     def _load(
         self, blob_id: int, language: str, status: str, reason: str, lines: int,
@@ -159,8 +201,19 @@ class BlobTable:
             exports=tuple(name for (name,) in exports),
             interface_hash=interface_hash,
             flags=tuple(filter(None, flags.split(","))),
-            postings=dict(postings),
+            postings=join_postings(postings),
         )
+
+
+def _blob_row(blob_id: int, key: FactsKey, facts: BlobFacts, lexical: bool) -> tuple[Any, ...]:
+    return (
+        blob_id, bytes.fromhex(key.oid), key.extractor, facts.language, facts.status, facts.reason,
+        facts.lines, len(facts.symbols), facts.interface_hash, ",".join(facts.flags), lexical,
+    )  # fmt: skip
+
+
+def _by_id(postings: Postings, name_ids: dict[str, int]) -> list[tuple[int, bytes]]:
+    return sorted(zip(map(name_ids.__getitem__, postings), postings.parts(), strict=True))
 
 
 def _pairs(text: str) -> tuple[tuple[str, str], ...]:

@@ -78,6 +78,15 @@ class Database:
         finally:
             self._roll_back()
 
+    @contextmanager
+    def scratch(self) -> Iterator[None]:
+        """A reader's own temporary tables may be written inside: in memory, and gone with it."""
+        self.run("PRAGMA query_only=OFF")  # the file itself is opened read-only
+        try:
+            yield
+        finally:
+            self.run("PRAGMA query_only=ON")
+
     def close(self) -> None:
         with translated(self.path):
             self._connection.close()
@@ -115,6 +124,7 @@ def open_reader(path: str) -> Database | None:
         )
         try:
             _configure(connection)
+            connection.execute("PRAGMA temp_store=MEMORY")
             connection.execute("PRAGMA query_only=ON")
             version = connection.execute("PRAGMA user_version").fetchone()[0]
         except BaseException:

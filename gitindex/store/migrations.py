@@ -14,8 +14,10 @@ MIGRATIONS: dict[int, str] = {}
 
 def schema() -> Iterator[str]:
     """The statements that make an empty database current."""
-    with open(os.path.join(os.path.dirname(__file__), "schema.sql"), encoding="utf-8") as file:
-        yield from _statements(file.read())
+    folder = os.path.join(os.path.dirname(__file__), "sql")
+    for name in sorted(os.listdir(folder)):
+        with open(os.path.join(folder, name), encoding="utf-8") as file:
+            yield from _statements(file.read())
 
 
 def migrate(version: int) -> Iterator[str]:

@@ -7,10 +7,11 @@ from bisect import bisect_left, bisect_right
 from typing import NamedTuple
 
 from gitindex.syntax.kinds import VALUES
-from gitindex.syntax.sweep import Scope
+from gitindex.syntax.scopes import Scope
 
 MAX_SIGNATURE = 240
-MAX_DOC = 1000
+MAX_DOC = 300
+"""Most of a doc that is kept: its first paragraph. The rest is in the file, a line away."""
 READ_AHEAD = 2000
 MAX_GAP = 200
 """Most bytes between a comment and what it documents: indentation and keywords."""
@@ -18,7 +19,8 @@ MAX_GAP = 200
 _TAILS = ("=>", "->", " do", " then")
 _LINE_MARKS = "/*#!;%"
 _ENDS = ("*/", "*)", "-->", "-}", "]]")
-_QUOTES = re.compile(r"^[a-zA-Z]{0,2}(\"\"\"|'''|\"|')|(\"\"\"|'''|\"|')$")
+_OPENING = re.compile(r"[a-zA-Z]{0,2}(\"\"\"|'''|\"|')")
+_PARAGRAPH = re.compile(r"\n[^\S\n]*\n")
 
 
 _WORDS = re.compile(rb"\s*(\w+\s+)*")
@@ -125,7 +127,8 @@ def plain_comment(raw: bytes) -> str:
     text = text.removeprefix("<!--").removeprefix("(*").removeprefix("{-")
     if text.endswith(_ENDS):
         text = text.rstrip("*/)>-}]")
-    return "\n".join([_plain_line(line) for line in text.split("\n")]).strip()[:MAX_DOC]
+    plain = "\n".join([_plain_line(line) for line in text.split("\n")]).strip()
+    return plain.partition("\n\n")[0][:MAX_DOC].rstrip()
 
 
 def _plain_line(line: str) -> str:
@@ -134,6 +137,9 @@ def _plain_line(line: str) -> str:
 
 
 def plain_string(raw: bytes) -> str:
-    """The text of a docstring, its indentation taken off."""
-    lines = _QUOTES.sub("", raw[: 2 * MAX_DOC].decode("utf-8", "replace").strip()).splitlines()
-    return "\n".join(line.strip() for line in lines).strip()[:MAX_DOC]
+    """The first paragraph of a docstring, its indentation taken off."""
+    text = raw[: 4 * MAX_DOC].decode("utf-8", "replace").strip()
+    if opening := _OPENING.match(text):
+        text = text[opening.end() :].removesuffix(opening.group(1)).strip()
+    paragraph = _PARAGRAPH.split(text, maxsplit=1)[0]
+    return "\n".join([line.strip() for line in paragraph.split("\n")])[:MAX_DOC].rstrip()

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from gitindex.syntax.kinds import SPACES
-from gitindex.syntax.sweep import Scope
+from gitindex.syntax.scopes import Scope
 from gitindex.syntax.visibility import Surface
 
 if TYPE_CHECKING:

@@ -51,7 +51,10 @@ def _lexical(source: Source, language: str, reason: str) -> BlobFacts:
 
 def _nesting(data: bytes) -> int:
     """How far brackets go up and down; those in strings count, so this is an upper bound."""
-    steps = map(_STEPS.__getitem__, data.translate(None, delete=_OTHERS))
+    brackets = data.translate(None, delete=_OTHERS)
+    if len(brackets) <= MAX_NESTING:
+        return 0  # whatever they do: it is not too much
+    steps = map(_STEPS.__getitem__, brackets)
     depths = list(accumulate(steps, initial=0))
     return max(depths) - min(depths)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from gitindex.facts import Import, Symbol
 from gitindex.syntax.details import Details, without_tail
 from gitindex.syntax.kinds import VALUES
-from gitindex.syntax.sweep import Scope
+from gitindex.syntax.scopes import Scope
 
 MAX_SURFACE = 20_000
 """Most bytes of one definition; a list of ten thousand names is read once for each."""

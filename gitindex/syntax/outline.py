@@ -9,8 +9,9 @@ from gitindex.facts import Symbol
 from gitindex.syntax.details import Comments, Details, skip_blank
 from gitindex.syntax.exports import Exports, exported_names, read_exports
 from gitindex.syntax.interface import surface_of
+from gitindex.syntax.scopes import Scope
 from gitindex.syntax.source import line_starts
-from gitindex.syntax.sweep import Scope, sweep
+from gitindex.syntax.sweep import sweep
 from gitindex.syntax.visibility import WORDLESS, rule_for
 
 if TYPE_CHECKING:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from array import array
-from bisect import bisect_left, bisect_right, insort
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
+from itertools import repeat
 from math import inf
 from typing import TYPE_CHECKING
 
-from gitindex.facts import NO_SYMBOL, Use, pack_place
+from gitindex.postings import NO_SYMBOL, Flat, Postings, Use, pack_postings
 from gitindex.syntax.kinds import SCOPES
 
 if TYPE_CHECKING:
     from gitindex.syntax.macros import Span
     from gitindex.syntax.outline import Outline
     from gitindex.syntax.parser import Captures
-    from gitindex.syntax.sweep import Scope
+    from gitindex.syntax.scopes import Scope
 
 USES = {
     "use.reference": Use.REFERENCE,
@@ -24,117 +24,112 @@ USES = {
     "use.call": Use.CALL,
     "use.inherit": Use.INHERIT,
     "use.decorator": Use.DECORATOR,
-    "import": Use.IMPORT,
-    "def": Use.DEFINITION,
 }
 """From the weakest to the strongest: an identifier caught twice keeps the last."""
-
-_RANK = {capture: rank for rank, capture in enumerate(USES)}
-_IMPORTED, _DEFINED = _RANK["import"], _RANK["def"]
-_USE_BITS = tuple(use << 18 for use in USES.values())
-
-# One identifier in one number, so that sorting is fast: start, rank, length.
-_LENGTH = 21
-_START = _LENGTH + 4
-_LENGTH_MASK = (1 << _LENGTH) - 1
 
 MAX_NAME = 1000
 """Longer identifiers are data."""
 
+Words = dict[int, int]
+"""Identifiers: where each starts, and where it ends."""
+
 
 def build_postings(
     data: bytes, outline: Outline, captures: Captures, extra: list[Span]
-) -> dict[str, bytes]:
+) -> Postings:
     """Name to packed places, sorted by place; `extra` are names no query could see."""
-    starts, found = outline.starts, outline.found
-    keys = [start << _START | end - start for start, end in extra]
-    keys += _used(captures)
-    respelled = _define(data, keys, found)
-    keys.sort()
-    _import(keys, captures)
-    by_name = _group(data, starts, keys, _boundaries(found))
+    words, uses = _used(captures, extra)
+    spelled, respelled = _spelled(data, outline.found)
+    words.update((scope.name_start, scope.name_end) for scope in spelled)
+    order = sorted(words)
+    _import(order, uses, captures)
+    uses.update((scope.name_start, Use.DEFINITION) for scope in spelled)
+    by_name = _group(data, outline, words, order, uses)
     for scope in respelled:
-        line = bisect_right(starts, scope.name_start) - 1
-        enclosing = scope.ordinal if scope.kind in SCOPES else scope.parent
-        place = pack_place(
-            line, scope.name_start - starts[line], Use.DEFINITION, _bounded(enclosing)
-        )
-        insort(by_name[scope.name.encode()], place)
-    return _pack(by_name)
+        _insert(by_name[scope.name.encode()], scope, outline.starts)
+    return pack_postings(_named(by_name))
 
 
-def _used(captures: Captures) -> list[int]:
+def _used(captures: Captures, extra: list[Span]) -> tuple[Words, Words]:
+    """Identifiers and, of those that are more than references, their uses."""
+    words = dict(extra)
+    uses: Words = {}
     # Ruby's `:name` names a method; its colon is no part of the name.
-    keys = [
-        (start := node.start_byte + 1) << _START | node.end_byte - start
-        for node in captures.get("use.symbol", ())
-    ]
-    for capture, rank in _RANK.items():
-        if rank < _IMPORTED and capture in captures:
-            bits = rank << _LENGTH
-            keys += [
-                (start := node.start_byte) << _START | bits | node.end_byte - start
-                for node in captures[capture]
-            ]
-    return keys
+    for node in captures.get("use.symbol", ()):
+        words[node.start_byte + 1] = node.end_byte
+    for capture, use in USES.items():
+        if capture in captures:
+            nodes = captures[capture]
+            starts = [node.start_byte for node in nodes]
+            uses.update(dict.fromkeys(starts, use))
+            if use == Use.CALL:  # nearly all were caught before, as weaker uses
+                nodes = [n for n, start in zip(nodes, starts, strict=True) if start not in words]
+                words.update([node.byte_range for node in nodes])
+            else:
+                words.update(zip(starts, [node.end_byte for node in nodes], strict=True))
+    return words, uses
 
 
-def _define(data: bytes, keys: list[int], found: list[Scope]) -> list[Scope]:
-    """Adds the names of symbols; gives back those that are not spelled as they are named."""
-    respelled = []
-    bits = _DEFINED << _LENGTH
-    for scope in found:
-        start, end = scope.name_start, scope.name_end
-        if data[start:end] == scope.name.encode():
-            keys.append(start << _START | bits | end - start)
-        else:
-            respelled.append(scope)
-    return respelled
-
-
-def _import(keys: list[int], captures: Captures) -> None:
+def _import(order: list[int], uses: Words, captures: Captures) -> None:
     """Whatever stands in an import statement is imported."""
-    bits = _IMPORTED << _LENGTH
     for node in captures.get("import", ()):
-        first = bisect_left(keys, node.start_byte << _START)
-        for at in range(first, bisect_left(keys, node.end_byte << _START)):
-            key = keys[at]
-            if key >> _LENGTH & 15 < _IMPORTED:
-                keys[at] = key >> _START << _START | bits | key & _LENGTH_MASK
+        first = bisect_left(order, node.start_byte)
+        last = bisect_left(order, node.end_byte)
+        uses.update(dict.fromkeys(order[first:last], Use.IMPORT))
+
+
+def _spelled(data: bytes, found: list[Scope]) -> tuple[list[Scope], list[Scope]]:
+    """Symbols that stand in the text as they are named, and those that do not."""
+    groups: tuple[list[Scope], list[Scope]] = [], []
+    for scope in found:
+        same = data[scope.name_start : scope.name_end] == scope.name.encode()
+        groups[not same].append(scope)
+    return groups
 
 
 def _group(
-    data: bytes, starts: list[int], keys: list[int], boundaries: list[tuple[int, int]]
-) -> dict[bytes, list[int]]:
+    data: bytes, outline: Outline, words: Words, order: list[int], uses: Words
+) -> dict[bytes, Flat]:
     """The hot loop: walks lines and symbol boundaries along with the identifiers."""
-    by_name: dict[bytes, list[int]] = defaultdict(list)
-    ends = iter([*starts[1:], len(data) + 1])
-    changes = iter([*boundaries, (len(data) + 1, NO_SYMBOL)])
+    by_name: dict[bytes, Flat] = defaultdict(list)
+    beyond = len(data) + 1
+    ends = iter([*outline.starts[1:], beyond])
+    changes = iter([*_boundaries(outline.found), (beyond, 0)])
     line, line_start, line_end = 0, 0, next(ends)
-    enclosing, (change, following) = NO_SYMBOL, next(changes)
-    use_bits = _USE_BITS
-    for start, key in {key >> _START: key for key in keys}.items():
-        while start >= line_end:
-            line += 1 << 43
-            line_start, line_end = line_end, next(ends)
+    enclosing, (change, following) = 0, next(changes)
+    for start, use in zip(order, map(uses.get, order, repeat(Use.REFERENCE)), strict=True):
+        if start >= line_end:
+            line, line_start = line + 8, line_end
+            for line_end in ends:
+                if start < line_end:
+                    break
+                line, line_start = line + 8, line_end
         while start >= change:
             enclosing, (change, following) = following, next(changes)
-        # pack_place, in place: a call here costs a tenth of the whole extraction.
-        by_name[data[start : start + (key & _LENGTH_MASK)]].append(
-            line | start - line_start << 22 | use_bits[key >> _LENGTH & 15] | enclosing
-        )
+        by_name[data[start : words[start]]].extend((line | use, start - line_start, enclosing))
     return by_name
 
 
+def _insert(places: Flat, scope: Scope, starts: list[int]) -> None:
+    """Puts a definition among the places of its name."""
+    line = bisect_right(starts, scope.name_start) - 1
+    inside = scope.ordinal if scope.kind in SCOPES else scope.parent
+    place = (line << 3 | Use.DEFINITION, scope.name_start - starts[line], _bounded(inside))
+    at = len(places)
+    while at and (places[at - 3] >> 3, *places[at - 2 : at]) > (line, *place[1:]):
+        at -= 3
+    places[at:at] = place
+
+
 def _boundaries(found: list[Scope]) -> list[tuple[int, int]]:
-    """Offsets where the innermost symbol changes, and which one it is from there on."""
+    """Offsets where the innermost symbol changes, and which one it is from there on (+ 1)."""
     marks: list[tuple[int, int]] = []
     stack: list[tuple[int, int]] = []
 
     def close(limit: float) -> None:
         while stack and stack[-1][0] <= limit:
             end, _ = stack.pop()
-            marks.append((end, stack[-1][1] if stack else NO_SYMBOL))
+            marks.append((end, stack[-1][1] if stack else 0))
 
     for scope in found:
         if scope.kind in SCOPES:
@@ -146,14 +141,22 @@ def _boundaries(found: list[Scope]) -> list[tuple[int, int]]:
 
 
 def _bounded(ordinal: int) -> int:
-    return ordinal if 0 <= ordinal < NO_SYMBOL else NO_SYMBOL
+    """A symbol as the enclosing one of a place; 0 at module level."""
+    return ordinal + 1 if 0 <= ordinal < NO_SYMBOL else 0
 
 
-def _pack(by_name: dict[bytes, list[int]]) -> dict[str, bytes]:
-    names: dict[str, list[int]] = {}
+def _named(by_name: dict[bytes, Flat]) -> dict[str, Flat]:
+    names: dict[str, Flat] = {}
     for raw, places in by_name.items():
         if len(raw) <= MAX_NAME:
             name = raw.decode("utf-8", "replace")
             # Two broken spellings can decode to one name.
-            names[name] = sorted(names[name] + places) if name in names else places
-    return {name: array("Q", places).tobytes() for name, places in names.items()}
+            names[name] = _merged(names[name], places) if name in names else places
+    return names
+
+
+def _merged(some: Flat, others: Flat) -> Flat:
+    flat = some + others
+    triples = zip(flat[::3], flat[1::3], flat[2::3], strict=True)
+    ordered = sorted(triples, key=lambda place: (place[0] >> 3, place[1]))
+    return [number for place in ordered for number in place]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gitindex.syntax.attributes import attributes
 from gitindex.syntax.events import (
     ACCESS,
     BODY,
@@ -24,11 +24,14 @@ from gitindex.syntax.events import (
     events_of,
 )
 from gitindex.syntax.kinds import FUNCTIONS, LOCALS, SCOPES, TYPES, VALUES
+from gitindex.syntax.scopes import Scope
 
 if TYPE_CHECKING:
     from gitindex.syntax.parser import Captures
 
 _NAMES = (NAME, PATH, MARKED, TEXT)
+_IDLE = frozenset({LOCAL, GUARD, *_NAMES})
+"""What says nothing inside a function's body."""
 
 _MARKS = "\"'`:="
 """Quotes, and the marks of symbols and assignments, around a name but no part of it."""
@@ -41,52 +44,6 @@ MAX_PREFIX = 400
 
 _CALL_OPERATOR = re.compile(r"^(operator [^(]*?) ?\(.*")
 _TYPE_ARGUMENTS = re.compile(r"<.*>|\[.*\]|\s", re.DOTALL)
-
-
-@dataclass(slots=True, eq=False)
-class Scope:
-    """One captured range while it is open, and after that the raw form of a symbol."""
-
-    rank: int
-    kind: str
-    start: int
-    end: int
-    ordinal: int = -1  # of the symbol it became
-    parent: int = -1
-    name: str = ""
-    qualified: str = ""
-    name_start: int = -1
-    name_end: int = -1
-    anchor: int = -1  # where its decorators, attributes or export keyword start
-    body: int = -1  # where its body starts
-    doc: tuple[int, int] | None = None
-    prefix: str = ""  # receiver or implemented type
-    exported: bool = False  # stands in an export statement
-    local: bool = False  # inside a function
-    guarded: bool = False  # inside a condition
-    outer: Scope | None = None  # the nearest range around it that can be a parent
-    owner: Scope | None = None  # the nearest definition around it
-    named: Scope | None = None  # the same, but none across an anonymous function
-    depth: int = 0  # of ranges that can be a parent
-    access: str = ""  # the last access label seen in it
-    label: str = ""  # the access label it stands under
-
-    shut: bool = False  # a value in it is seen by one function only
-
-    def is_boundary(self) -> bool:
-        return self.rank in (IMPL, LOCAL) or (self.rank == DEF and self.kind in SCOPES)
-
-    # A scope never points at itself: without cycles it is freed at once, not by the collector.
-    def holder(self) -> Scope | None:
-        return self if self.rank in (DEF, IMPL) else self.owner
-
-    def namer(self) -> Scope | None:
-        if self.rank in (DEF, IMPL):
-            return self
-        return self.named if self.rank != LOCAL else None
-
-    def hides(self) -> bool:
-        return self.local or self.rank == LOCAL or self.kind in FUNCTIONS
 
 
 class Sweep:
@@ -102,17 +59,20 @@ class Sweep:
     def run(self, events: Iterable[Event]) -> None:
         """Takes the events in order; `found` holds the symbols afterwards."""
         stack = self.stack
+        idle_until = 0
         for start, minus_end, rank, kind in events:
+            if start < idle_until and (rank in _IDLE or (rank == DEF and kind in LOCALS)):
+                continue
             while stack and stack[-1].end <= start:
                 stack.pop()
             if OUTER <= rank <= GUARD:
-                if stack and stack[-1].shut and _is_idle(stack[-1], start, rank, kind):
-                    continue
-                self._open(Scope(rank, kind, start, -minus_end))
+                if not stack or not _is_idle(stack[-1], start, rank, kind):
+                    self._open(Scope(rank, kind, start, -minus_end))
             elif rank in _NAMES:
                 self._name(start, -minus_end, rank)
             else:
                 self._detail(start, -minus_end, rank)
+            idle_until = _idle_until(stack[-1], start) if stack else 0
 
     def _open(self, scope: Scope) -> None:
         """Puts a range on the stack, with what the one around it says about it."""
@@ -188,7 +148,8 @@ def sweep(data: bytes, captures: Captures, attached: dict[int, int]) -> list[Sco
     """The named definitions of a file, outermost first, each placed under its parent."""
     state = Sweep(data, attached)
     state.run(events_of(captures))
-    found = sorted(state.found, key=lambda scope: (scope.start, -scope.end, scope.name_start))
+    found = state.found + attributes(data, captures, state.found)
+    found.sort(key=lambda scope: (scope.start, -scope.end, scope.name_start))
     for ordinal, scope in enumerate(found):
         scope.ordinal = ordinal
         _place(scope)
@@ -219,7 +180,8 @@ def _place(scope: Scope) -> None:
 
 def _twin(owner: Scope) -> Scope:
     """A second name in one definition (`a, b = 1, 2`): a symbol of its own, same range."""
-    twin = Scope(DEF, owner.kind, owner.start, owner.end, anchor=owner.anchor, body=owner.body)
+    twin = Scope(DEF, owner.kind, owner.start, owner.end)
+    twin.anchor, twin.body = owner.anchor, owner.body
     twin.exported, twin.local, twin.guarded = owner.exported, owner.local, owner.guarded
     twin.outer, twin.label = owner.outer, owner.label
     return twin
@@ -227,10 +189,17 @@ def _twin(owner: Scope) -> Scope:
 
 def _is_idle(top: Scope, start: int, rank: int, kind: str) -> bool:
     """Whether a range inside a function's body says nothing: local values, conditions, lambdas."""
-    owner = top.holder()
-    if owner is None or not 0 <= owner.body <= start:
+    if not _idle_until(top, start):
         return False
-    return kind in LOCALS if rank == DEF else rank in (LOCAL, GUARD)
+    return kind in LOCALS if rank == DEF else rank in _IDLE
+
+
+def _idle_until(top: Scope, start: int) -> int:
+    """Where the function ends whose body a place is in; 0 where it is in none."""
+    if not top.shut:
+        return 0
+    owner = top.holder()
+    return min(top.end, owner.end) if owner is not None and 0 <= owner.body <= start else 0
 
 
 def _is_local(scope: Scope) -> bool:

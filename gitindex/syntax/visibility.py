@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from gitindex.syntax.sweep import Scope
+from gitindex.syntax.scopes import Scope
 
 
 class Surface(NamedTuple):

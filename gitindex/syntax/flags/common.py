@@ -91,7 +91,9 @@ def conditional_definition(reading: Reading) -> bool:
 
 def unresolved_receiver(reading: Reading) -> bool:
     """A method is called on something that no import and no definition here explains."""
-    known = reading.imported() | _OWN | {symbol.name for symbol in reading.outline.symbols}
+    # What `__init__` sets is known by name only: nothing says what it holds.
+    own = {s.name for s in reading.outline.symbols if not s.signature.startswith("self.")}
+    known = reading.imported() | _OWN | own
     for node in reading.captures.get("use.call", ()):
         at = node.start_byte
         if reading.data[at - 1 : at] in (b".", b"#") and not _is_known(reading, at, known):

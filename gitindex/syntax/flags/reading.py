@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from gitindex.facts import Import, Use, unpack_places
+from gitindex.facts import Import, Postings, Use, unpack_places
 from gitindex.syntax.outline import Outline
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ class Reading(NamedTuple):
     captures: Captures
     outline: Outline
     imports: tuple[Import, ...]
-    postings: dict[str, bytes]
+    postings: Postings
 
     def offsets(self, name: str, *uses: int) -> Iterator[int]:
         """Where a name stands, in bytes from the start; only in these uses if any are given."""

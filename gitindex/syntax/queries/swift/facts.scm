@@ -10,14 +10,16 @@
   name: (user_type . (type_identifier) @name)) @impl
 (protocol_declaration name: (type_identifier) @name body: (_) @body) @def.protocol
 (enum_entry name: (simple_identifier) @name) @def.enumerator
-(function_declaration
-  name: [(simple_identifier) @name (custom_operator) @name]
-  body: (_)? @body) @def.function
-(function_declaration name: ["+" "-" "*" "/" "%" "==" "!=" "<" ">" "<=" ">=" "===" "!=="] @name
-  body: (_)? @body) @def.function
+; One pattern, and bodies apart: each of a function's children costs 150 ms when the query is made.
+(function_declaration name: [
+  (simple_identifier)
+  (custom_operator)
+  "+" "-" "*" "/" "%" "==" "!=" "<" ">" "<=" ">=" "===" "!=="
+] @name) @def.function
+(function_body) @body
 (protocol_function_declaration name: (simple_identifier) @name) @def.function
-(init_declaration name: "init" @name body: (_)? @body) @def.constructor
-(deinit_declaration "deinit" @name body: (_) @body) @def.method
+(init_declaration name: "init" @name) @def.constructor
+(deinit_declaration "deinit" @name) @def.method
 (subscript_declaration "subscript" @name (computed_property) @body) @def.method
 (property_declaration name: (pattern bound_identifier: (simple_identifier) @name)) @def.variable
 (protocol_property_declaration

@@ -42,12 +42,12 @@ CREATE TABLE symbols (
     PRIMARY KEY (blob_id, ordinal)
 ) WITHOUT ROWID;
 
--- Occurrences as packed postings: one row per name and blob, eight bytes per place (facts.py).
+-- Occurrences as packed postings: one row per name and blob, three or four bytes per place (postings.py).
 CREATE TABLE occurrences (
-    name_id INTEGER NOT NULL REFERENCES names(id),
     blob_id INTEGER NOT NULL REFERENCES blobs(id) ON DELETE CASCADE,
+    name_id INTEGER NOT NULL REFERENCES names(id),
     places BLOB NOT NULL,
-    PRIMARY KEY (name_id, blob_id)
+    PRIMARY KEY (blob_id, name_id)   -- new blobs come last: a batch is written in one stroke
 ) WITHOUT ROWID;
 
 -- Imports as written; what they resolve to depends on the tree and is in edges.
@@ -102,29 +102,6 @@ CREATE TABLE files (
     PRIMARY KEY (worktree_id, path_id)
 ) WITHOUT ROWID;
 
--- Dependencies between files of one worktree, resolved against its path set.
-CREATE TABLE edges (
-    id INTEGER PRIMARY KEY,
-    worktree_id INTEGER NOT NULL REFERENCES worktrees(id) ON DELETE CASCADE,
-    source_path INTEGER NOT NULL REFERENCES paths(id),
-    target_path INTEGER REFERENCES paths(id),  -- NULL: the import does not resolve
-    dependency_type TEXT NOT NULL,
-    target TEXT NOT NULL,            -- as written
-    context_id INTEGER REFERENCES contexts(id) ON DELETE CASCADE,
-    layer TEXT NOT NULL              -- words.Layer
-);
-
--- Semantic contexts: one project of one language family.
-CREATE TABLE contexts (
-    id INTEGER PRIMARY KEY,
-    name TEXT NOT NULL,
-    language TEXT NOT NULL,
-    config_hash TEXT NOT NULL,
-    tool_version TEXT NOT NULL,
-    enabled INTEGER NOT NULL DEFAULT 1,
-    refreshed_at REAL
-);
-
 -- The refresh queue (seed 001). context_id 0 is the lexical and syntactic refresh of a worktree.
 CREATE TABLE refresh_jobs (
     id INTEGER PRIMARY KEY AUTOINCREMENT,  -- never reused
@@ -157,57 +134,8 @@ CREATE TABLE repo_state (
 );
 INSERT INTO repo_state (id) VALUES (1);
 
--- What the semantic layer knows of a file's bytes in a context.
-CREATE TABLE file_semantic_facts (
-    path_id INTEGER NOT NULL REFERENCES paths(id),
-    context_id INTEGER NOT NULL REFERENCES contexts(id) ON DELETE CASCADE,
-    oid BLOB NOT NULL,               -- the bytes it was computed from
-    semantic_interface_hash TEXT NOT NULL,
-    ambiguity_flags TEXT NOT NULL,   -- JSON list
-    refreshed_at REAL NOT NULL,
-    PRIMARY KEY (path_id, context_id, oid)
-) WITHOUT ROWID;
-
--- Interface hash of each exported symbol, to see which dependents a change reaches.
-CREATE TABLE symbol_interface_hashes (
-    blob_id INTEGER NOT NULL REFERENCES blobs(id) ON DELETE CASCADE,
-    qualified_name TEXT NOT NULL,
-    hash TEXT NOT NULL,
-    PRIMARY KEY (blob_id, qualified_name)
-) WITHOUT ROWID;
-
--- Decisions that discharge one ambiguity, replayed while all their files are unchanged.
-CREATE TABLE decision_cache (
-    id INTEGER PRIMARY KEY,
-    ambiguity_signature TEXT NOT NULL,
-    repo_head TEXT NOT NULL,
-    file_hashes TEXT NOT NULL,       -- JSON: {path: hash}
-    decision TEXT NOT NULL,          -- JSON: selected candidates
-    proof_payload TEXT NOT NULL,
-    created_at REAL NOT NULL,
-    UNIQUE (ambiguity_signature, repo_head)
-);
-
--- Front matter of documents (seed 003), keyed by blob like every other fact.
-CREATE TABLE documents (
-    blob_id INTEGER PRIMARY KEY REFERENCES blobs(id) ON DELETE CASCADE,
-    topics TEXT NOT NULL,            -- JSON list
-    summary TEXT NOT NULL,
-    created_at TEXT NOT NULL         -- ISO date, '' without one
-);
-
--- The seed's shape of the same: one row per document of each worktree.
-CREATE VIEW entities AS
-    SELECT w.name AS worktree, p.path, w.published_at AS mtime, d.topics, d.summary, d.created_at
-    FROM documents d
-    JOIN files f ON f.blob_id = d.blob_id
-    JOIN paths p ON p.id = f.path_id
-    JOIN worktrees w ON w.id = f.worktree_id;
-
 CREATE INDEX policy_paths ON paths (id) WHERE policy = 1;
 CREATE INDEX files_absent ON files (worktree_id) WHERE skip = 'missing_blob';
 CREATE INDEX symbols_by_name ON symbols (name_id);
 CREATE INDEX files_by_blob ON files (blob_id);
-CREATE INDEX occurrences_by_blob ON occurrences (blob_id);
-CREATE INDEX edges_by_source ON edges (worktree_id, source_path);
-CREATE INDEX edges_by_target ON edges (worktree_id, target_path);
+CREATE INDEX occurrences_by_name ON occurrences (name_id);

@@ -1,0 +1,178 @@
+"""Front matter in SQLite: one row per blob, its topics found through FTS5 or, without it, LIKE.
+
+A topic is one word of the `tags` column: the hexadecimal of what its spellings have in common. So it is
+matched whole, no sign in it means anything to a query language, and both ways give the same answers.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from gitindex.frontmatter import FrontMatter, read_front_matter, same_topic
+from gitindex.store.connection import Database
+from gitindex.tokens import decode_text
+
+LANGUAGES = ("markdown", "text")
+"""Languages a document may have; its name decides whether it is one."""
+HEAD_BYTES = 1 << 17
+"""Bytes of a blob in which front matter is looked for; more than its characters can take."""
+
+_FTS = (
+    "CREATE VIRTUAL TABLE IF NOT EXISTS documents_fts USING fts5(tags, content='documents',"
+    " content_rowid='blob_id', tokenize='ascii', detail='none')"
+)
+_OUT = "INSERT INTO documents_fts(documents_fts, rowid, tags) VALUES ('delete',?,?)"
+_IN_STEP = "documents_in_step"
+"""An empty table: as long as it is there, the full-text index follows `documents`.
+
+Triggers would do it, but SQLite before 3.42 refuses FTS5 in one where the schema is not trusted.
+"""
+
+
+class Filter(NamedTuple):
+    """What a document must have: all of the topics, and a day within the bounds."""
+
+    tags: tuple[str, ...] = ()
+    date_from: str = ""
+    date_to: str = ""
+
+
+def put_document(database: Database, blob_id: int, language: str, data: bytes) -> None:
+    """Keep what a blob says about itself. The caller holds the write transaction."""
+    front = front_matter_of(language, data)
+    if front is not None:
+        upsert_entity(database, blob_id, front)
+    else:
+        remove_entities(database, [blob_id])
+
+
+def front_matter_of(language: str, data: bytes) -> FrontMatter | None:
+    """The front matter of a blob's bytes, read as one language."""
+    if language not in LANGUAGES:
+        return None
+    return read_front_matter(decode_text(data[:HEAD_BYTES]), language)
+
+
+def upsert_entity(database: Database, blob_id: int, front: FrontMatter) -> None:
+    """Insert or replace one row and what the full-text index holds of it.
+
+    The caller holds the write transaction. The old words must be named to be taken out of the index:
+    a DELETE by content, as seed 003 has it, damages it.
+    """
+    remove_entities(database, [blob_id])
+    row = row_of(front)
+    followed = prepare(database)
+    database.run("INSERT INTO documents VALUES (?,?,?,?,?)", blob_id, *row)
+    if followed:
+        database.run("INSERT INTO documents_fts(rowid, tags) VALUES (?,?)", blob_id, row[1])
+
+
+def remove_entities(database: Database, blob_ids: Iterable[int]) -> int:
+    """Remove some rows; returns how many there were. The caller holds the write transaction."""
+    count = 0
+    for blob_id in blob_ids:
+        row = database.row("SELECT tags FROM documents WHERE blob_id=?", blob_id)
+        if row is not None:
+            count += 1
+            if prepare(database):
+                database.run(_OUT, blob_id, row[0])
+            database.run("DELETE FROM documents WHERE blob_id=?", blob_id)
+    return count
+
+
+def row_of(front: FrontMatter) -> tuple[str, str, str, str]:
+    """Topics, tags, summary and date as they are stored."""
+    tags = "".join(f" {tag_word(topic)}" for topic in front.topics)
+    return json.dumps(front.topics), f"{tags} ", front.summary, front.created_at
+
+
+def tag_word(topic: str) -> str:
+    """The word that a topic is looked up by."""
+    return "x" + same_topic(topic).encode("utf-8", "replace").hex()
+
+
+def conditions(database: Database, wanted: Filter) -> tuple[str, list[str]]:
+    """SQL that holds for the rows of `documents d` that are wanted, and its values."""
+    parts: list[str] = ["1"]
+    values: list[str] = []
+    words = [tag_word(tag) for tag in wanted.tags]
+    if words and has_index(database):
+        parts.append("d.blob_id IN (SELECT rowid FROM documents_fts WHERE documents_fts MATCH ?)")
+        values.append(" AND ".join(words))
+    else:
+        parts += ["d.tags LIKE ?"] * len(words)
+        values += [f"% {word} %" for word in words]
+    day = "substr(d.created_at, 1, 10)"  # a bound includes its whole day
+    for bound, sign in ((wanted.date_from, ">="), (wanted.date_to, "<=")):
+        if bound:
+            parts.append(f"d.created_at<>'' AND {day}{sign}?")
+            values.append(bound)
+    return " AND ".join(parts), values
+
+
+def matches(front: FrontMatter | None, wanted: Filter) -> bool:
+    """The same for front matter that is in no table."""
+    if front is None:
+        return wanted == Filter()
+    held = {same_topic(topic) for topic in front.topics}
+    day = front.created_at[:10]
+    return (
+        held.issuperset(map(same_topic, wanted.tags))
+        and (not wanted.date_from or day >= wanted.date_from)
+        and (not wanted.date_to or "" < day <= wanted.date_to)
+    )
+
+
+def reconcile(database: Database) -> int:
+    """Purge rows whose blob is gone; returns how many went."""
+    with database.joined():
+        orphans = database.rows(
+            "SELECT blob_id FROM documents WHERE blob_id NOT IN (SELECT id FROM blobs)"
+        )
+        return remove_entities(database, [blob_id for (blob_id,) in orphans])
+
+
+def prepare(database: Database) -> bool:
+    """See to it that the full-text index is in step; False if this SQLite has none.
+
+    Then the sign is taken away, and the next SQLite that has FTS5 rebuilds the index.
+    """
+    able, there = _has_fts5(database), _says_in_step(database)
+    if able and not there:
+        database.run(_FTS)
+        database.run("INSERT INTO documents_fts(documents_fts) VALUES ('rebuild')")
+        database.run(f"CREATE TABLE {_IN_STEP} (unused)")
+    elif there and not able:
+        database.run(f"DROP TABLE {_IN_STEP}")
+    return able
+
+
+def has_index(database: Database) -> bool:
+    """May the full-text index be asked?"""
+    return _says_in_step(database) and _has_fts5(database)
+
+
+def index_faults(database: Database) -> Iterable[int]:
+    """Row ids for which the full-text index says other than the table. A reader's own look."""
+    if not has_index(database):
+        return ()
+    with database.scratch():
+        database.run(
+            "CREATE VIRTUAL TABLE temp.documents_words USING fts5vocab(main, documents_fts, instance)"
+        )
+        held = set(database.rows("SELECT doc, term FROM temp.documents_words"))
+        database.run("DROP TABLE temp.documents_words")
+    rows = database.rows("SELECT blob_id, tags FROM documents")
+    expected = {(blob_id, word) for blob_id, tags in rows for word in tags.split()}
+    return sorted({blob_id for blob_id, _ in held ^ expected})
+
+
+def _says_in_step(database: Database) -> bool:
+    found = database.row("SELECT 1 FROM main.sqlite_master WHERE name=?", _IN_STEP)
+    return found is not None
+
+
+def _has_fts5(database: Database) -> bool:
+    return database.row("SELECT 1 FROM pragma_module_list WHERE name='fts5'") is not None

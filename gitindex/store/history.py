@@ -1,0 +1,204 @@
+"""What each file saw of the others when it was last refreshed: kept as the few changes since then.
+
+A file is refreshed by the publish that changes it, by a forced reindex, or on request. What was there
+at that time is what is there now, unless a later publish says what it was before. So a first index and
+a further worktree cost nothing, and a publish writes one row for each path that it changes.
+"""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Container, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from gitindex.store.blobs import CHUNK
+from gitindex.store.connection import Database
+from gitindex.store.mapping import Published
+
+COMPACT_EVERY = 64
+"""Publishes after which rows that no file needs any more are dropped."""
+
+INTERFACE = "CASE WHEN b.status IN ('parsed', 'partial') THEN b.interface_hash ELSE hex(f.oid) END"
+"""What others can depend on: the exported surface, or all bytes where no surface is known."""
+
+
+class Was(NamedTuple):
+    """A path at one time."""
+
+    oid: bytes
+    interface: str
+
+
+Changes = dict[str, list[tuple[int, Was | None]]]
+"""By path, oldest first: the publish that changed it, and what it was before."""
+
+
+class History:
+    """One worktree's record, as of one snapshot."""
+
+    def __init__(
+        self, changes: Changes, refreshed: dict[str, int], present: Container[str]
+    ) -> None:
+        self._changes = changes
+        self._refreshed = refreshed
+        self._moves = sorted(_moves(changes, present))
+
+    def refreshed(self, path: str) -> int:
+        """The generation whose files this file has seen; 0: the first."""
+        own = self._changes.get(path)
+        return max(self._refreshed.get(path, 0), own[-1][0] if own else 0)
+
+    def at(self, path: str, generation: int, now: Was | None) -> Was | None:
+        """What a path was in an older generation; `now` is what is published of it."""
+        changes = self._changes.get(path, ())
+        after = _first_after(changes, generation)
+        return changes[after][1] if after < len(changes) else now
+
+    def epoch(self, generation: int) -> int:
+        """How many publishes since then added or removed paths."""
+        return len(self._moves) - bisect_right(self._moves, generation)
+
+    def changes(self) -> Iterable[tuple[str, list[tuple[int, Was | None]]]]:
+        """All that is recorded, by path."""
+        return self._changes.items()
+
+    def paths_at(self, generation: int, now: Iterable[str]) -> set[str]:
+        """The paths of an older generation; `now` are those that are published."""
+        found = set(now)
+        for path, changes in self._changes.items():
+            after = _first_after(changes, generation)
+            if after < len(changes):
+                (found.discard if changes[after][1] is None else found.add)(path)
+        return found
+
+
+def load(database: Database, worktree_id: int, present: Container[str]) -> History:
+    """The record of a worktree whose published paths are `present`."""
+    changes: Changes = defaultdict(list)
+    for path, generation, oid, interface in database.rows(
+        "SELECT p.path, h.generation, h.oid, h.interface FROM path_history h"
+        " JOIN paths p ON p.id=h.path_id WHERE h.worktree_id=? ORDER BY h.path_id, h.generation",
+        worktree_id,
+    ):
+        changes[os.fsdecode(path)].append(
+            (generation, None if oid is None else Was(oid, interface))
+        )
+    refreshed = database.rows(
+        "SELECT p.path, r.generation FROM file_refreshes r JOIN paths p ON p.id=r.path_id"
+        " WHERE r.worktree_id=?",
+        worktree_id,
+    )
+    return History(dict(changes), {os.fsdecode(path): seen for path, seen in refreshed}, present)
+
+
+class Before(NamedTuple):
+    """A path that a publish is about to change."""
+
+    path_id: int | None  # None: the store has never seen such a path
+    was: Was | None
+
+
+def before(database: Database, base: Published, now: dict[bytes, str]) -> dict[bytes, Before]:
+    """Those of `now`, paths with their new blobs, that will change. In the publish's transaction."""
+    if not base.generation:
+        return {}  # nothing was published that anybody could have seen
+    paths = list(now)
+    found = dict.fromkeys(paths, Before(None, None))
+    for at in range(0, len(paths), CHUNK):
+        part = paths[at : at + CHUNK]
+        for path, path_id, oid, interface in database.rows(
+            f"SELECT p.path, p.id, f.oid, {INTERFACE} FROM paths p"
+            " LEFT JOIN files f ON f.path_id=p.id AND f.worktree_id=?"
+            " LEFT JOIN blobs b ON b.id=f.blob_id"
+            f" WHERE p.path IN ({','.join('?' * len(part))})",
+            base.worktree_id, *part,
+        ):  # fmt: skip
+            if oid is not None and oid.hex() == now[path]:
+                del found[path]
+            else:
+                found[path] = Before(path_id, None if oid is None else Was(oid, interface))
+    return found
+
+
+def record(
+    database: Database, base: Published, generation: int, was: dict[bytes, Before], anew: bool
+) -> None:
+    """Keep what a publish has changed; `was` is from before it. In the same transaction.
+
+    One that read everything anew has refreshed every file: all have seen all that there is.
+    """
+    if anew:
+        for table in ("path_history", "file_refreshes"):
+            database.run(f"DELETE FROM {table} WHERE worktree_id=?", base.worktree_id)
+        return
+    database.run_many(
+        "INSERT INTO path_history"
+        " VALUES (?, coalesce(?, (SELECT id FROM paths WHERE path=?)), ?,?,?)",
+        (
+            (base.worktree_id, one.path_id, path, generation, *(one.was or (None, None)))
+            for path, one in was.items()
+        ),
+    )
+    if generation % COMPACT_EVERY == 0:
+        compact(database, base.worktree_id)
+
+
+def refresh(database: Database, worktree_id: int, paths: Iterable[bytes], generation: int) -> None:
+    """Files have been looked at again, with what that generation holds before their eyes."""
+    with database.joined():
+        if not database.row("SELECT 1 FROM path_history WHERE worktree_id=?", worktree_id):
+            return  # nothing has changed that they could have missed
+        database.run_many(
+            "INSERT INTO file_refreshes SELECT ?, id, ? FROM paths WHERE path=?"
+            " ON CONFLICT DO UPDATE SET generation=excluded.generation"
+            " WHERE generation<excluded.generation",
+            ((worktree_id, generation, path) for path in paths),
+        )
+
+
+def compact(database: Database, worktree_id: int) -> None:
+    """Drop what no file needs to know any more. The caller holds the write transaction."""
+    present = {
+        os.fsdecode(path)
+        for (path,) in database.rows(
+            "SELECT p.path FROM files f JOIN paths p ON p.id=f.path_id WHERE f.worktree_id=?",
+            worktree_id,
+        )
+    }
+    history = load(database, worktree_id, present)
+    needed = sorted({history.refreshed(path) for path in present})
+    database.run_many(
+        "DELETE FROM path_history WHERE worktree_id=? AND generation=?"
+        " AND path_id=(SELECT id FROM paths WHERE path=?)",
+        (
+            (worktree_id, generation, os.fsencode(path))
+            for path, changes in history.changes()
+            for generation in _useless(changes, needed, keep_last=path in present)
+        ),
+    )
+
+
+def _useless(
+    changes: list[tuple[int, Was | None]], needed: list[int], keep_last: bool
+) -> Iterator[int]:
+    """Changes between which no file was refreshed; the last one says when this file was."""
+    last = 0
+    for generation, _ in changes[:-1] if keep_last else changes:
+        if bisect_left(needed, last) == bisect_left(needed, generation):
+            yield generation
+        last = generation
+
+
+def _moves(changes: Changes, present: Container[str]) -> set[int]:
+    """Publishes that added or removed paths."""
+    found = set()
+    for path, own in changes.items():
+        there = [was is not None for _, was in own] + [path in present]
+        found |= {own[i][0] for i in range(len(own)) if there[i] != there[i + 1]}
+    return found
+
+
+def _first_after(changes: Sequence[tuple[int, Was | None]], generation: int) -> int:
+    return bisect_right(changes, generation, key=lambda change: change[0])

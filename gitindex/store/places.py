@@ -1,0 +1,102 @@
+"""The semantic facts of one file as values: definitions, packed places, relations, dependencies."""
+
+from __future__ import annotations
+
+import sys
+from array import array
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from gitindex.words import Relation
+
+NOWHERE = (1 << 28) - 1
+"""Enclosing ordinal of a place at module level."""
+_WORDS = 5
+
+
+class Place(NamedTuple):
+    """One occurrence. Lines and columns are 0-based; columns count UTF-8 bytes on disk."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    use: int  # facts.Use
+    enclosing: int  # ordinal of the innermost definition around it, or NOWHERE
+
+
+class Defined(NamedTuple):
+    """One definition of a file; its name's place, and the lines of the whole of it."""
+
+    identity: str
+    kind: str
+    line: int
+    column: int
+    end_column: int
+    start_line: int
+    end_line: int
+    signature: str
+    doc: str
+    parent: int  # ordinal of the enclosing definition, -1 at module level
+    exported: bool
+
+
+class Related(NamedTuple):
+    """What a symbol of the file is to another symbol."""
+
+    identity: str
+    target: str
+    kind: Relation
+
+
+class FileFacts(NamedTuple):
+    """All that is known of one path's bytes in one context."""
+
+    definitions: tuple[Defined, ...]
+    places: Mapping[str, bytes]  # identity → packed places
+    relations: tuple[Related, ...]
+    names: Mapping[str, str]  # identity → name, of every identity above
+    interface_hash: str
+    flags: tuple[str, ...] = ()
+    doubtful: int = 0  # places left out: another name stands there
+
+
+class Dependency(NamedTuple):
+    """One edge: a file whose symbols are used, as it looked when the facts were computed.
+
+    Bytes and hash are empty where the indexer read bytes of it that are not in git.
+    """
+
+    target: bytes
+    oid: str
+    interface_hash: str
+
+
+def pack_words(words: list[int]) -> bytes:
+    """The stored form of places in file order: five little-endian 32-bit words each.
+
+    The last word is the use in its upper four bits, and the enclosing ordinal.
+    """
+    packed = array("I", words)
+    if sys.byteorder == "big":
+        packed.byteswap()
+    return packed.tobytes()
+
+
+def pack_places(places: Iterable[Place]) -> bytes:
+    """The stored form of some places."""
+    return pack_words(
+        [word for p in sorted(places) for word in (*p[:4], p.use << 28 | p.enclosing)]
+    )
+
+
+def unpack_places(packed: bytes) -> list[Place]:
+    """The places behind one row."""
+    words = array("I")
+    words.frombytes(packed)
+    if sys.byteorder == "big":
+        words.byteswap()
+    return [
+        Place(line, column, end_line, end_column, last >> 28, last & NOWHERE)
+        for line, column, end_line, end_column, last in zip(*[iter(words)] * _WORDS, strict=True)
+    ]

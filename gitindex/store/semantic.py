@@ -1,0 +1,284 @@
+"""Reading the semantic layer: symbols, references and callers by identity, at live paths only.
+
+Every function takes `rows`, the `Lens.rows` of the tree that is asked for: facts count where a live
+path has exactly the bytes they were computed from. `coverage` and `stale_mentions` say where they do
+not, so that an answer can disclose it and fall back to the syntactic layer. Writes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+from gitindex.store.blobs import CHUNK
+from gitindex.store.places import Place, unpack_places
+from gitindex.words import Relation
+
+Rows = Callable[..., list[Any]]
+
+_LIVE = (
+    " JOIN paths p ON p.id=f.path_id JOIN {live} l ON l.path=p.path AND l.oid=f.oid"
+    " JOIN contexts c ON c.id=f.context_id"
+)
+
+
+class Coverage(NamedTuple):
+    """Which live paths the semantic layer speaks of."""
+
+    current: frozenset[bytes]  # facts of exactly their bytes
+    stale: frozenset[bytes]  # facts of other bytes only: say so, and fall back
+
+
+class Definition(NamedTuple):
+    """One definition at a live path. 0-based; columns count UTF-8 bytes."""
+
+    identity: str
+    name: str
+    kind: str
+    path: bytes
+    source: str  # index@<tree> or worktree
+    context: str
+    line: int
+    column: int
+    end_column: int
+    start_line: int  # of the whole definition
+    end_line: int
+    signature: str
+    doc: str
+    parent: str  # identity of the enclosing definition, '' at module level
+    exported: bool
+
+
+class Reference(NamedTuple):
+    """One occurrence of a symbol at a live path; its definitions are among them (place.use)."""
+
+    identity: str
+    path: bytes
+    source: str
+    place: Place
+    enclosing: str  # identity of the innermost definition around it, '' at module level
+
+
+class FactsRow(NamedTuple):
+    """What is known of one live path: for file states."""
+
+    path: bytes
+    oid: bytes
+    context: str
+    interface_hash: str
+    flags: str  # JSON list
+    config_hash: str
+    tool_version: str
+    seen_tool_version: str  # of the context's tool when it ran last
+    facts_id: int
+
+
+class EdgeRow(NamedTuple):
+    """What a file depended on when its facts were computed."""
+
+    path: bytes
+    target: bytes
+    target_oid: bytes  # empty: the indexer read bytes of it that are not in git
+    target_hash: str  # its semantic interface hash then
+
+
+def has_facts(rows: Rows) -> bool:
+    """Does the semantic layer know anything at all? Cheap: ask it first."""
+    return bool(rows("SELECT 1 FROM file_semantic_facts LIMIT 1"))
+
+
+def coverage(rows: Rows) -> Coverage:
+    """Which live paths have facts of their bytes, and which of other bytes only."""
+    known = rows(
+        "SELECT l.path, max(l.oid=f.oid) FROM file_semantic_facts f"
+        " JOIN paths p ON p.id=f.path_id JOIN {live} l ON l.path=p.path GROUP BY l.path"
+    )
+    current = frozenset(path for path, matches in known if matches)
+    return Coverage(current, frozenset(path for path, _ in known) - current)
+
+
+def find_identities(rows: Rows, name: str) -> list[str]:
+    """Identities of this name that a live path defines, sorted; the locals of a file are left out."""
+    found = rows(
+        "SELECT DISTINCT s.identity FROM names n JOIN semantic_symbols s ON s.name_id=n.id"
+        " JOIN semantic_definitions d ON d.symbol_id=s.id"
+        f" JOIN file_semantic_facts f ON f.id=d.facts_id{_LIVE}"
+        " WHERE n.text=? AND s.identity NOT LIKE 'local %'",
+        name,
+    )
+    return sorted({identity for (identity,) in found})
+
+
+def definitions(rows: Rows, identities: Iterable[str]) -> list[Definition]:
+    """Where these symbols are defined, by path and line."""
+    return _definitions(rows, "s.identity IN ({marks})", identities)
+
+
+def file_definitions(rows: Rows, path: bytes) -> list[Definition]:
+    """All definitions of one live path, in its order; locals and parameters too."""
+    return _definitions(rows, "p.path IN ({marks})", [path])
+
+
+def references(rows: Rows, identities: Iterable[str]) -> list[Reference]:
+    """Every place of these symbols, by path and line.
+
+    `place.use` is facts.Use: DEFINITION, IMPORT, CALL, …; REFERENCE where the grammar says no more.
+    The callers of a symbol are the `enclosing` of its places with the use CALL.
+    """
+    found = _chunked(
+        rows,
+        "SELECT s.identity, l.path, l.source, f.id, o.places"
+        " FROM semantic_symbols s JOIN semantic_occurrences o ON o.symbol_id=s.id"
+        f" JOIN file_semantic_facts f ON f.id=o.facts_id{_LIVE} WHERE s.identity IN ({{marks}})",
+        identities,
+    )
+    around = _identities_in(rows, {row[3] for row in found})
+    return sorted(
+        Reference(identity, path, source, place, around.get((facts, place.enclosing), ""))
+        for identity, path, source, facts, packed in found
+        for place in unpack_places(packed)
+    )
+
+
+def symbols_at(rows: Rows, path: bytes, line: int, column: int) -> list[str]:
+    """Identities at a place of a live path, `local N` included; 0-based, in bytes."""
+    found = rows(
+        "SELECT s.identity, o.places FROM paths p JOIN file_semantic_facts f ON f.path_id=p.id"
+        " JOIN {live} l ON l.path=p.path AND l.oid=f.oid"
+        " JOIN semantic_occurrences o ON o.facts_id=f.id"
+        " JOIN semantic_symbols s ON s.id=o.symbol_id WHERE p.path=?",
+        path,
+    )
+    here = (line, column)
+    return sorted(
+        {
+            identity
+            for identity, packed in found
+            for place in unpack_places(packed)
+            if place[:2] <= here < place[2:4]
+        }
+    )
+
+
+def callees(rows: Rows, definition: Definition) -> list[Reference]:
+    """Every place inside a definition that is not inside one of its inner ones, and what is there."""
+    found = rows(
+        "SELECT s.identity, l.path, l.source, o.places, d.ordinal"
+        " FROM semantic_symbols own JOIN semantic_definitions d ON d.symbol_id=own.id"
+        f" JOIN file_semantic_facts f ON f.id=d.facts_id{_LIVE}"
+        " JOIN semantic_occurrences o ON o.facts_id=f.id"
+        " JOIN semantic_symbols s ON s.id=o.symbol_id WHERE own.identity=? AND l.path=?",
+        definition.identity, definition.path,
+    )  # fmt: skip
+    return sorted(
+        Reference(identity, path, source, place, definition.identity)
+        for identity, path, source, packed, ordinal in found
+        for place in unpack_places(packed)
+        if place.enclosing == ordinal
+    )
+
+
+def related(rows: Rows, identity: str) -> list[tuple[str, Relation]]:
+    """Symbols that this one implements, overrides, …, as its live definition says."""
+    return _relations(rows, "target_id", "symbol_id", identity)
+
+
+def relating(rows: Rows, identity: str) -> list[tuple[str, Relation]]:
+    """Symbols of live paths that implement, override, … this one."""
+    return _relations(rows, "symbol_id", "target_id", identity)
+
+
+def is_external(rows: Rows, identity: str) -> bool:
+    """Is it known only from outside: used here, defined in no file of any context?"""
+    return bool(
+        rows(
+            "SELECT 1 FROM semantic_symbols s JOIN semantic_externals e ON e.symbol_id=s.id"
+            " WHERE s.identity=? AND NOT EXISTS"
+            " (SELECT 1 FROM semantic_definitions d WHERE d.symbol_id=s.id) LIMIT 1",
+            identity,
+        )
+    )
+
+
+def stale_mentions(rows: Rows, identities: Iterable[str]) -> list[bytes]:
+    """Live paths whose last known bytes mention these symbols, but not the bytes they have now."""
+    found = _chunked(
+        rows,
+        "SELECT DISTINCT l.path FROM semantic_symbols s"
+        " JOIN semantic_occurrences o ON o.symbol_id=s.id"
+        " JOIN file_semantic_facts f ON f.id=o.facts_id JOIN paths p ON p.id=f.path_id"
+        " JOIN {live} l ON l.path=p.path WHERE s.identity IN ({marks}) AND NOT EXISTS"
+        " (SELECT 1 FROM file_semantic_facts g WHERE g.path_id=p.id AND g.oid=l.oid)",
+        identities,
+    )
+    return sorted({path for (path,) in found})
+
+
+def facts_rows(rows: Rows) -> list[FactsRow]:
+    """What is known of every live path whose bytes the layer has seen."""
+    found = rows(
+        "SELECT l.path, l.oid, c.name, f.semantic_interface_hash, f.ambiguity_flags,"
+        " f.config_hash, f.tool_version, c.tool_version, f.id"
+        f" FROM file_semantic_facts f{_LIVE}"
+    )
+    return [FactsRow(*row) for row in found]
+
+
+def edge_rows(rows: Rows) -> list[EdgeRow]:
+    """What the live paths of `facts_rows` depended on when their facts were computed."""
+    found = rows(
+        "SELECT l.path, t.path, e.target_oid, e.target_hash"
+        f" FROM file_semantic_facts f{_LIVE} JOIN edges e ON e.facts_id=f.id"
+        " JOIN paths t ON t.id=e.target_path"
+    )
+    return [EdgeRow(*row) for row in found]
+
+
+def _definitions(rows: Rows, where: str, values: Iterable[Any]) -> list[Definition]:
+    found = _chunked(
+        rows,
+        'SELECT s.identity, n.text, d.kind, l.path, l.source, c.name, d.line, d."column",'
+        " d.end_column, d.start_line, d.end_line, d.signature, d.doc,"
+        " (SELECT o.identity FROM semantic_definitions e JOIN semantic_symbols o"
+        " ON o.id=e.symbol_id WHERE e.facts_id=d.facts_id AND e.ordinal=d.parent), d.exported"
+        " FROM semantic_symbols s JOIN names n ON n.id=s.name_id"
+        " JOIN semantic_definitions d ON d.symbol_id=s.id"
+        f" JOIN file_semantic_facts f ON f.id=d.facts_id{_LIVE} WHERE {where}",
+        values,
+    )
+    made = (Definition._make((*row[:13], row[13] or "", bool(row[14]))) for row in found)
+    return sorted(made, key=lambda d: (d.path, d.line, d.column, d.identity))
+
+
+def _relations(rows: Rows, wanted: str, given: str, identity: str) -> list[tuple[str, Relation]]:
+    found = rows(
+        "SELECT DISTINCT o.identity, r.kind FROM semantic_symbols s"
+        f" JOIN semantic_relations r ON r.{given}=s.id JOIN semantic_symbols o ON o.id=r.{wanted}"
+        f" JOIN file_semantic_facts f ON f.id=r.facts_id{_LIVE} WHERE s.identity=?",
+        identity,
+    )
+    return sorted({(other, Relation(kind)) for other, kind in found})
+
+
+def _identities_in(rows: Rows, facts: Iterable[int]) -> dict[tuple[int, int], str]:
+    """Identities of the definitions of some files, by file and ordinal."""
+    found = _chunked(
+        rows,
+        "SELECT d.facts_id, d.ordinal, s.identity FROM semantic_definitions d"
+        " JOIN semantic_symbols s ON s.id=d.symbol_id WHERE d.facts_id IN ({marks})",
+        facts,
+    )
+    return {(fact, ordinal): identity for fact, ordinal, identity in found}
+
+
+def _chunked(rows: Rows, sql: str, values: Iterable[Any]) -> list[Any]:
+    return [
+        row
+        for part in _parts(values)
+        for row in rows(sql.replace("{marks}", ",".join("?" * len(part))), *part)
+    ]
+
+
+def _parts(values: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
+    wanted = sorted(set(values))
+    return (tuple(wanted[at : at + CHUNK]) for at in range(0, len(wanted), CHUNK))

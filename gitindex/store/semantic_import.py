@@ -1,0 +1,197 @@
+"""Writing the semantic layer: contexts and the facts of files. The same facts again change no row."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from gitindex.facts import Use
+from gitindex.facts import unpack_places as unpack_names
+from gitindex.store.blobs import CHUNK
+from gitindex.store.connection import Database
+from gitindex.store.places import Dependency, FileFacts
+
+SymbolRow = tuple[int, int, str, int, int, int]
+
+
+class Origin(NamedTuple):
+    """Where facts come from."""
+
+    context_id: int
+    config_hash: str
+    tool_version: str
+
+
+class Known(NamedTuple):
+    """The published file at a path, as the syntactic layer knows it."""
+
+    oid: str
+    blob_id: int | None
+
+
+def context_row(database: Database, name: str, family: str, root: bytes) -> int:
+    """The number of a context, made if need be."""
+    with database.joined():
+        database.run(
+            "INSERT INTO contexts (name, language, root, tool_version) VALUES (?,?,?,'')"
+            " ON CONFLICT DO NOTHING",
+            name, family, root,
+        )  # fmt: skip
+        return int(database.row("SELECT id FROM contexts WHERE name=?", name)[0])
+
+
+def context_name(database: Database, context_id: int) -> str:
+    """The name behind a number."""
+    return str(database.row("SELECT name FROM contexts WHERE id=?", context_id)[0])
+
+
+def known_tool(database: Database, name: str) -> str:
+    """The version of a context's tool that ran last; '' where none did."""
+    row = database.row("SELECT tool_version FROM contexts WHERE name=?", name)
+    return str(row[0]) if row else ""
+
+
+def note_tool(database: Database, context_id: int, version: str) -> None:
+    """Remember which version of its tool a context saw last."""
+    with database.joined():
+        database.run(
+            "UPDATE contexts SET tool_version=? WHERE id=? AND tool_version<>?",
+            version, context_id, version,
+        )  # fmt: skip
+
+
+def known_documents(database: Database, origin: Origin) -> set[bytes]:
+    """Paths that an import of the same context, configuration and tool told of."""
+    rows = database.rows(
+        "SELECT DISTINCT p.path FROM file_semantic_facts f JOIN paths p ON p.id=f.path_id"
+        " WHERE f.context_id=? AND f.config_hash=? AND f.tool_version=?",
+        *origin,
+    )
+    return {path for (path,) in rows}
+
+
+def published_files(database: Database, worktree_id: int) -> dict[bytes, Known]:
+    """The published mapping of a worktree."""
+    rows = database.rows(
+        "SELECT p.path, f.oid, f.blob_id FROM files f JOIN paths p ON p.id=f.path_id"
+        " WHERE f.worktree_id=?",
+        worktree_id,
+    )
+    return {path: Known(oid.hex(), blob_id) for path, oid, blob_id in rows}
+
+
+def syntactic_uses(database: Database, blob_id: int) -> dict[tuple[int, int], int]:
+    """What the grammar says identifiers of a blob are used for, by line and column; else references."""
+    rows = database.rows("SELECT places FROM occurrences WHERE blob_id=?", blob_id)
+    return {
+        (place.line, place.column): place.use
+        for (packed,) in rows
+        for place in unpack_names("", packed)
+        if place.use != Use.REFERENCE
+    }
+
+
+def imported_names(database: Database, blob_id: int) -> list[tuple[str, str]]:
+    """What the imports of a blob bind: the name there and the name here."""
+    rows = database.rows("SELECT names FROM imports WHERE blob_id=?", blob_id)
+    return [(there, here) for (names,) in rows for there, here in json.loads(names)]
+
+
+def syntactic_symbols(database: Database, blob_id: int) -> list[SymbolRow]:
+    """Line, column, kind, first and last line, and exported, of every definition of a blob."""
+    return database.rows(
+        'SELECT line, "column", kind, start_line, end_line, exported FROM symbols WHERE blob_id=?',
+        blob_id,
+    )
+
+
+class SemanticWriter:
+    """Keeps facts. The caller holds the write transaction."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+        self._ids: dict[str, int] = {}
+
+    def save(
+        self, origin: Origin, path: bytes, oid: str, facts: FileFacts, edges: Iterable[Dependency]
+    ) -> bool:
+        """Keep the facts of a path's bytes, in place of older ones. False: they were there already."""
+        wanted = sorted(edges)
+        digest = _digest(origin, facts, wanted)
+        raw = bytes.fromhex(oid)
+        path_id = self._db.row("SELECT id FROM paths WHERE path=?", path)[0]
+        held = self._db.rows(
+            "SELECT context_id, digest FROM file_semantic_facts WHERE path_id=? AND oid=?",
+            path_id, raw,
+        )  # fmt: skip
+        if held == [(origin.context_id, digest)]:
+            return False
+        self._db.run("DELETE FROM file_semantic_facts WHERE path_id=? AND oid=?", path_id, raw)
+        facts_id = self._db.insert(
+            "INSERT INTO file_semantic_facts (path_id, context_id, oid, semantic_interface_hash,"
+            " ambiguity_flags, config_hash, tool_version, digest, refreshed_at)"
+            " VALUES (?,?,?,?,?,?,?,?,?)",
+            path_id, origin.context_id, raw, facts.interface_hash, json.dumps(facts.flags),
+            origin.config_hash, origin.tool_version, digest, time.time(),
+        )  # fmt: skip
+        self._add_children(facts_id, facts, wanted)
+        return True
+
+    def add_externals(self, context_id: int, names: dict[str, str]) -> None:
+        """Symbols that are used and not defined: kept as such, by identity and name."""
+        ids = self._symbol_ids(names)
+        self._db.run_many(
+            "INSERT INTO semantic_externals VALUES (?,?) ON CONFLICT DO NOTHING",
+            ((context_id, ids[identity]) for identity in names),
+        )
+
+    def _add_children(self, facts_id: int, facts: FileFacts, edges: list[Dependency]) -> None:
+        ids = self._symbol_ids(dict(facts.names))
+        self._db.run_many(
+            "INSERT INTO semantic_definitions VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
+            ((facts_id, i, ids[d.identity], *d[1:]) for i, d in enumerate(facts.definitions)),
+        )
+        self._db.run_many(
+            "INSERT INTO semantic_occurrences VALUES (?,?,?)",
+            sorted((ids[identity], facts_id, places) for identity, places in facts.places.items()),
+        )
+        self._db.run_many(
+            "INSERT INTO semantic_relations VALUES (?,?,?,?)",
+            ((facts_id, ids[r.identity], ids[r.target], r.kind) for r in facts.relations),
+        )
+        self._db.run_many(
+            "INSERT INTO edges VALUES (?,(SELECT id FROM paths WHERE path=?),?,?)",
+            ((facts_id, e.target, bytes.fromhex(e.oid), e.interface_hash) for e in edges),
+        )
+
+    def _symbol_ids(self, names: dict[str, str]) -> dict[str, int]:
+        unknown = sorted(identity for identity in names if identity not in self._ids)
+        if unknown:
+            self._db.run_many(
+                "INSERT INTO names (text) VALUES (?) ON CONFLICT DO NOTHING",
+                ((name,) for name in sorted({names[identity] for identity in unknown})),
+            )
+            self._db.run_many(
+                "INSERT INTO semantic_symbols (identity, name_id)"
+                " VALUES (?, (SELECT id FROM names WHERE text=?)) ON CONFLICT DO NOTHING",
+                ((identity, names[identity]) for identity in unknown),
+            )
+            for at in range(0, len(unknown), CHUNK):
+                part = unknown[at : at + CHUNK]
+                marks = ",".join("?" * len(part))
+                sql = f"SELECT identity, id FROM semantic_symbols WHERE identity IN ({marks})"
+                self._ids.update(self._db.rows(sql, *part))
+        return self._ids
+
+
+def _digest(origin: Origin, facts: FileFacts, edges: list[Dependency]) -> bytes:
+    digest = hashlib.sha256(repr((origin[1:], facts.interface_hash, facts.flags)).encode())
+    for part in (facts.definitions, facts.relations, edges):
+        digest.update(repr(part).encode("utf-8", "surrogatepass"))
+    for identity, places in sorted(facts.places.items()):
+        digest.update(f"{identity}\0{len(places)}\0".encode("utf-8", "surrogatepass"))
+        digest.update(places)
+    return digest.digest()
