@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from gitindex.config import is_strict
 from gitindex.errors import StoreError
 from gitindex.freshness import Verdict, judge
 from gitindex.gate import GateInput, decide_gate, gating_envelope
-from gitindex.git.command import try_git
 from gitindex.observe import Observation, observe
 from gitindex.paths import Worktree, safe_text
 from gitindex.store import mapping
@@ -41,12 +41,16 @@ class Gated(Exception):
 
 
 @contextmanager
-def serve(worktree: Worktree, path: str, strict: bool = False) -> Iterator[Served]:
+def serve(
+    worktree: Worktree, path: str, strict: bool = False, untracked: bool = False
+) -> Iterator[Served]:
     """A snapshot to answer from, or Gated. Marker first, data after, and they must agree."""
     for attempt in range(ATTEMPTS):
         if attempt:
             time.sleep(PAUSE_SECONDS)  # a publish is between its transaction and its marker
-        seen = observe(worktree)
+        seen = observe(worktree, untracked)
+        if seen.progress is not None and not strict:  # only then does it make a difference
+            strict = is_strict(worktree)
         database = open_reader(worktree.database)
         if database is None:
             raise Gated(_envelope(worktree, seen, path, False, strict))
@@ -73,29 +77,6 @@ def verdict(served: Served) -> Verdict:
     if found.freshness is FreshnessState.FRESH and not _agrees(served.seen, served.published):
         return found._replace(freshness=FreshnessState.STALE, why="a publish is under way")
     return found
-
-
-def freshness_fields(served: Served) -> dict[str, Any]:
-    """The `freshness` object of an answer."""
-    seen = served.seen
-    return {
-        "state": str(verdict(served).freshness),
-        "servedCommit": served.published.head_commit,
-        "headCommit": seen.head.commit,
-        "pendingPaths": _pending_paths(served),
-        "overlayPaths": 0,
-        "mode": "skipped_indexing" if seen.progress else "served",
-    }
-
-
-def receipt_fields(served: Served) -> dict[str, Any]:
-    """What anyone needs to check the answer with git alone."""
-    return {
-        "treeId": served.published.tree,
-        "overlayDigest": None,
-        "generation": served.published.generation,
-        "fingerprint": fingerprint_digest(served.published.fingerprint or ""),
-    }
 
 
 def fingerprint_digest(text: str) -> str:
@@ -130,16 +111,3 @@ def _agrees(seen: Observation, row: Published) -> bool:
     return (marker.run_id, marker.tree_id, marker.generation) == (
         row.run_id, row.tree, row.generation,
     )  # fmt: skip
-
-
-def _pending_paths(served: Served) -> int:
-    """Paths on disk or in HEAD that differ from what is served."""
-    seen, row = served.seen, served.published
-    changed = set(seen.head.dirty)
-    if row.tree is not None and seen.head_tree != row.tree:
-        found = try_git(
-            served.worktree.root, "diff-tree", "-r", "-z", "--no-renames", "--name-only",
-            row.tree, seen.head_tree,
-        )  # fmt: skip
-        changed.update(filter(None, found.output.split(b"\0")))
-    return len(changed)

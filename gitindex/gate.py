@@ -62,8 +62,7 @@ def gating_envelope(
         envelope["indexing"] = indexing_fields(seen.progress)
         envelope["retryAfterMs"] = _RETRY_MS
         if debug:
-            present = seen.proof.marker is not None
-            hints["debugIndexing"] = {"completionProof": "marker_doc", "markerPresent": present}
+            add_debug_hint(envelope, seen.proof)
     elif status is GateStatus.REQUIRES_REINDEX:
         hints["reindex"] = _action("reindex", root)
     elif not is_newer(seen.proof):  # there the remedy is an upgrade, which the message says
@@ -80,6 +79,13 @@ def indexing_fields(progress: Progress | None) -> dict[str, Any]:
         "lastUpdated": progress.last_updated if progress else None,
         "phase": progress.phase if progress else None,
     }
+
+
+def add_debug_hint(envelope: dict[str, Any], proof: Proof) -> None:
+    """Say by what a build is proven complete, to whoever debugs one that is not."""
+    present = proof.marker is not None
+    hint = {"completionProof": "marker_doc", "markerPresent": present}
+    envelope["hints"]["debugIndexing"] = hint
 
 
 def add_probe_hint(envelope: dict[str, Any], proof: Proof) -> None:

@@ -45,11 +45,11 @@ class Observation(NamedTuple):
     searchable: bool  # the store says that a generation is published
 
 
-def observe(worktree: Worktree) -> Observation:
+def observe(worktree: Worktree, untracked: bool = False) -> Observation:
     """A consistent look: the marker is the same before and after HEAD was read."""
     proof = prove(worktree)
     for _ in range(ATTEMPTS):
-        head = read_head_state(worktree)
+        head = read_head_state(worktree, untracked)
         observation = Observation(
             proof=proof,
             head=head,

@@ -15,10 +15,15 @@ from gitindex.paths import Worktree
 
 
 def is_enabled(worktree: Worktree) -> bool:
-    """What git says now; the hooks' note is brought in line with it. Unset or unreadable is on."""
-    newest = _newest(worktree)
+    """What git says now. Unset or unreadable is on."""
     answer = try_git(worktree.root, "config", "--type=bool", "--get", "gitindex.enabled")
-    enabled = answer.output.strip() != b"false"
+    return answer.output.strip() != b"false"
+
+
+def note_switch(worktree: Worktree) -> bool:
+    """What git says now; the hooks' note is brought in line with it. For writers only."""
+    newest = _newest(worktree)
+    enabled = is_enabled(worktree)
     if os.path.isdir(worktree.store):
         _note(_note_path(worktree), enabled, newest)
     return enabled

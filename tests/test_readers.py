@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import typer.main
 
-from gitindex.cli import app
+from gitindex.cli.app import app
 from tests.support import TIMEOUT, Repo
 
 HEAVY = {
@@ -54,7 +54,7 @@ def test_exit_codes_of_search(quiet: Repo) -> None:
     assert quiet.gitindex("search", "nosuchwordanywhere").returncode == 1
     assert quiet.gitindex("search").returncode == 2
     Path(quiet.worktree.marker).unlink()
-    gated = quiet.gitindex("search", "helper", "--json")
+    gated = quiet.gitindex("search", "helper", "--json", "--strict")
     assert gated.returncode == 3
     envelope = json.loads(gated.stdout)
     assert (envelope["status"], envelope["reason"]) == ("not_indexed", "not_indexed")
@@ -64,6 +64,23 @@ def test_exit_codes_of_search(quiet: Repo) -> None:
 def test_the_short_form_is_one_word(quiet: Repo) -> None:
     assert quiet.gitindex("status", "--short").stdout == "fresh\n"
     assert quiet.gitindex("check").stdout == "fresh\n"
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["symbols", "helper"], ["outline", "lib/util.py"], ["read", "app.py:1-3"],
+        ["refs", "helper"], ["callers", "helper"], ["callees", "main"], ["search", "helper", "42"],
+        ["grep", "help.r"], ["symbols", "none"], ["refs", "none"], ["read", "none.py"],
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_the_short_way_says_what_the_long_one_says(quiet: Repo, argv: list[str]) -> None:
+    for form in ([], ["--json"]):
+        short = quiet.gitindex(*argv, *form)
+        long = quiet.gitindex(*argv, *form, "--repo", ".")
+        assert (short.returncode, short.stderr) == (long.returncode, long.stderr)
+        assert short.stdout == long.stdout
 
 
 def test_git_index_is_the_same_command(quiet: Repo, tmp_path: Path) -> None:
