@@ -4,24 +4,52 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Any
+from typing import Any, NamedTuple
 
-from gitindex.answer import Gated, serve
+from gitindex.answer import Gated
 from gitindex.errors import Exit
+from gitindex.fallback import served_or_scanned
+from gitindex.lens import NOW, Ask, answering
 from gitindex.paths import find_worktree, safe_text
+from gitindex.queries import Filters
 from gitindex.search import search
+from gitindex.terminal import paint, say
+
+__all__ = ["Wish", "find", "say", "say_found", "say_gated"]
+
+
+class Wish(NamedTuple):
+    """What is asked for besides the text."""
+
+    limit: int = 10
+    filters: Filters = Filters()
+    recent: bool = False
 
 
 def find(
-    query: str, path: str = ".", limit: int = 10, as_json: bool = False, strict: bool = False
-) -> int:
-    """Search the index."""
+    query: str, path: str = ".", wish: Wish = Wish(), ask: Ask = NOW, as_json: bool = False  # noqa: B008
+) -> int:  # fmt: skip
+    """Search the index; where there is none, the files."""
     worktree = find_worktree(path)
+
+    def serve() -> dict[str, Any]:
+        with answering(worktree, path, ask) as lens:
+            return search(lens, query, wish.limit, wish.filters, wish.recent)
+
+    def scan(why: str) -> dict[str, Any]:
+        from gitindex.livesearch import search_live
+
+        return search_live(worktree, query, wish.limit, why, wish.filters)
+
     try:
-        with serve(worktree, path, strict) as served:
-            answer = search(served, query, limit)
+        answer = served_or_scanned(ask, serve, scan)
     except Gated as closed:
         return say_gated(closed, as_json)
+    return say_found(answer, as_json)
+
+
+def say_found(answer: dict[str, Any], as_json: bool) -> int:
+    """Print what was found."""
     if as_json:
         say(json.dumps(answer, ensure_ascii=True))
     else:
@@ -39,21 +67,23 @@ def say_gated(closed: Gated, as_json: bool) -> int:
 
 
 def _say_results(answer: dict[str, Any]) -> None:
-    results = answer["results"]
-    assert isinstance(results, list)
-    for result in results:
-        name = f"  {result['kind']} {result['name']}" if "name" in result else ""
-        say(safe_text(f"{result['path']}:{result['startLine']}{name}"))
+    for result in answer["results"]:
+        place = f"{paint('path', safe_text(result['path']))}:{paint('line', str(result['line']))}"
+        if "name" in result:
+            name = paint("name", safe_text(result["name"]))
+            place += f"  {paint('kind', safe_text(result['kind']))} {name}"
+        say(place)
         for line in result["snippet"].splitlines():
             say("    " + safe_text(line.replace("\t", "    ")))
+    for warning in answer.get("warnings", []):
+        sys.stderr.write(f"gitindex: {safe_text(warning)}\n")
     freshness, receipt = answer["freshness"], answer["receipt"]
-    assert isinstance(freshness, dict)
-    assert isinstance(receipt, dict)
-    pending = f", {freshness['pendingPaths']} paths pending" if freshness["pendingPaths"] else ""
+    if receipt is None:
+        return
+    said = [freshness["state"]]
+    if freshness["overlayPaths"]:
+        said.append(f"{freshness['overlayPaths']} edited paths laid over")
+    if freshness.get("leftOut"):
+        said.append(f"{freshness['leftOut']} left out")
     tree = f"tree {str(receipt['treeId'])[:12]}, generation {receipt['generation']}"
-    say(f"-- {freshness['state']}{pending}; {tree}")
-
-
-def say(text: str) -> None:
-    """Print one line."""
-    sys.stdout.write(f"{text}\n")
+    say(paint("dim", f"-- {', '.join(said)}; {tree}"))

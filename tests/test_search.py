@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import threading
 from pathlib import Path
@@ -9,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from gitindex.answer import serve
+from gitindex.lens import NOW, Ask, answering
+from gitindex.lexical import LexicalMemory
 from gitindex.runner import Request, Runner
 from gitindex.search import search
 from tests.support import Repo
@@ -17,27 +19,59 @@ from tests.support import Repo
 LONG = "a_very_long_identifier_name_with_exactly_sixty_characters_xyz"
 
 
-def _find(repo: Repo, text: str, limit: int = 10) -> dict[str, Any]:
+def _find(repo: Repo, text: str, limit: int = 10, ask: Ask = NOW) -> dict[str, Any]:
     """What `gitindex search --json` prints, without a process of its own."""
-    with serve(repo.worktree, str(repo.path)) as served:
-        return search(served, text, limit)
+    with answering(repo.worktree, str(repo.path), ask) as lens:
+        return search(lens, text, limit)
 
 
 def _paths(repo: Repo, text: str) -> list[str]:
     return [row["path"] for row in _find(repo, text)["results"]]
 
 
+def _fill_library(repo: Repo) -> Repo:
+    repo.write("app.py", "import lib.util\n\n\ndef main():\n    return lib.util.helper()\n")
+    repo.write("README.md", "# Title\n\nSome words.\n")
+    repo.commit("first")
+    repo.write("net/camel.py", "def parseHttpRequest(raw):\n    return raw\n")
+    repo.write("net/snake.py", "def parse_http_request(raw):\n    return raw\n")
+    repo.write("net/long.py", f"def {LONG}():\n    pass\n")
+    repo.write("pkg/foo.py", "def foo(x):\n    return x\n")
+    repo.write("pkg/uses.py", "import foo\n\nvalue = foo.foo(1)\n")
+    repo.commit("library")
+    return repo
+
+
+def _fill_shelf(repo: Repo) -> Repo:
+    repo.write("web/server.ts", "export class Server {\n  listen(port: number) {}\n}\n")
+    repo.write("tests/test_server.py", "def test_server():\n    server.listen(1)\n")
+    repo.write("docs/server.md", "# Server\n\nHow to listen, and  to\nwhom.\n")
+    repo.write("py/server.py", "class Server:\n    def listen(self):\n        pass  # quietly\n")
+    repo.commit("shelf")
+    return repo
+
+
 @pytest.fixture
-def library(quiet: Repo) -> Repo:
-    quiet.write("net/camel.py", "def parseHttpRequest(raw):\n    return raw\n")
-    quiet.write("net/snake.py", "def parse_http_request(raw):\n    return raw\n")
-    quiet.write("net/long.py", f"def {LONG}():\n    pass\n")
-    quiet.write("pkg/foo.py", "def foo(x):\n    return x\n")
-    quiet.write("pkg/uses.py", "import foo\n\nvalue = foo.foo(1)\n")
-    quiet.git("add", "-A")
-    quiet.git("commit", "-qm", "library", env={"GITINDEX": "0"})
-    assert quiet.gitindex("run").returncode == 0
-    return quiet
+def library(repo: Repo) -> Repo:
+    """A small library to change."""
+    _fill_library(repo).index()
+    return repo
+
+
+@pytest.fixture
+def shelf(repo: Repo) -> Repo:
+    """The same with a server in several languages, to change."""
+    _fill_shelf(_fill_library(repo)).index()
+    return repo
+
+
+@pytest.fixture(scope="module")
+def standing(tmp_path_factory: pytest.TempPathFactory) -> Repo:
+    """The whole shelf, only to be read."""
+    repo = Repo(tmp_path_factory.mktemp("standing") / "repo")
+    repo.init()
+    _fill_shelf(_fill_library(repo)).index()
+    return repo
 
 
 ODD = {
@@ -71,21 +105,21 @@ ODD = {
 
 
 @pytest.mark.parametrize("limit", [1, 200])
-def test_l1_any_text_is_a_query(library: Repo, limit: int) -> None:
+def test_l1_any_text_is_a_query(standing: Repo, limit: int) -> None:
     for name, text in ODD.items():
-        answer = _find(library, text, limit)
+        answer = _find(standing, text, limit)
         assert answer["status"] == "ok", name
         assert len(answer["results"]) <= limit, name
-    assert _paths(library, ODD["call"])[0] == "pkg/foo.py"
-    assert _paths(library, ODD["definition"])[0] == "pkg/foo.py"
-    assert "pkg/foo.py" in _paths(library, ODD["bad-bytes"])
+    assert _paths(standing, ODD["call"])[0] == "pkg/foo.py"
+    assert _paths(standing, ODD["definition"])[0] == "pkg/foo.py"
+    assert "pkg/foo.py" in _paths(standing, ODD["bad-bytes"])
     for name in ("empty", "blank", "punctuation", "nested", "sql"):
-        assert _paths(library, ODD[name]) == [], name
+        assert _paths(standing, ODD[name]) == [], name
 
 
 @pytest.mark.parametrize("text", ["foo(", "", '"unclosed', "AND", "\x1b]0;x\x07", "--", "\udcff"])
-def test_l1_through_the_command(library: Repo, text: str) -> None:
-    done = library.gitindex("search", "--", text)
+def test_l1_through_the_command(standing: Repo, text: str) -> None:
+    done = standing.gitindex("search", "--", text)
     assert done.returncode in (0, 1), done.stderr
     assert done.stderr == ""
     assert all(c >= " " or c == "\n" for c in done.stdout)
@@ -94,33 +128,33 @@ def test_l1_through_the_command(library: Repo, text: str) -> None:
 @pytest.mark.parametrize(
     "text", ["Http", "http request", "parseHttpRequest", "parse_http_request", "HTTP"]
 )
-def test_l2_both_spellings_are_found(library: Repo, text: str) -> None:
-    assert {"net/camel.py", "net/snake.py"} <= set(_paths(library, text))
+def test_l2_both_spellings_are_found(standing: Repo, text: str) -> None:
+    assert {"net/camel.py", "net/snake.py"} <= set(_paths(standing, text))
 
 
-def test_l2_the_exact_spelling_comes_first(library: Repo) -> None:
-    assert _paths(library, "parseHttpRequest")[0] == "net/camel.py"
-    assert _paths(library, "parse_http_request")[0] == "net/snake.py"
+def test_l2_the_exact_spelling_comes_first(standing: Repo) -> None:
+    assert _paths(standing, "parseHttpRequest")[0] == "net/camel.py"
+    assert _paths(standing, "parse_http_request")[0] == "net/snake.py"
 
 
-def test_l3_a_long_identifier_is_found(library: Repo) -> None:
+def test_l3_a_long_identifier_is_found(standing: Repo) -> None:
     assert len(LONG) >= 60
-    assert _paths(library, LONG)[0] == "net/long.py"
+    assert _paths(standing, LONG)[0] == "net/long.py"
 
 
 @pytest.mark.parametrize("text", ["foo.py", "pkg/foo", "foo", "pkg/foo.py", "PKG/FOO.PY"])
-def test_l4_a_path_is_found(library: Repo, text: str) -> None:
-    assert _paths(library, text)[0] == "pkg/foo.py"
+def test_l4_a_path_is_found(standing: Repo, text: str) -> None:
+    assert _paths(standing, text)[0] == "pkg/foo.py"
 
 
-def test_a_result_says_where_what_and_from_which_tree(library: Repo) -> None:
-    answer = _find(library, "parseHttpRequest")
+def test_a_result_says_where_what_and_from_which_tree(standing: Repo) -> None:
+    answer = _find(standing, "parseHttpRequest")
     first = answer["results"][0]
     assert (first["path"], first["startLine"], first["endLine"]) == ("net/camel.py", 1, 2)
     assert (first["name"], first["kind"]) == ("parseHttpRequest", "function")
     assert first["snippet"].startswith("def parseHttpRequest")
-    assert first["source"] == f"index@{library.tree()}"
-    assert answer["receipt"]["treeId"] == library.tree()
+    assert first["source"] == f"index@{standing.tree()}"
+    assert answer["receipt"]["treeId"] == standing.tree()
     assert answer["freshness"]["state"] == "fresh"
 
 
@@ -143,45 +177,198 @@ def test_a_blob_of_another_branch_never_shows(library: Repo) -> None:
 def test_q24_text_that_is_gone_is_not_called_current(library: Repo) -> None:
     library.git("reset", "-q", "--hard", "HEAD~1")
     answer = _find(library, "parseHttpRequest")
+    assert answer["results"] == []
     assert answer["freshness"]["state"] == "stale"
     assert answer["freshness"]["pendingPaths"] == 5
 
 
-def test_l8_one_answer_is_of_one_generation_while_publishes_happen(quiet: Repo) -> None:
+def test_an_edit_is_in_the_next_answer(library: Repo) -> None:
+    library.write("pkg/foo.py", "def bar(x):\n    return walrus(x)\n")
+    library.write("pkg/new.py", "def walrus(x):\n    return x\n")
+    (library.path / "net/long.py").unlink()
+    answer = _find(library, "walrus")
+    assert [(r["path"], r["source"]) for r in answer["results"]] == [
+        ("pkg/new.py", "worktree"), ("pkg/foo.py", "worktree"),
+    ]  # fmt: skip
+    first = answer["results"][0]
+    assert (first["name"], first["kind"], first["startLine"]) == ("walrus", "function", 1)
+    assert first["matched"] == ["walrus"]
+    assert answer["freshness"]["overlayPaths"] == 3
+    assert answer["receipt"]["overlayDigest"]
+    assert _paths(library, LONG) == []
+    assert "pkg/uses.py" in _paths(library, "foo")
+
+
+def test_an_edited_file_stays_where_its_text_belongs(library: Repo) -> None:
+    """The score of a text that no index holds is what it would be with one."""
+    for number in range(6):
+        library.write(f"many/m{number}.py", "import os\n\n\ndef work(a):\n    return tapir(a)\n")
+    library.write("zoo/tapir.py", "def tapir(a):\n    return a\n\n\ndef other():\n    pass\n")
+    before = _find(library, "tapir")["results"]
+    library.git("add", "-A")
+    library.git("commit", "-qm", "zoo", env={"GITINDEX": "0"})
+    assert library.gitindex("run").returncode == 0
+    after = _find(library, "tapir")["results"]
+    assert before[0]["path"] == after[0]["path"] == "zoo/tapir.py"
+    assert {r["path"] for r in before} == {r["path"] for r in after}
+    assert {r["source"] for r in before} == {"worktree"}
+
+
+def test_an_edited_definition_comes_before_many_edited_mentions(library: Repo) -> None:
+    for number in range(30):
+        library.write(f"many/m{number:02}.py", "okapi okapi okapi okapi okapi okapi\n")
+    library.write("zoo/far/away.py", "import os\n\n\ndef okapi(a):\n    return a\n" * 3)
+    assert _find(library, "okapi", 3)["results"][0]["path"] == "zoo/far/away.py"
+
+
+def test_a_reader_that_is_kept_sees_what_is_published_later(library: Repo) -> None:
+    memory = LexicalMemory()
+    for name in ("bison", "heron", "lemur"):
+        library.write(f"zoo/{name}.py", f"def {name}():\n    pass\n")
+        library.git("add", "-A")
+        library.git("commit", "-qm", name)
+        library.index()
+        with answering(library.worktree, ".") as lens:
+            found = search(lens, name, 5, memory=memory)["results"]
+        assert [(r["path"], r["source"]) for r in found] == [
+            (f"zoo/{name}.py", f"index@{library.tree()}")
+        ]
+
+
+def test_other_trees_are_searched_without_a_checkout(library: Repo) -> None:
+    assert _find(library, "parseHttpRequest", ask=Ask(at="HEAD~1"))["results"] == []
+    found = _find(library, "parseHttpRequest", ask=Ask(at="HEAD"))
+    assert found["results"][0]["path"] == "net/camel.py"
+    library.write("net/staged.py", "def ocelot():\n    pass\n")
+    library.git("add", "net/staged.py")
+    library.write("net/staged.py", "def lynx():\n    pass\n")
+    assert [r["path"] for r in _find(library, "ocelot", ask=Ask(staged=True))["results"]] == [
+        "net/staged.py"
+    ]
+    assert _find(library, "lynx", ask=Ask(staged=True))["results"] == []
+    assert _paths(library, "lynx") == ["net/staged.py"]
+
+
+@pytest.mark.parametrize(
+    ("text", "paths"),
+    [
+        ("server lang:ts", {"web/server.ts"}),
+        ("server path:py", {"py/server.py", "tests/test_server.py"}),
+        ("server path:py/*", {"py/server.py"}),
+        ("server -path:server.md -path:tests lang:py", {"py/server.py"}),
+        ("server in:tests", {"tests/test_server.py"}),
+        ("server in:docs", {"docs/server.md"}),
+        ("server in:code", {"web/server.ts", "py/server.py"}),
+        ("server must:quietly", {"py/server.py"}),
+        ("server exclude:class in:code", set()),
+        ("server kind:class", {"web/server.ts", "py/server.py"}),
+        ("kind:section", {"docs/server.md"}),
+        ("lang:ts", {"web/server.ts"}),
+        ('"how to listen, and to whom"', {"docs/server.md"}),
+        ('"to listen" server', {"docs/server.md"}),
+        ('"listen to"', set()),
+        ("must:nosuchword server", set()),
+    ],
+)
+def test_filters_and_phrases(standing: Repo, text: str, paths: set[str]) -> None:
+    found = set(_paths(standing, text))
+    assert found - {"README.md"} == paths
+
+
+def test_filters_hold_for_edits_too(shelf: Repo) -> None:
+    shelf.write("py/server.py", "class Server:\n    def listen(self):\n        pass  # loudly\n")
+    shelf.write("web/more.ts", "export class Server {}  // loudly\n")
+    assert set(_paths(shelf, "server must:loudly")) == {"py/server.py", "web/more.ts"}
+    assert _paths(shelf, "server must:loudly lang:py") == ["py/server.py"]
+    assert _paths(shelf, "server must:quietly") == []
+    assert set(_paths(shelf, "kind:class exclude:loudly server")) == {"web/server.ts"}
+    assert _paths(shelf, '"pass # loudly"') == ["py/server.py"]
+
+
+def test_code_comes_before_tests_unless_asked_for(standing: Repo) -> None:
+    ranked = _paths(standing, "server listen")
+    assert ranked.index("tests/test_server.py") > ranked.index("py/server.py")
+    assert _paths(standing, "test_server")[0] == "tests/test_server.py"
+
+
+def test_recently_changed_first(shelf: Repo) -> None:
+    later = {"GIT_COMMITTER_DATE": "1700009999 +0000", "GITINDEX": "0"}
+    shelf.write("docs/server.md", "# Server\n\nHow to listen again.\n")
+    shelf.git("commit", "-qam", "later", env=later)
+    assert shelf.gitindex("run").returncode == 0
+    with answering(shelf.worktree, ".") as lens:
+        ranked = [r["path"] for r in search(lens, "server", 10, recent=True)["results"]]
+    assert ranked[0] == "docs/server.md"
+    shelf.write("web/server.ts", "export class Server {}\n")
+    with answering(shelf.worktree, ".") as lens:
+        ranked = [r["path"] for r in search(lens, "server", 10, recent=True)["results"]]
+    assert ranked[:2] == ["web/server.ts", "docs/server.md"]
+
+
+def test_a_path_that_is_not_utf8_has_its_bytes_beside_it(quiet: Repo) -> None:
+    name = os.fsdecode(b"caf\xe9.py")
+    quiet.write(name, "def espresso():\n    pass\n")
+    quiet.git("add", "-A")
+    quiet.git("commit", "-qm", "latin", env={"GITINDEX": "0"})
+    assert quiet.gitindex("run").returncode == 0
+    first = _find(quiet, "espresso")["results"][0]
+    assert first["path"] == "caf\\xe9.py"
+    assert base64.b64decode(first["pathBytes"]) == b"caf\xe9.py"
+    assert "pathBytes" not in _find(quiet, "helper")["results"][0]
+
+
+def test_a_place_inside_a_function_says_which(library: Repo) -> None:
+    library.write("pkg/deep.py", "x = 1\n\n\ndef outer():\n    y = 2\n    return gnu(y)\n")
+    first = _find(library, "gnu")["results"][0]
+    assert (first["name"], first["startLine"], first["endLine"]) == ("outer", 4, 6)
+    assert first["line"] == 6
+    assert first["snippet"].strip() == "return gnu(y)"
+
+
+def test_flags_through_the_command(standing: Repo) -> None:
+    done = standing.gitindex("search", "server", "--lang", "ts", "--kind", "class", "-n", "3")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("web/server.ts:1  class Server\n")
+    assert standing.gitindex("search", "server", "--lang", "klingon").returncode == 2
+    assert standing.gitindex("search", "server", "--at", "nosuchrev").returncode == 2
+    assert standing.gitindex("search", "server", "--at", "HEAD~9").returncode == 2
+    assert standing.gitindex("search", "nosuchword").returncode == 1
+    assert standing.gitindex("search", "nosuch", "atall", "--json").returncode == 1
+
+
+def test_l8_one_answer_is_of_one_tree_while_publishes_happen(quiet: Repo) -> None:
     """Two trees alternate; each names itself in every file. No answer mixes them."""
     for color in ("crimson", "azure"):
         for number in range(8):
-            quiet.write(f"f{number}.py", f"{color} = {number}\nshared = 1\n")
+            quiet.write(f"f{number}.py", f"shared = '{color}', {number}\n")
         quiet.git("add", "-A")
         quiet.git("commit", "-qm", color, env={"GITINDEX": "0"})
-    trees = {quiet.git("rev-parse", f"{rev}^{{tree}}").strip() for rev in ("HEAD", "HEAD~1")}
+    assert quiet.gitindex("run").returncode == 0
+    new, old = (quiet.git("rev-parse", rev).strip() for rev in ("HEAD", "HEAD~1"))
     over = threading.Event()
     publisher = threading.Thread(target=_alternate, args=(quiet, over))
-    assert quiet.gitindex("run").returncode == 0
     publisher.start()
-    seen = set()
+    generations = set()
     try:
         while not over.is_set():
-            answer = _find(quiet, "shared", 20)
-            tree = answer["receipt"]["treeId"]
-            colors = {row["snippet"].partition(" ")[0] for row in answer["results"]}
-            assert len(answer["results"]) == 8
-            assert len(colors) == 1
-            assert {row["source"] for row in answer["results"]} == {f"index@{tree}"}
-            if answer["freshness"]["state"] == "fresh":
-                assert tree == answer["receipt"]["treeId"]
-            seen.add((tree, *colors))
+            for ask, color in ((Ask(at=old), "crimson"), (Ask(at=new), "azure"), (NOW, "azure")):
+                answer = _find(quiet, "shared", 20, ask)
+                assert len(answer["results"]) == 8
+                assert {row["snippet"].split("'")[1] for row in answer["results"]} == {color}
+                tree = answer["receipt"]["treeId"]
+                assert {row["source"] for row in answer["results"]} <= {f"index@{tree}", "worktree"}
+                generations.add(answer["receipt"]["generation"])
     finally:
         over.set()
         publisher.join()
-    assert {tree for tree, _ in seen} == trees
-    assert len(seen) == 2, "a tree has one color"
+    assert len(generations) > 1
 
 
 def _alternate(repo: Repo, over: threading.Event) -> None:
+    """Publish one tree and the other; the files on disk stay."""
     try:
         for number in range(12):
-            repo.git("reset", "-q", "--hard", "HEAD~1" if number % 2 == 0 else "ORIG_HEAD")
+            repo.git("reset", "-q", "--soft", "HEAD~1" if number % 2 == 0 else "ORIG_HEAD")
             assert Runner(repo.worktree).serve(Request(repo.worktree, "test"))
     finally:
         over.set()
