@@ -6,42 +6,39 @@ import json
 from collections.abc import Iterator
 
 from gitindex import __version__
-from gitindex.answer import Served
-from gitindex.facts import BlobFacts, FactsKey, Symbol, decode_facts
-from gitindex.store.blobs import BlobTable
+from gitindex.facts import BlobFacts, FactsKey, Symbol
+from gitindex.lens import Lens
 
 FORMATS = ("ctags", "scip", "json")
 
 
-def export(served: Served, form: str) -> Iterator[bytes]:
+def export(lens: Lens, form: str) -> Iterator[bytes]:
     """The whole index in one of FORMATS, in pieces."""
     writers = {"ctags": _ctags, "scip": _scip, "json": _json}
-    yield from writers[form](served)
+    yield from writers[form](lens)
 
 
-def _files(served: Served) -> Iterator[tuple[bytes, str, BlobFacts]]:
+def _files(lens: Lens) -> Iterator[tuple[bytes, str, BlobFacts]]:
     """Every path of the served tree that has facts, with its blob's id."""
-    rows = served.database.rows(
-        "SELECT p.path, b.oid, b.extractor FROM files f JOIN paths p ON p.id=f.path_id"
-        " JOIN blobs b ON b.id=f.blob_id WHERE f.worktree_id=? AND b.status<>'skipped'"
-        " ORDER BY p.path",
-        served.published.worktree_id,
+    lens.everything()
+    rows = lens.rows(
+        "SELECT f.path, b.oid, b.extractor FROM {live} f JOIN {blobs} b ON b.id=f.blob_id"
+        " WHERE b.status<>'skipped'"
     )
-    table = BlobTable(served.database)
-    for path, oid, extractor in rows:
-        facts = decode_facts(table.get(FactsKey(oid.hex(), extractor)) or b"")
+    for path, oid, extractor in sorted(rows):
+        facts = lens.facts(FactsKey(oid.hex(), extractor))
         if facts is not None:
             yield path, oid.hex(), facts
 
 
-def _ctags(served: Served) -> Iterator[bytes]:
+def _ctags(lens: Lens) -> Iterator[bytes]:
     """Extended tags, sorted by bytes, addressed by line: vim and others binary-search it."""
     yield b"!_TAG_FILE_FORMAT\t2\t/extended format/\n"
     yield b"!_TAG_FILE_SORTED\t1\t/0=unsorted, 1=sorted, 2=foldcase/\n"
     yield f"!_TAG_PROGRAM_NAME\tgitindex\t//\n!_TAG_PROGRAM_VERSION\t{__version__}\t//\n".encode()
     yield from sorted(
         _tag(path, symbol)
-        for path, _, facts in _files(served)
+        for path, _, facts in _files(lens)
         for symbol in facts.symbols
         if _fits_a_tag(path) and _fits_a_tag(symbol.name.encode())
     )
@@ -58,9 +55,9 @@ def _tag(path: bytes, symbol: Symbol) -> bytes:
     return symbol.name.encode() + b"\t" + path + b"\t" + tail.encode()
 
 
-def _json(served: Served) -> Iterator[bytes]:
+def _json(lens: Lens) -> Iterator[bytes]:
     """One JSON object a line: the path and its facts."""
-    for path, oid, facts in _files(served):
+    for path, oid, facts in _files(lens):
         fields = {
             "path": path.decode("utf-8", "backslashreplace"),
             "blob": oid,
@@ -75,15 +72,15 @@ def _json(served: Served) -> Iterator[bytes]:
         yield json.dumps(fields, ensure_ascii=True).encode() + b"\n"
 
 
-def _scip(served: Served) -> Iterator[bytes]:
+def _scip(lens: Lens) -> Iterator[bytes]:
     """A SCIP index, protobuf written by hand: four messages.
 
     Definitions only: what a name refers to is not resolved here.
     """
-    root = f"file://{served.worktree.root}".encode("utf-8", "surrogateescape")
+    root = f"file://{lens.worktree.root}".encode("utf-8", "surrogateescape")
     tool = _text(1, b"gitindex") + _text(2, __version__.encode())
     yield _text(1, _text(2, tool) + _text(3, root) + _number(4, 1))
-    for path, _, facts in _files(served):
+    for path, _, facts in _files(lens):
         occurrences = (_occurrence(path, symbol) for symbol in facts.symbols)
         yield _text(2, _document(path, facts.language, occurrences))
 

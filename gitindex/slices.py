@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import re
-import stat
 from typing import Any, NamedTuple
 
-from gitindex.answer import Gated, Served, freshness_fields, receipt_fields, serve
+from gitindex.answer import Gated
+from gitindex.disk import read_text
 from gitindex.errors import Exit, GitIndexError
 from gitindex.extract.frames import Request
 from gitindex.extract.pool import SECONDS_PER_BLOB, ask_once
-from gitindex.git.command import read_blobs
 from gitindex.languages import language_of
-from gitindex.paths import Worktree, find_worktree, safe_text
+from gitindex.lens import answering
+from gitindex.overlay import WORKTREE
+from gitindex.paths import Worktree, find_worktree, inside_root, safe_text
 from gitindex.policy import BINARY_PROBE, MAX_PARSE_BYTES
 from gitindex.slicing.wire import Question, encode
 
@@ -52,8 +52,8 @@ def slice_file(
 ) -> dict[str, Any]:
     """The slice of a statement or variable, whatever is indexed; with proof where there is an index."""
     worktree = find_worktree(start)
-    path = _inside(worktree.root, start, place.file)
-    data = _read(worktree.root, path)
+    path = inside_root(worktree.root, start, place.file)
+    data = read_text(worktree.root, path, MAX_PARSE_BYTES)
     language = language_of(os.fsencode(path), data[:BINARY_PROBE])
     question = encode(Question(place.line, place.column, forward))
     reply = ask_once(Request(language, data, question), seconds)
@@ -63,80 +63,16 @@ def slice_file(
         return answer | fields
     asked = {"line": place.line} if place.column is None else place._asdict()
     asked.pop("file", None)
-    return answer | fields | asked | {"language": language} | _proof(worktree, start, path, data)
+    return answer | fields | asked | {"language": language} | _proof(worktree, start, path)
 
 
-def _proof(worktree: Worktree, start: str, path: str, data: bytes) -> dict[str, Any]:
+def _proof(worktree: Worktree, start: str, path: str) -> dict[str, Any]:
     """Where the text is from; and how fresh the index is, if there is one to speak of."""
+    name = os.fsencode(path)
     try:
-        with serve(worktree, start) as served:
-            same = _indexed(served, path) == data
-            return {
-                "source": f"index@{served.published.tree}" if same else "worktree",
-                "freshness": freshness_fields(served),
-                "receipt": receipt_fields(served),
-            }
+        with answering(worktree, start) as lens:
+            rows = lens.rows("SELECT f.source FROM {live} f WHERE f.path=?", name)
+            source = rows[0][0] if rows else WORKTREE
+            return {"source": source} | {k: lens.envelope()[k] for k in ("freshness", "receipt")}
     except (Gated, GitIndexError):
-        return {"source": "worktree"}
-
-
-def _indexed(served: Served, path: str) -> bytes | None:
-    row = served.database.row(
-        "SELECT f.oid FROM files f JOIN paths p ON p.id=f.path_id WHERE f.worktree_id=? AND p.path=?",
-        served.published.worktree_id, os.fsencode(path),
-    )  # fmt: skip
-    if row is None:
-        return None
-    oid = row[0].hex()
-    return read_blobs(served.worktree.root, [oid]).get(oid)
-
-
-def _inside(root: str, start: str, file: str) -> str:
-    """The path below the root, by its words alone: links are refused later, not followed."""
-    named = os.path.normpath(os.path.join(os.path.realpath(start), file))
-    above = named
-    outermost = ""
-    while above != os.path.dirname(above):
-        above = os.path.dirname(above)
-        if os.path.realpath(above) == root:
-            outermost = above
-    if not outermost:
-        raise GitIndexError(f"outside the repository: {safe_text(file)}", code=Exit.USAGE)
-    return os.path.relpath(named, outermost)
-
-
-def _read(root: str, path: str) -> bytes:
-    """A regular file below the root; no part of its path may be a link."""
-    shown = safe_text(path)
-    folders = os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    *above, name = path.split("/")
-    here = os.open(root, folders)
-    try:
-        for part in above:
-            here = _step(here, part, folders)
-        here = _step(here, name, flags)
-        status = os.fstat(here)
-        if not stat.S_ISREG(status.st_mode):
-            raise GitIndexError(f"not a regular file: {shown}", code=Exit.USAGE)
-        if status.st_size > MAX_PARSE_BYTES:
-            raise GitIndexError(f"larger than {MAX_PARSE_BYTES} bytes: {shown}")
-        with os.fdopen(os.dup(here), "rb") as file:
-            return file.read(MAX_PARSE_BYTES)
-    except FileNotFoundError as error:
-        raise GitIndexError(f"no such file: {shown}", code=Exit.USAGE) from error
-    except (OSError, ValueError) as error:
-        why = "a link, or not a folder" if _is_link(error) else str(error)
-        raise GitIndexError(f"cannot read {shown}: {why}", code=Exit.USAGE) from error
-    finally:
-        os.close(here)
-
-
-def _step(folder: int, name: str, flags: int) -> int:
-    found = os.open(name, flags, dir_fd=folder)
-    os.close(folder)
-    return found
-
-
-def _is_link(error: Exception) -> bool:
-    return isinstance(error, OSError) and error.errno in (errno.ELOOP, errno.ENOTDIR)
+        return {"source": WORKTREE}

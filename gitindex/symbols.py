@@ -6,15 +6,14 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from gitindex.answer import Served, freshness_fields, receipt_fields
 from gitindex.atomic import read_small
 from gitindex.errors import Exit, GitIndexError
 from gitindex.extract.frames import Request
 from gitindex.extract.pool import Extractor, Task
 from gitindex.facts import FactsKey, Symbol, decode_facts
-from gitindex.git.command import read_blobs
 from gitindex.languages import extractor_id, language_of
-from gitindex.paths import normalize_rel_path, safe_text
+from gitindex.lens import Lens
+from gitindex.paths import normalize_rel_path, path_fields, safe_text
 from gitindex.policy import BINARY_PROBE, MAX_PARSE_BYTES
 from gitindex.words import Layer
 
@@ -34,34 +33,38 @@ class Placed(NamedTuple):
     """A definition and where it is; `parent` is the enclosing definition's qualified name."""
 
     path: bytes
-    oid: str
     symbol: Symbol
     parent: str
+    source: str = ""
 
 
-def list_symbols(served: Served, wanted: Wanted) -> dict[str, Any]:
-    """Definitions of the served tree: exact names first, then those that differ in case."""
+def list_symbols(lens: Lens, wanted: Wanted) -> dict[str, Any]:
+    """Definitions of the tree: exact names first, then those that differ in case."""
     limit = min(wanted.limit, MAX_LIMIT)
-    found = _find(served, wanted, limit + 1)
-    return _envelope(served, found[:limit], truncated=len(found) > limit)
+    if wanted.name:
+        lens.mentioning([_last(wanted.name)])
+    else:
+        lens.everything()
+    found = _find(lens, wanted, limit + 1)
+    return _envelope(lens, found[:limit], truncated=len(found) > limit)
 
 
-def outline(served: Served, path: str) -> dict[str, Any]:
+def outline(lens: Lens, path: str) -> dict[str, Any]:
     """All definitions of one file, in its order."""
     clean = normalize_rel_path(path)
-    row = served.database.row(
-        "SELECT f.skip FROM files f JOIN paths p ON p.id=f.path_id WHERE f.worktree_id=? AND p.path=?",
-        served.published.worktree_id, os.fsencode(clean),
-    )  # fmt: skip
-    if row is None:
+    lens.everything()
+    rows = lens.rows("SELECT f.skip FROM {live} f WHERE f.path=?", os.fsencode(clean))
+    if not rows:
         raise GitIndexError(
-            f"not in the index: {clean}", "is it tracked? see `git ls-files`", Exit.NO
+            f"not in the index: {safe_text(clean)}", "is it tracked? see `git ls-files`", Exit.NO
         )
-    if row[0] is not None:
+    if rows[0][0] is not None:
         raise GitIndexError(
-            f"not indexed: {clean} ({row[0]})", "see `gitindex status --skipped`", Exit.NO
+            f"not indexed: {safe_text(clean)} ({rows[0][0]})",
+            "see `gitindex status --skipped`",
+            Exit.NO,
         )
-    return _envelope(served, _find(served, Wanted(path=clean), MAX_LIMIT), truncated=False)
+    return _envelope(lens, _find(lens, Wanted(path=clean), MAX_LIMIT), truncated=False)
 
 
 def file_symbols(path: str) -> dict[str, Any]:
@@ -81,76 +84,78 @@ def file_symbols(path: str) -> dict[str, Any]:
         extractor.close()
     facts = decode_facts(reply.payload)
     symbols = facts.symbols if facts else ()
-    placed = [Placed(os.fsencode(path), "", s, _parent(symbols, s)) for s in symbols]
-    return {"status": "ok", "symbols": list(_fields(placed, {"": data}))}
+    placed = [Placed(os.fsencode(path), s, _parent(symbols, s)) for s in symbols]
+    return {"status": "ok", "symbols": list(_fields(placed, {os.fsencode(path): data}))}
 
 
 def _parent(symbols: tuple[Symbol, ...], symbol: Symbol) -> str:
     return symbols[symbol.parent].qualified if symbol.parent >= 0 else ""
 
 
-def _find(served: Served, wanted: Wanted, limit: int) -> list[Placed]:
-    conditions = ["f.worktree_id=?"]
-    values: list[int | str | bytes] = [served.published.worktree_id]
-    order = "p.path, s.ordinal"
+def _last(name: str) -> str:
+    return name.replace("::", ".").rpartition(".")[2]
+
+
+def _find(lens: Lens, wanted: Wanted, limit: int) -> list[Placed]:
+    conditions, values = ["1"], list[str | bytes | int]()
+    last = _last(wanted.name)
     if wanted.name:
-        last = wanted.name.replace("::", ".").rpartition(".")[2]
-        conditions.append("s.name_id IN (SELECT id FROM names WHERE lower(text)=lower(?))")
+        conditions.append("s.name_id IN (SELECT id FROM {names} WHERE lower(text)=lower(?))")
         values.append(last)
         if last != wanted.name:
             conditions.append("('.' || replace(s.qualified_name, '::', '.')) LIKE ?")
             values.append(f"%.{wanted.name.replace('::', '.')}")
-        order = f"n.text<>?, s.exported=0, {order}"
     if wanted.path:
         clean = os.fsencode(normalize_rel_path(wanted.path))
-        conditions.append("(p.path=? OR substr(p.path, 1, ?)=?)")
+        conditions.append("(f.path=? OR substr(f.path, 1, ?)=?)")
         values += [clean, len(clean) + 1, clean + b"/"]
     if wanted.kind:
         conditions.append("s.kind=?")
         values.append(wanted.kind)
-    if wanted.name:
-        values.append(last)
-    rows = served.database.rows(
-        'SELECT p.path, f.oid, n.text, s.qualified_name, s.kind, s.line, s."column", s.start_line,'
+    rows = lens.rows(
+        'SELECT f.path, n.text, s.qualified_name, s.kind, s.line, s."column", s.start_line,'
         " s.end_line, s.signature, s.doc, s.parent, s.exported,"
-        " coalesce((SELECT o.qualified_name FROM symbols o"
-        "   WHERE o.blob_id=s.blob_id AND o.ordinal=s.parent), '')"
-        " FROM symbols s JOIN names n ON n.id=s.name_id JOIN files f ON f.blob_id=s.blob_id"
-        f" JOIN paths p ON p.id=f.path_id WHERE {' AND '.join(conditions)} ORDER BY {order} LIMIT ?",
-        *values, limit,
+        " coalesce((SELECT o.qualified_name FROM {symbols} o"
+        "   WHERE o.blob_id=s.blob_id AND o.ordinal=s.parent), ''), f.source"
+        " FROM {symbols} s JOIN {names} n ON n.id=s.name_id JOIN {live} f ON f.blob_id=s.blob_id"
+        f" WHERE {' AND '.join(conditions)} ORDER BY n.text<>?, s.exported=0, f.path, s.ordinal LIMIT ?",
+        *values, last, limit if wanted.name else -1,
     )  # fmt: skip
-    return [_placed(row) for row in rows]
+    found = [_placed(row) for row in rows]
+    return sorted(found, key=lambda placed: _rank(placed, last))[:limit]
+
+
+def _rank(placed: Placed, asked: str) -> tuple[bool, bool, bytes, int, int]:
+    symbol = placed.symbol
+    named = bool(asked)
+    return (
+        named and symbol.name != asked, named and not symbol.exported,
+        placed.path, symbol.start_line, symbol.line,
+    )  # fmt: skip
 
 
 def _placed(row: tuple[Any, ...]) -> Placed:
-    path, oid, *fields, exported, parent = row
-    return Placed(path, oid.hex(), Symbol._make((*fields, bool(exported))), parent)
+    path, *fields, exported, parent, source = row
+    return Placed(path, Symbol._make((*fields, bool(exported))), parent, source)
 
 
-def _envelope(served: Served, found: list[Placed], truncated: bool) -> dict[str, Any]:
-    contents = read_blobs(served.worktree.root, [placed.oid for placed in found])
-    return {
-        "status": "ok",
-        "codebaseRoot": safe_text(served.worktree.root),
-        "symbols": list(_fields(found, contents)),
-        "truncated": truncated,
-        "freshness": freshness_fields(served),
-        "receipt": receipt_fields(served),
-    }
+def _envelope(lens: Lens, found: list[Placed], truncated: bool) -> dict[str, Any]:
+    contents = lens.read({placed.path for placed in found})
+    return lens.envelope(symbols=list(_fields(found, contents)), truncated=truncated)
 
 
-def _fields(found: Iterable[Placed], contents: dict[str, bytes]) -> Iterator[dict[str, Any]]:
-    lines: dict[str, list[bytes]] = {oid: data.split(b"\n") for oid, data in contents.items()}
+def _fields(found: Iterable[Placed], contents: dict[bytes, bytes]) -> Iterator[dict[str, Any]]:
+    lines = {path: data.split(b"\n") for path, data in contents.items()}
     for placed in found:
         symbol = placed.symbol
         fields: dict[str, Any] = {
             "name": symbol.name,
             "qualifiedName": symbol.qualified,
             "kind": symbol.kind,
-            "path": safe_text(placed.path),
+            **path_fields(placed.path),
             "line": symbol.line + 1,
             "column": symbol.column + 1,
-            "columnUtf16": _utf16(lines.get(placed.oid, []), symbol) + 1,
+            "columnUtf16": _utf16(lines.get(placed.path, []), symbol) + 1,
             "endLine": symbol.end_line + 1,
             "signature": symbol.signature,
             "exported": symbol.exported,
@@ -160,6 +165,8 @@ def _fields(found: Iterable[Placed], contents: dict[str, bytes]) -> Iterator[dic
             fields["doc"] = symbol.doc
         if placed.parent:
             fields["parent"] = placed.parent
+        if placed.source:
+            fields["source"] = placed.source
         yield fields
 
 

@@ -62,6 +62,7 @@ def test_a_symbol_has_all_fields_of_the_contract(shapes: Repo) -> None:
         "line": 7, "column": 9, "columnUtf16": 9, "endLine": 8,
         "signature": "def area(self, scale: float = 1.0) -> float",
         "exported": True, "layer": "syntactic", "parent": "Shape",
+        "source": f"index@{shapes.tree()}",
     }  # fmt: skip
     [shape] = shapes.answer("symbols", "Shape", "--path", "geo")["symbols"]
     assert shape["doc"] == "A shape."

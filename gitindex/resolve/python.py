@@ -52,7 +52,8 @@ def _absolute(tree: Tree, path: str, inner: str) -> str | None:
 def _namespace(tree: Tree, inner: str) -> str | None:
     """A folder without `__init__.py` that holds modules."""
     tail = f"/{inner}"
-    found = [f for f in tree.folders if f == inner or f.endswith(tail)]
+    named = tree.folders_by_name.get(inner.rpartition("/")[2], ())
+    found = [f for f in named if f == inner or f.endswith(tail)]
     return min(found, key=lambda folder: (folder.count("/"), folder), default=None)
 
 

@@ -26,11 +26,27 @@ class Tree:
         return dict(found)
 
     @cached_property
+    def by_tail(self) -> dict[str, list[str]]:
+        """Paths by their last two parts: every package has an `__init__.py`."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for path in sorted(self.paths):
+            found[_tail(path)].append(path)
+        return dict(found)
+
+    @cached_property
     def folders(self) -> dict[str, list[str]]:
         """Files of each folder."""
         found: dict[str, list[str]] = defaultdict(list)
         for path in sorted(self.paths):
             found[path.rpartition("/")[0]].append(path)
+        return dict(found)
+
+    @cached_property
+    def folders_by_name(self) -> dict[str, list[str]]:
+        """Folders that hold files, by their last part."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for folder in self.folders:
+            found[folder.rpartition("/")[2]].append(folder)
         return dict(found)
 
     def first(self, candidates: Iterable[str]) -> str | None:
@@ -39,10 +55,17 @@ class Tree:
 
     def ending(self, suffix: str, near: str) -> list[str]:
         """Paths that end with whole segments `suffix`, those close to `near` first."""
-        name = suffix.rpartition("/")[2]
         tail = f"/{suffix}"
-        found = [p for p in self.by_name.get(name, ()) if p == suffix or p.endswith(tail)]
+        known = (
+            self.by_tail.get(_tail(suffix), ()) if "/" in suffix else self.by_name.get(suffix, ())
+        )
+        found = [p for p in known if p == suffix or p.endswith(tail)]
         return sorted(found, key=lambda path: (-shared_depth(path, near), path.count("/"), path))
+
+
+def _tail(path: str) -> str:
+    folder, _, name = path.rpartition("/")
+    return f"{folder.rpartition('/')[2]}/{name}"
 
 
 def join(*parts: str) -> str | None:

@@ -1,0 +1,208 @@
+"""Dotted chains in source text: what stands before a name, and what an expression consists of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+MAX_LOOK = 4_000
+"""Bytes that are searched for the other end of a bracket, or of anything else."""
+MAX_PARTS = 12
+
+LITERAL = '"'
+"""The name of a part that is a literal."""
+
+_BLANK = b" \t\r\n\\"
+_OPENERS = {b")": b"(", b"]": b"[", b"}": b"{", b">": b"<"}
+_WORD = re.compile(r"[^\W\d][\w$]*|\$[\w$]*")
+_PREFIX = re.compile(r"^(?:await|new|yield|return|typeof|cast)\s+")
+_STEP = re.compile(r"\s*(?:\?\.|!\.|->|::|\.)\s*(?=[\w$#])")
+_COMMENT = re.compile(rb"(?:^|\s)(?://|#(?![\w]*[(:]))")
+_BRACKETS = str.maketrans("([{<", ")]}>")
+
+
+class Part(NamedTuple):
+    """One link of a chain: `name`, or `name(…)`. An empty name is something we cannot read."""
+
+    name: str
+    called: bool
+    inner: str = ""  # what stands in brackets of its own
+
+
+UNREADABLE = Part("", False)
+
+
+def receiver(data: bytes, at: int, arrows: bool = False) -> list[Part] | None:
+    """The chain before the name at `at`, outermost first; None for a bare name.
+
+    `arrows`: the language reaches members by `->`, which elsewhere stands before a result.
+    """
+    end = _before_separator(data, at, arrows)
+    if end is None:
+        return None
+    parts: list[Part] = []
+    while end is not None and len(parts) < MAX_PARTS:
+        part, start = _primary(data, end)
+        parts.append(part)
+        if not part.name or part.name == LITERAL:
+            break
+        end = _before_separator(data, start, arrows)
+    if len(parts) == MAX_PARTS:
+        parts.append(UNREADABLE)
+    return parts[::-1]
+
+
+def read_chain(text: str) -> list[Part] | None:
+    """An expression that is one chain, else None."""
+    text = text.strip().rstrip(";").strip()
+    while match := _PREFIX.match(text):
+        text = text[match.end() :]
+    if text[:1] == "(" and closing(text, 0) == len(text) - 1:
+        return read_chain(text[1:-1])
+    if text[:1] in ('"', "'", "`", "[", "{") or text[:1].isdigit():
+        return [Part(LITERAL, False)]
+    parts: list[Part] = []
+    at = 0
+    while match := _WORD.match(text, at):
+        at, called = _after_calls(text, match.end())
+        parts.append(Part(match.group(), called))
+        step = _STEP.match(text, at)
+        if not step:
+            return parts if not text[at:].strip(" !") else None
+        at = step.end()
+    return None
+
+
+def closing(text: str, at: int) -> int:
+    """Index of the bracket that closes the one at `at`; the text's length where none does."""
+    opener = text[at]
+    closer = opener.translate(_BRACKETS)
+    depth = 0
+    for here in range(at, min(len(text), at + MAX_LOOK)):
+        char = text[here]
+        depth += (char == opener) - (char == closer)
+        if depth == 0:
+            return here
+    return len(text)
+
+
+def split_top(text: str, separator: str) -> Iterator[str]:
+    """Parts between separators that are in no brackets and no quotes."""
+    depth = start = 0
+    quote = ""
+    for at, char in enumerate(text):
+        if quote:
+            quote = "" if char == quote else quote
+        elif char in "\"'`":
+            quote = char
+        elif char in "([{<":
+            depth += 1
+        elif char in ")]}" or (char == ">" and text[at - 1 : at] not in ("=", "-")):
+            depth -= 1
+        elif char == separator and depth <= 0:
+            yield text[start:at]
+            start = at + 1
+    yield text[start:]
+
+
+def balanced(text: str) -> str:
+    """The start of a text up to the first bracket that nothing opened."""
+    depth = 0
+    for at, char in enumerate(text):
+        depth += (char in "([{") - (char in ")]}")
+        if depth < 0:
+            return text[:at]
+    return text
+
+
+def _after_calls(text: str, at: int) -> tuple[int, bool]:
+    """Behind the arguments and type arguments that follow a name."""
+    called = False
+    while at < len(text):
+        if text[at] == "(":
+            at, called = closing(text, at) + 1, True
+        elif (
+            text[at] == "<"
+            and (end := closing(text, at)) < len(text)
+            and text[end + 1 :][:1] == "("
+        ):
+            at = end + 1
+        else:
+            break
+    return at, called
+
+
+def _before_separator(data: bytes, at: int, arrows: bool) -> int | None:
+    """Where the expression ends that a dot, an arrow or a colon pair ties to the name at `at`."""
+    start, at = at, _skip_back(data, at)
+    if b"\n" in data[at:start] and _in_comment(data, at):
+        return None
+    two = data[max(0, at - 2) : at]
+    if two == b"..":
+        return None  # a spread or a range
+    if two in (b"?.", b"!.", b"::", b"&.") or (arrows and two == b"->"):
+        return _skip_back(data, at - 2)
+    return _skip_back(data, at - 1) if two[-1:] == b"." else None
+
+
+def _in_comment(data: bytes, at: int) -> bool:
+    """Does the line that ends at `at` end in a comment?"""
+    near = max(0, at - MAX_LOOK)
+    line = data[max(near, data.rfind(b"\n", near, at) + 1) : at].strip()
+    return (
+        line.startswith((b"*", b"/*")) or line.endswith(b"*/") or _COMMENT.search(line) is not None
+    )
+
+
+def _primary(data: bytes, end: int) -> tuple[Part, int]:
+    last = data[end - 1 : end]
+    if last in (b'"', b"'", b"`"):
+        return Part(LITERAL, False), end
+    if last == b")":
+        opened = _opening(data, end)
+        if opened is not None and data[opened - 1 : opened] == b">":
+            opened = _opening(data, opened)
+        if opened is None:
+            return UNREADABLE, end
+        name, start = _word_before(data, opened)
+        if not name:
+            inner = data[opened + 1 : end - 1].decode("utf-8", "replace")
+            return Part("", False, inner), start
+        return Part(name, True), start
+    name, start = _word_before(data, end)
+    if name[:1].isdigit():
+        return Part(LITERAL, False), start
+    return (Part(name, False) if name else UNREADABLE), start
+
+
+def _opening(data: bytes, end: int) -> int | None:
+    """Where the bracket that closes just before `end` was opened."""
+    closer = data[end - 1 : end]
+    opener = _OPENERS[closer]
+    depth = 0
+    for here in range(end - 1, max(-1, end - MAX_LOOK), -1):
+        char = data[here : here + 1]
+        depth += (char == closer) - (char == opener)
+        if depth == 0:
+            return here
+    return None
+
+
+def _word_before(data: bytes, end: int) -> tuple[str, int]:
+    start = end
+    least = max(0, end - MAX_LOOK)
+    while start > least and _is_word(data[start - 1]):
+        start -= 1
+    return data[start:end].decode("utf-8", "replace"), start
+
+
+def _is_word(byte: int) -> bool:
+    return byte >= 0x80 or byte in b"_$#" or chr(byte).isalnum()
+
+
+def _skip_back(data: bytes, at: int) -> int:
+    least = max(0, at - MAX_LOOK)
+    while at > least and data[at - 1] in _BLANK:
+        at -= 1
+    return at

@@ -1,0 +1,149 @@
+"""A call graph as a picture: dot, mermaid, svg. Everything that comes from a repository is escaped."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Any
+
+_ROW, _COLUMN, _HEIGHT = 56, 320, 40
+_CHARS = 34
+_STROKES = {"exact": "", "import": "", "name": "4 3"}
+_UNSAFE = re.compile(r"[^A-Za-z0-9 ._/()-]")
+
+
+def to_dot(answer: dict[str, Any]) -> str:
+    """Graphviz' language."""
+    names = _names(answer)
+    lines = ["digraph calls {", "  rankdir=LR;", '  node [shape=box, fontname="sans-serif"];']
+    for node in answer["nodes"]:
+        bold = ", penwidth=2" if node["id"] == answer.get("root") else ""
+        lines.append(f"  {names[node['id']]} [label={_dot(_label(node))}{bold}];")
+    for edge in answer["edges"]:
+        style = ", style=dashed" if edge["tier"] == "name" else ""
+        ends = f"{names[edge['from']]} -> {names[edge['to']]}"
+        lines.append(f"  {ends} [label={_dot(edge['kind'])}{style}];")
+    return "\n".join([*lines, "}"])
+
+
+def to_mermaid(answer: dict[str, Any]) -> str:
+    """Mermaid's flowchart, as Markdown viewers draw it."""
+    names = _names(answer)
+    lines = ["flowchart LR"]
+    for node in answer["nodes"]:
+        lines.append(f'  {names[node["id"]]}["{_mermaid(_label(node))}"]')
+    for edge in answer["edges"]:
+        arrow = "-.->" if edge["tier"] == "name" else "-->"
+        lines.append(f"  {names[edge['from']]} {arrow}|{edge['kind']}| {names[edge['to']]}")
+    return "\n".join(lines)
+
+
+def to_svg(answer: dict[str, Any]) -> str:
+    """A picture by itself: callers to the left, callees to the right. No script, no style sheet."""
+    places = _places(answer)
+    width = max((x for x, _ in places.values()), default=0) + _COLUMN
+    height = max((y for _, y in places.values()), default=0) + _ROW
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"'
+        f' viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="12">',
+        '<defs><marker id="end" viewBox="0 0 10 10" refX="10" refY="5" markerWidth="7"'
+        ' markerHeight="7" orient="auto-start-reverse"><path d="M0 0L10 5L0 10z"/></marker></defs>',
+    ]
+    lines += [_svg_edge(edge, places) for edge in answer["edges"]]
+    lines += [_svg_node(node, places[node["id"]], answer) for node in answer["nodes"]]
+    return "\n".join([*lines, "</svg>"])
+
+
+FORMATS: dict[str, Callable[[dict[str, Any]], str]] = {
+    "dot": to_dot,
+    "mermaid": to_mermaid,
+    "svg": to_svg,
+}
+
+
+def _names(answer: dict[str, Any]) -> dict[str, str]:
+    """Names of our own for nodes: what a repository calls them is only ever a label."""
+    return {node["id"]: f"n{number}" for number, node in enumerate(answer["nodes"])}
+
+
+def _label(node: dict[str, Any]) -> str:
+    name = node["id"].rpartition("#")[2] if "#" in node["id"] else node["name"]
+    return f"{name}\n{node['path']}:{node['line']}"
+
+
+def _dot(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'
+
+
+def _mermaid(text: str) -> str:
+    first, _, second = text.partition("\n")
+    return "<br/>".join(
+        _UNSAFE.sub(lambda match: f"#{ord(match.group())};", part) for part in (first, second)
+    )
+
+
+def _places(answer: dict[str, Any]) -> dict[str, tuple[int, int]]:
+    levels = _levels(answer)
+    rows: dict[int, int] = defaultdict(int)
+    least = min(levels.values(), default=0)
+    places = {}
+    for node in answer["nodes"]:
+        level = levels[node["id"]] - least
+        places[node["id"]] = (10 + level * _COLUMN, 10 + rows[level] * _ROW)
+        rows[level] += 1
+    return places
+
+
+def _levels(answer: dict[str, Any]) -> dict[str, int]:
+    """Steps from the root: callers below zero, callees above."""
+    levels = {answer["root"]: 0}
+    for step, ends in ((-1, ("to", "from")), (1, ("from", "to"))):
+        ring = [answer["root"]]
+        while ring:
+            reached = []
+            for edge in answer["edges"]:
+                here, there = edge[ends[0]], edge[ends[1]]
+                if here in ring and there not in levels:
+                    levels[there] = levels[here] + step
+                    reached.append(there)
+            ring = reached
+    return {node["id"]: levels.get(node["id"], 0) for node in answer["nodes"]}
+
+
+def _svg_node(node: dict[str, Any], place: tuple[int, int], answer: dict[str, Any]) -> str:
+    x, y = place
+    first, _, second = _label(node).partition("\n")
+    thick = 2 if node["id"] == answer.get("root") else 1
+    return (
+        f'<g><title>{_xml(node["id"])}</title><rect x="{x}" y="{y}" width="{_COLUMN - 80}"'
+        f' height="{_HEIGHT}" rx="4" fill="#fff" stroke="#333" stroke-width="{thick}"/>'
+        f'<text x="{x + 8}" y="{y + 16}">{_xml(_short(first))}</text>'
+        f'<text x="{x + 8}" y="{y + 32}" fill="#666">{_xml(_short(second))}</text></g>'
+    )
+
+
+def _svg_edge(edge: dict[str, Any], places: dict[str, tuple[int, int]]) -> str:
+    (x1, y1), (x2, y2) = places[edge["from"]], places[edge["to"]]
+    right, left = x1 + _COLUMN - 80, x2
+    if x2 <= x1:
+        right, left = x1, x2 + (0 if x2 == x1 else _COLUMN - 80)
+    half = _HEIGHT // 2
+    dashes = _STROKES.get(edge["tier"], "")
+    dash = f' stroke-dasharray="{dashes}"' if dashes else ""
+    bend = (right + left) // 2 - (30 if x1 == x2 else 0)
+    return (
+        f'<path d="M{right} {y1 + half}C{bend} {y1 + half} {bend} {y2 + half} {left} {y2 + half}"'
+        f' fill="none" stroke="#333"{dash} marker-end="url(#end)">'
+        f"<title>{_xml(edge['kind'])} {_xml(edge['site']['path'])}:{edge['site']['line']}</title></path>"
+    )
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _CHARS else f"…{text[1 - _CHARS :]}"
+
+
+def _xml(text: str) -> str:
+    return html.escape(text, quote=True)

@@ -1,0 +1,1 @@
+"""What a change reaches: two trees, compared by their facts. Writes nothing."""

@@ -1,0 +1,121 @@
+# ruff: noqa: E501 — sources read better on one line
+"""What names mean in other languages than Python and TypeScript, and in texts made to be slow."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from gitindex.binding.blocks import Blocks
+from gitindex.binding.chains import Part, read_chain, receiver
+from gitindex.binding.locals import bound_names
+from gitindex.binding.typed import typed_names
+from gitindex.lens import answering
+from gitindex.references import Wanted, find_references
+from tests.support import Repo
+
+FILES = {
+    "go.mod": "module example.com/m\n",
+    "srv/srv.go": "package srv\n\ntype Server struct{ n int }\n\nfunc (s *Server) Run() { s.step(); helper() }\nfunc (s *Server) step() {}\nfunc New() *Server { return &Server{} }\n",
+    "srv/help.go": "package srv\n\nfunc helper() {}\n",
+    "cmd/main.go": 'package main\n\nimport "example.com/m/srv"\n\nfunc main() {\n\ts := srv.New()\n\ts.Run()\n}\n',
+    "j/com/acme/Base.java": "package com.acme;\npublic class Base { protected void hook() {} public static void util() {} }\n",
+    "j/com/acme/App.java": "package com.acme;\nimport com.acme.Base;\npublic class App extends Base { private Base other; void go(Base b) {\nhook();\nthis.hook();\nb.hook();\nother.hook();\nBase.util(); } }\n",
+    "c/api.h": "int open_door(int n);\n",
+    "c/main.c": '#include "api.h"\nint main(void) { return open_door(1); }\n',
+    "rs/Cargo.toml": '[package]\nname = "demo"\n',
+    "rs/src/lib.rs": "mod util;\nuse crate::util::pad;\npub fn top() {\npad();\nutil::pad(); }\n",
+    "rs/src/util.rs": "pub fn pad() {}\npub struct P;\nimpl P { pub fn a(&self) { self.b() }\nfn b(&self) {} }\n",
+    "rb/a.rb": "class A\n  def go; self.halt; end\n  def halt; end\nend\n",
+}
+EXPECTED = {
+    "Server.Run": {("cmd/main.go", 7, "import")},
+    "Server.step": {("srv/srv.go", 5, "exact")},
+    "helper": {("srv/srv.go", 5, "import")},
+    "New": {("cmd/main.go", 6, "import")},
+    "Base.hook": {("j/com/acme/App.java", line, "import") for line in (4, 5, 6, 7)},
+    "Base.util": {("j/com/acme/App.java", 8, "import")},
+    "open_door": {("c/main.c", 2, "import")},
+    "pad": {
+        ("rs/src/lib.rs", 2, "import"),
+        ("rs/src/lib.rs", 4, "import"),
+        ("rs/src/lib.rs", 5, "import"),
+    },
+    "P.b": {("rs/src/util.rs", 3, "exact")},
+    "A.halt": {("rb/a.rb", 2, "exact")},
+}
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory: pytest.TempPathFactory) -> Repo:
+    made = Repo(tmp_path_factory.mktemp("mixed") / "repo")
+    made.init()
+    for name, text in FILES.items():
+        made.write(name, text)
+    made.commit()
+    made.index()
+    return made
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_other_languages(mixed: Repo, name: str) -> None:
+    with answering(mixed.worktree, ".") as lens:
+        found = find_references(lens, Wanted(name))["references"]
+    assert {(r["path"], r["line"], r["tier"]) for r in found} == EXPECTED[name]
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("self.a.x", [Part("self", False), Part("a", False)]),
+        ("make(1, (2))\n    .x", [Part("make", True)]),
+        ("a?.b!.x", [Part("a", False), Part("b", False)]),
+        ("...x", None),
+        ("-> x", None),
+        ("'text'.x", [Part('"', False)]),
+        ("a[0].x", [Part("", False)]),
+        ("# a comment.\nx", None),
+        ("f<T>(a).x", [Part("f", True)]),
+    ],
+)
+def test_what_stands_before_a_name(text: str, parts: list[Part] | None) -> None:
+    assert receiver(text.encode(), len(text) - 1) == parts
+
+
+def test_expressions_that_are_chains() -> None:
+    assert read_chain("await a.b(c(d)).e") == [Part("a", False), Part("b", True), Part("e", False)]
+    assert read_chain("new Box<T>(1)") == [Part("Box", True)]
+    assert read_chain("a + b") is None
+
+
+SLOW = (
+    "(",
+    "{",
+    "const {",
+    "const a:",
+    "function(",
+    "f(a) : ",
+    "for x in ",
+    "a: ",
+    "lambda ",
+    "/*",
+    "`",
+    '"',
+    "a = ",
+    "x\\\n",
+    "\n",
+    "A a ",
+)
+
+
+@pytest.mark.parametrize("piece", SLOW, ids=repr)
+def test_a_text_made_to_be_slow_is_not(piece: str) -> None:
+    text = piece * (60_000 // len(piece))
+    started = time.process_time()
+    Blocks(text.encode())
+    bound_names(text)
+    typed_names(text, "java")
+    typed_names(text, "go")
+    receiver(f"{text}.x".encode(), len(text) + 1)
+    assert time.process_time() - started < 10

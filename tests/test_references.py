@@ -1,0 +1,282 @@
+# ruff: noqa: E501 — sources read better on one line
+"""References: import-aware tiers, aliases, positions, the absence certificate, and edits made a second ago."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gitindex.lens import NOW, Ask, answering
+from gitindex.references import Wanted, find_references
+from tests.support import Repo
+
+FILES = {
+    "pkg/__init__.py": "from .core import build as make\nfrom .shapes import *\n",
+    "pkg/core.py": "LIMIT = 3\n\n\ndef build():\n    return LIMIT\n\n\nclass Engine:\n    def run(self):\n        return self.stop()\n\n    def stop(self):\n        return build()\n",
+    "pkg/shapes.py": "from pkg.core import Engine\n\n\nclass Shape(Engine):\n    def __init__(self, motor: Engine):\n        self.motor = motor\n\n    def go(self):\n        self.motor.run()\n        return super().run()\n",
+    "app.py": "import json\nimport pkg.core as core\nfrom pkg import make, Shape\n\n\ndef main(build):\n    shape = Shape(core.Engine())\n    shape.go()\n    json.run()\n    return make() + build + core.build()\n\n\ndef other(thing):\n    thing.run()\n",
+    "web/util.ts": "export default function pad(s: string) { return s }\nexport const WIDTH = 2\nexport class Box { open() { return WIDTH } }\nconst inner = 1\nexport { inner as outer }\n",
+    "web/app.ts": "import padding, { Box as Crate, outer } from './util'\nimport * as util from './util'\nconst box: Crate = new Crate()\nbox.open()\nexport const x = padding('a') + util.WIDTH + outer\ntest('a', () => { const padding = 1; return padding })\n",
+    "doc.txt": "call build first\n",
+}
+
+
+def filled(repo: Repo) -> Repo:
+    for name, text in FILES.items():
+        repo.write(name, text)
+    repo.commit()
+    repo.index()
+    return repo
+
+
+@pytest.fixture
+def project(repo: Repo) -> Repo:
+    """To be changed."""
+    return filled(repo)
+
+
+@pytest.fixture(scope="module")
+def still(tmp_path_factory: pytest.TempPathFactory) -> Repo:
+    """Only to be read: indexed once."""
+    made = Repo(tmp_path_factory.mktemp("still") / "repo")
+    made.init()
+    return filled(made)
+
+
+def ask(repo: Repo, name: str, how: Ask = NOW, **fields: Any) -> dict[str, Any]:
+    with answering(repo.worktree, ".", how) as lens:
+        return find_references(lens, Wanted(name, **fields))
+
+
+def places(repo: Repo, name: str, how: Ask = NOW) -> set[tuple[str, int, str]]:
+    found = ask(repo, name, how)["references"]
+    return {(r["path"], r["line"], r["tier"]) for r in found}
+
+
+def test_imports_aliases_and_modules_lead_to_a_function(still: Repo) -> None:
+    assert places(still, "pkg.core.build") == {
+        ("pkg/core.py", 13, "exact"), ("pkg/__init__.py", 1, "import"), ("app.py", 3, "import"),
+        ("app.py", 10, "import"),
+    }  # fmt: skip
+
+
+def test_a_parameter_hides_a_function_of_the_same_name(still: Repo) -> None:
+    columns = [r["column"] for r in ask(still, "build")["references"] if r["path"] == "app.py"]
+    assert columns == [17, 12, 34]  # `make` twice and `core.build`; `build` is a parameter
+
+
+def test_methods_by_declared_types_base_classes_and_by_name(still: Repo) -> None:
+    assert places(still, "Engine.run") == {
+        ("pkg/shapes.py", 9, "import"), ("pkg/shapes.py", 10, "import"), ("app.py", 14, "name"),
+    }  # fmt: skip
+    assert places(still, "Engine.stop") == {("pkg/core.py", 10, "exact")}
+    assert places(still, "Shape.go") == {("app.py", 8, "import")}
+
+
+def test_a_star_import_passes_names_on(still: Repo) -> None:
+    assert ("app.py", 7, "import") in places(still, "Shape")
+
+
+def test_typescript_default_renamed_and_namespaces(still: Repo) -> None:
+    assert places(still, "pad") == {("web/app.ts", 1, "import"), ("web/app.ts", 5, "import")}
+    assert places(still, "WIDTH") == {("web/util.ts", 3, "exact"), ("web/app.ts", 5, "import")}
+    assert ("web/app.ts", 5, "import") in places(still, "inner")
+    assert places(still, "Box.open") == {("web/app.ts", 4, "import")}
+    assert ("web/app.ts", 3, "import") in places(still, "Box")
+
+
+def test_the_envelope(still: Repo) -> None:
+    answer = ask(still, "Engine.stop")
+    [found] = answer["references"]
+    assert found == {
+        "path": "pkg/core.py", "line": 10, "column": 21, "endColumn": 25, "columnUtf16": 21,
+        "endColumnUtf16": 25, "role": "reference", "use": "call", "tier": "exact",
+        "enclosing": "Engine.run", "layer": "syntactic", "source": f"index@{still.tree()}",
+    }  # fmt: skip
+    [definition] = answer["definitions"]
+    assert (definition["qualifiedName"], definition["line"]) == ("Engine.stop", 12)
+    assert answer["complete"]
+    assert answer["unexplained"] == []
+    assert not answer["truncated"]
+    assert answer["freshness"]["state"] == "fresh"
+    assert answer["receipt"]["treeId"] == still.tree()
+
+
+def test_a_place_names_what_stands_there(still: Repo) -> None:
+    assert ask(still, "app.py:7:8")["references"][0]["line"] == 7
+    local = ask(still, "app.py:10:21")
+    assert [(r["line"], r["column"]) for r in local["references"]] == [(6, 10), (10, 21)]
+    assert local["definitions"] == []
+    assert local["complete"]
+    through = ask(still, "app.py:10:34")
+    assert [d["path"] for d in through["definitions"]] == ["pkg/core.py"]
+
+
+def test_roles_paths_and_limits(still: Repo) -> None:
+    assert {r["path"] for r in ask(still, "build", role="import")["references"]} == {
+        "pkg/__init__.py",
+        "app.py",
+    }
+    assert {r["path"] for r in ask(still, "build", path="pkg")["references"]} == {
+        "pkg/core.py",
+        "pkg/__init__.py",
+    }
+    cut = ask(still, "build", limit=1)
+    assert len(cut["references"]) == 1
+    assert cut["truncated"]
+    assert cut["totalReferences"] == 6
+
+
+def test_columns_in_bytes_and_in_utf16(repo: Repo) -> None:
+    repo.write("a.py", "def f(x):\n    pass\n\n\ny = '\U0001f600é' + f('é')\n")
+    repo.commit()
+    repo.index()
+    [found] = ask(repo, "f")["references"]
+    assert (found["column"], found["columnUtf16"], found["endColumnUtf16"]) == (16, 13, 14)
+
+
+def test_a_certificate_lists_what_no_fact_explains(project: Repo) -> None:
+    answer = ask(project, "build")
+    assert not answer["complete"]
+    assert [(m["path"], m["line"], m["reason"]) for m in answer["unexplained"]] == [
+        ("doc.txt", 1, "no_grammar")
+    ]
+    project.write("dyn.py", "# build is fine in a comment\nname = 'pkg.core.build'\n")
+    project.write("broken.py", "def broken(:\n    build((\n")
+    project.write("conf.json", '{"run": "build"}\n')
+    found = {(m["path"], m["reason"]) for m in ask(project, "build")["unexplained"]}
+    assert found >= {("dyn.py", "string"), ("conf.json", "data"), ("doc.txt", "no_grammar")}
+
+
+def test_no_references_is_said_with_a_proof(project: Repo) -> None:
+    project.write("lonely.py", "def nobody_calls_this():\n    pass\n")
+    answer = ask(project, "nobody_calls_this")
+    assert answer["references"] == []
+    assert answer["complete"]
+    project.write(".gitattributes", "old.py linguist-vendored\n")
+    project.write("old.py", "nobody_calls_this()\n")
+    project.commit()
+    answer = ask(project, "nobody_calls_this")
+    assert answer["references"] == []
+    assert not answer["complete"]
+    assert [(m["path"], m["reason"]) for m in answer["unexplained"]] == [("old.py", "vendored")]
+    assert answer["coverage"]["skipped"] == 1
+
+
+def test_annotations_in_strings(repo: Repo) -> None:
+    repo.write(
+        "a.py",
+        "class Late: pass\n\n\ndef f(x: 'Late') -> 'list[Late]':\n    return {'Late': x['Late']}\n",
+    )
+    repo.commit()
+    repo.index()
+    answer = ask(repo, "Late")
+    assert [(r["line"], r["column"], r["use"]) for r in answer["references"]] == [
+        (4, 11, "type"),
+        (4, 27, "type"),
+    ]
+    assert [m["line"] for m in answer["unexplained"]] == [5, 5]
+
+
+def edit(repo: Repo) -> None:
+    repo.write("app.py", "from pkg.core import build\n\nbuild()\n")
+
+
+def new_file(repo: Repo) -> None:
+    repo.write("fresh.py", "from pkg.core import build\n\nbuild()\n")
+
+
+def delete(repo: Repo) -> None:
+    (repo.path / "app.py").unlink()
+
+
+def stash(repo: Repo) -> None:
+    edit(repo)
+    repo.git("stash", "-q")
+
+
+def reset(repo: Repo) -> None:
+    edit(repo)
+    repo.commit("second")
+    repo.git("reset", "-q", "--hard", "HEAD~1")
+
+
+def amend(repo: Repo) -> None:
+    edit(repo)
+    repo.git("commit", "-q", "-a", "--amend", "-m", "amended")
+
+
+def commit(repo: Repo) -> None:
+    edit(repo)
+    repo.commit("second")
+
+
+BEFORE = {("app.py", 3), ("app.py", 10), ("pkg/__init__.py", 1), ("pkg/core.py", 13)}
+EDITED = {("app.py", 1), ("app.py", 3), ("pkg/__init__.py", 1), ("pkg/core.py", 13)}
+SILENT: list[tuple[Callable[[Repo], None], set[tuple[str, int]]]] = [
+    (edit, EDITED),
+    (new_file, BEFORE | {("fresh.py", 1), ("fresh.py", 3)}),
+    (delete, {("pkg/__init__.py", 1), ("pkg/core.py", 13)}),
+    (stash, BEFORE),
+    (reset, BEFORE),
+    (amend, EDITED),
+    (commit, EDITED),
+]
+
+
+@pytest.mark.parametrize(("operate", "expected"), SILENT, ids=[f.__name__ for f, _ in SILENT])
+def test_q24_the_next_answer_sees_it(
+    project: Repo, operate: Callable[[Repo], None], expected: set[tuple[str, int]]
+) -> None:
+    operate(project)
+    assert {(path, line) for path, line, _ in places(project, "build")} == expected
+
+
+def test_an_edit_says_that_it_comes_from_the_worktree(project: Repo) -> None:
+    new_file(project)
+    sources = {r["path"]: r["source"] for r in ask(project, "build")["references"]}
+    assert sources["fresh.py"] == "worktree"
+    assert sources["app.py"].startswith("index@")
+
+
+def test_a_definition_moved_a_second_ago(project: Repo) -> None:
+    project.write("pkg/core.py", FILES["pkg/core.py"].replace("def build", "def assemble"))
+    assert places(project, "assemble") == set()
+    assert ask(project, "build")["definitions"] == []
+
+
+def test_any_commit_and_the_staged_tree(project: Repo) -> None:
+    edit(project)
+    project.git("add", "app.py")
+    project.write("app.py", "")
+    at = Ask(at="HEAD")
+    assert {p for p, _, _ in places(project, "build", at)} == {
+        "app.py",
+        "pkg/core.py",
+        "pkg/__init__.py",
+    }
+    assert ("app.py", 1, "import") in places(project, "build", Ask(staged=True))
+    assert "app.py" not in {p for p, _, _ in places(project, "build")}
+
+
+def test_the_command(still: Repo) -> None:
+    done = still.gitindex("refs", "Engine.stop")
+    assert done.returncode == 0
+    assert "pkg/core.py:10:21  exact call in Engine.run" in done.stdout
+    assert still.gitindex("refs", "core.py:10:21", cwd=Path(still.path, "pkg")).returncode == 0
+    assert json.loads(still.gitindex("refs", "nosuchname", "--json").stdout)["complete"]
+    assert still.gitindex("refs", "nosuchname").returncode == 1
+    assert still.gitindex("refs", "x", "--role", "wrong").returncode == 2
+    assert still.gitindex("refs", "app.py:999:1").returncode == 1
+    assert still.gitindex("refs", "build", "--at", "nosuchrevision").returncode == 2
+
+
+def test_a_closed_gate_is_an_answer(repo: Repo) -> None:
+    repo.write("a.py", "")
+    repo.commit()
+    done = repo.gitindex("refs", "a", "--json")
+    assert (done.returncode, json.loads(done.stdout)["status"]) == (3, "not_indexed")
