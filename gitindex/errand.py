@@ -1,0 +1,71 @@
+"""One refresh that somebody asked for, in a process of its own that outlives who asked."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+import time
+
+from gitindex import face
+from gitindex.errors import GitIndexError
+from gitindex.git.command import clean_env
+from gitindex.lock import RunnerLock
+from gitindex.log import Log
+from gitindex.paths import Worktree, worktree_at
+from gitindex.runner import Request, Runner
+from gitindex.words import BuildKind
+
+LOCK_WAIT_SECONDS = 600.0
+POLL_SECONDS = 0.05
+
+
+def start_errand(worktree: Worktree, kind: BuildKind) -> subprocess.Popen[bytes]:
+    """Start it. The lock is taken here and inherited: there is no moment without a visible job."""
+    lock = RunnerLock(worktree.lock)
+    try:
+        if lock.acquire():
+            face.note_progress(worktree, kind, "starting", None)
+        held = () if lock.descriptor is None else (lock.descriptor,)
+        return subprocess.Popen(
+            [sys.executable, "-I", "-m", "gitindex.errand", worktree.root, kind, *map(str, held)],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            env=clean_env(), cwd="/", start_new_session=True, close_fds=True, pass_fds=held,
+        )  # fmt: skip
+    finally:
+        lock.release()
+
+
+def run_errand(worktree: Worktree, kind: BuildKind, lock: RunnerLock) -> bool:
+    """Do it, as soon as no other runner is at work. False: one was, all the time."""
+    request = Request(worktree, kind, force=kind is BuildKind.REINDEX)
+    deadline = time.monotonic() + LOCK_WAIT_SECONDS
+    while not Runner(worktree, lock=lock).serve(request):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(POLL_SECONDS)
+    return True
+
+
+def main() -> int:
+    """`python -I -m gitindex.errand <root> <kind> [<descriptor of the held lock>]`."""
+    root, kind, *held = sys.argv[1:]
+    os.umask(0o077)
+    with contextlib.suppress(OSError):
+        os.nice(10)
+    worktree = worktree_at(root)
+    lock = RunnerLock(worktree.lock, int(held[0]) if held else None)
+    if lock.descriptor is not None:
+        os.set_inheritable(lock.descriptor, False)  # our own children must not keep it
+    try:
+        run_errand(worktree, BuildKind(kind), lock)
+    except GitIndexError as error:
+        Log(worktree.store).write("errand ended", error=error.message)
+    except Exception as error:  # noqa: BLE001 — the door: nobody is there to see a traceback
+        Log(worktree.store).write("errand crashed", error=repr(error))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,132 @@
+"""What the language leaves open about a file, or about one name in it, and a name for that question."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from typing import NamedTuple
+
+from gitindex.errors import Exit, GitIndexError
+from gitindex.filestate.world import World
+from gitindex.paths import safe_text
+
+REPEATED = frozenset({"multiple_definitions", "overload_set"})
+"""Flags that are about some names of a file; all others are about the whole of it."""
+
+
+class Target(NamedTuple):
+    """What somebody wants to edit: a file, a definition in it, or the definition around a line."""
+
+    path: str
+    symbol: str = ""
+    line: int = 0  # 1-based; 0: none
+
+
+class Candidate(NamedTuple):
+    """One thing a question may mean. Lines are 1-based."""
+
+    id: str  # stable while the definition keeps its name, kind and signature
+    path: str
+    name: str
+    qualified: str
+    kind: str
+    line: int
+    end_line: int
+    signature: str
+
+
+class Ambiguity(NamedTuple):
+    """A question that is open, with all its answers."""
+
+    target: Target
+    flags: tuple[str, ...]
+    definitions: tuple[Candidate, ...]  # of which some are meant
+
+    @property
+    def signature(self) -> str:
+        """The same as long as the question is the same, wherever its lines have moved."""
+        text = json.dumps(
+            [
+                self.target.path,
+                self.target.symbol,
+                self.flags,
+                [(d.id, d.kind, d.signature) for d in self.definitions],
+            ]
+        )
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+    @property
+    def choices(self) -> list[str]:
+        """Everything a decision may select: definitions, and flags to be accepted as they are."""
+        return [d.id for d in self.definitions] + [f"flag:{name}" for name in self._bare_flags()]
+
+    def is_answered_by(self, selected: list[str]) -> bool:
+        """Does a selection leave nothing open? All flags, and at least one of the definitions."""
+        chosen = set(selected)
+        meant = chosen & {d.id for d in self.definitions}
+        rest = chosen - meant
+        all_flags = rest == {f"flag:{name}" for name in self._bare_flags()}
+        return all_flags and bool(meant) == bool(self.definitions) and len(chosen) == len(selected)
+
+    def _bare_flags(self) -> list[str]:
+        """Flags that no definition stands for."""
+        return [f for f in self.flags if not (self.definitions and f in REPEATED)]
+
+
+def parse_target(text: str, is_path: Callable[[str], bool]) -> Target:
+    """`FILE`, `FILE:LINE` or `FILE:SYMBOL`; a path that is there is a path, whatever it contains."""
+    path, colon, place = text.rpartition(":")
+    if not colon or not path or not place or "/" in place or is_path(text):
+        return Target(text)
+    if place.isascii() and place.isdecimal() and len(place) < 10:
+        return Target(path, line=int(place))
+    return Target(path, place)
+
+
+def definitions(world: World, path: str) -> list[Candidate]:
+    """All definitions of a published file, in its order."""
+    row = world.files[path]
+    seen: dict[str, int] = {}
+    found = []
+    for name, qualified, kind, line, end_line, signature in world.database.rows(
+        "SELECT n.text, qualified_name, kind, start_line, end_line, signature FROM symbols"
+        " JOIN names n ON n.id=name_id WHERE blob_id=? ORDER BY ordinal",
+        row.blob_id,
+    ):
+        number = seen[qualified] = seen.get(qualified, 0) + 1
+        unique = f"{safe_text(path)}#{qualified}" + (f"~{number}" if number > 1 else "")
+        lines = (line + 1, end_line + 1)
+        found.append(Candidate(unique, path, name, qualified, kind, *lines, signature))
+    return found
+
+
+def meant(target: Target, found: list[Candidate]) -> list[Candidate]:
+    """The definitions a target names; none for a whole file."""
+    if target.symbol:
+        return [d for d in found if target.symbol in (d.name, d.qualified)]
+    around = [d for d in found if d.line <= target.line <= d.end_line]
+    return sorted(around, key=lambda d: (-d.line, d.end_line))[:1]
+
+
+def find_ambiguity(world: World, target: Target) -> Ambiguity | None:
+    """What is open about a target in a file with facts; None: nothing."""
+    found = definitions(world, target.path)
+    named = meant(target, found)
+    flags = world.flags(target.path)
+    if target.symbol or target.line:
+        if not named and target.symbol:
+            raise GitIndexError(
+                f"no `{safe_text(target.symbol)}` in {safe_text(target.path)}",
+                "see `gitindex outline`", Exit.NO,
+            )  # fmt: skip
+        several = len(named) > 1
+        flags = tuple(flag for flag in flags if several or flag not in REPEATED)
+        open_ones = tuple(named) if several else ()
+    else:
+        twice = {d.qualified for d in found if "~" in d.id}
+        repeated = not REPEATED.isdisjoint(flags)
+        open_ones = tuple(d for d in found if repeated and d.qualified in twice)
+    if not flags and not open_ones:
+        return None
+    return Ambiguity(target, flags, open_ones)

@@ -1,0 +1,124 @@
+"""Dependency edges of published files: what an import reaches now, and what it reached then."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+from gitindex.facts import Import
+from gitindex.filestate.configs import Configurations
+from gitindex.filestate.core import TO_FILES, Edge, Known
+from gitindex.filestate.world import World
+from gitindex.resolve import Resolver
+from gitindex.store.blobs import CHUNK
+
+
+class _Written(NamedTuple):
+    """An import as stored; hashable, so that many files of a folder are resolved once."""
+
+    module: str
+    names: str
+    level: int
+
+
+class Graph:
+    """Everything that files depend on, found step by step from those that are asked about."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._configurations = Configurations(world)
+        self._resolvers: dict[int, _Remembering] = {}
+        self._now = _Remembering(Resolver(world.paths, world.read))
+        if not world.moved:
+            self._resolvers[0] = self._now
+
+    def reach(self, paths: Iterable[str]) -> tuple[dict[str, Known], dict[str, list[Edge]]]:
+        """The files and edges on which the states of `paths` depend."""
+        known: dict[str, Known] = {}
+        edges: dict[str, list[Edge]] = {}
+        todo = set(paths)
+        while todo:
+            found = self._world.know(todo)
+            known |= found
+            seen_through = [p for p, k in found.items() if k.indexed and k.indexed == k.disk]
+            imports = self._imports(seen_through)
+            todo = set()
+            for path in seen_through:
+                edges[path] = self._edges(path, imports.get(path, []))
+                imported = (edge.target for edge in edges[path] if edge.kind in TO_FILES)
+                todo.update(target for target in imported if target not in known)
+        return known, edges
+
+    def _edges(self, path: str, imports: list[_Written]) -> list[Edge]:
+        world = self._world
+        language, since = world.files[path].language, world.history.refreshed(path)
+        then = self._resolver(since)
+        reached = {t for i in imports for t in self._now.resolve(path, language, i)}
+        saw = reached
+        if then is not self._now:
+            saw = {t for i in imports for t in then.resolve(path, language, i)}
+        return [
+            *(self._edge(target, since, target in saw, target in reached) for target in saw | reached),
+            *self._configurations.edges(path, since),
+            *self._semantic_edges(path),
+        ]  # fmt: skip
+
+    def _semantic_edges(self, path: str) -> Iterator[Edge]:
+        if not self._world.semantics.covers(path):
+            return
+        owner = self._configurations.owner(path)
+        named = (owner.name, owner.config_hash) if owner else None
+        yield from self._world.semantics.edges(path, self._oids, named)
+
+    @cached_property
+    def _oids(self) -> dict[str, str]:
+        """Published blob ids of the paths on disk; a dirty file is told by its own state."""
+        files = self._world.files
+        return {path: files[path].oid.hex() for path in self._world.paths if path in files}
+
+    def _edge(self, target: str, since: int, saw: bool, reached: bool) -> Edge:
+        was = self._world.was(target, since) if saw else None
+        now = self._world.interface(target) if reached else None
+        return Edge(target, was.interface if was else None, now)
+
+    def _resolver(self, since: int) -> _Remembering:
+        """What resolves imports as they were in an older generation."""
+        epoch = self._world.history.epoch(since)
+        if epoch not in self._resolvers:
+            paths = self._world.history.paths_at(since, self._world.files)
+            self._resolvers[epoch] = _Remembering(Resolver(paths, self._world.read))
+        return self._resolvers[epoch]
+
+    def _imports(self, paths: list[str]) -> dict[str, list[_Written]]:
+        ids = sorted({self._world.files[path].blob_id or 0 for path in paths})
+        found: dict[int, list[_Written]] = defaultdict(list)
+        for at in range(0, len(ids), CHUNK):
+            part = ids[at : at + CHUNK]
+            for blob_id, *fields in self._world.database.rows(
+                "SELECT blob_id, module, names, level FROM imports"
+                f" WHERE blob_id IN ({','.join('?' * len(part))})",
+                *part,
+            ):
+                found[blob_id].append(_Written._make(fields))
+        return {path: found[self._world.files[path].blob_id or 0] for path in paths}
+
+
+class _Remembering:
+    """A resolver that is asked once for what a folder's files have in common."""
+
+    def __init__(self, resolver: Resolver) -> None:
+        self._resolver = resolver
+        self._known: dict[tuple[str, str, _Written], tuple[str, ...]] = {}
+
+    def resolve(self, path: str, language: str, written: _Written) -> Iterable[str]:
+        # Only Rust's modules depend on the file's own name; elsewhere its folder says all.
+        asker = path if language == "rust" else f"{path.rpartition('/')[0]}/"
+        key = (asker, language, written)
+        if key not in self._known:
+            names = tuple((a, b) for a, b in json.loads(written.names))
+            imported = Import(written.module, names, written.level, 0)
+            self._known[key] = self._resolver.resolve(asker.removeprefix("/"), language, imported)
+        return (found for found in self._known[key] if found != path)

@@ -1,0 +1,61 @@
+"""What the semantic layer adds to file states: recorded references, its tool, and fewer open questions."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import defaultdict
+from collections.abc import Iterator
+
+from gitindex.filestate.core import CONFIG, REFERENCE, TOOL, UNKNOWN, Edge
+from gitindex.lens import Lens
+from gitindex.store.semantic import EdgeRow, FactsRow, edge_rows, facts_rows, has_facts
+
+SETTLED = frozenset({"unresolved_receiver", "star_import", "reexport_chain", "overload_set"})
+"""What a grammar alone leaves open, and an indexer that knows the types does not."""
+
+
+class Semantics:
+    """Facts of the live files; empty where no indexer ever ran."""
+
+    def __init__(self, lens: Lens) -> None:
+        self._facts: dict[str, FactsRow] = {}
+        self._edges: dict[str, list[EdgeRow]] = defaultdict(list)
+        if has_facts(lens.rows):
+            self._facts = {os.fsdecode(row.path): row for row in facts_rows(lens.rows)}
+            for row in edge_rows(lens.rows):
+                self._edges[os.fsdecode(row.path)].append(row)
+
+    def covers(self, path: str) -> bool:
+        """Does the layer know the bytes of this file?"""
+        return path in self._facts
+
+    def flags(self, path: str, syntactic: tuple[str, ...]) -> tuple[str, ...]:
+        """What is left open about a file, by what both layers say."""
+        if path not in self._facts:
+            return syntactic
+        own = json.loads(self._facts[path].flags)
+        return tuple(sorted({*own, *(flag for flag in syntactic if flag not in SETTLED)}))
+
+    def edges(
+        self, path: str, oids: dict[str, str], context: tuple[str, str] | None
+    ) -> Iterator[Edge]:
+        """What a file's facts were computed with; `context` is its owner now, and how it is configured."""
+        row = self._facts.get(path)
+        if row is None:
+            return
+        name, config = context or ("", None)
+        yield Edge(row.context, row.config_hash, config if name == row.context else None, CONFIG)
+        yield Edge(row.context, row.tool_version, row.seen_tool_version, TOOL)
+        for edge in self._edges[path]:
+            target = os.fsdecode(edge.target)
+            yield Edge(target, edge.target_hash, self._now(target, edge, oids), REFERENCE)
+
+    def _now(self, target: str, edge: EdgeRow, oids: dict[str, str]) -> str | None:
+        """The target's interface now; unknown while the layer has not seen its bytes."""
+        if target not in oids:
+            return None
+        if edge.target_oid and edge.target_oid.hex() == oids[target]:
+            return edge.target_hash
+        row = self._facts.get(target)
+        return row.interface_hash if row and edge.target_oid else UNKNOWN

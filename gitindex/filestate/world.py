@@ -1,0 +1,164 @@
+"""What file states are about: the published files, what they were, and the bytes on disk now."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+from typing import NamedTuple
+
+from gitindex.disk import Beneath
+from gitindex.filestate.core import Known
+from gitindex.filestate.semantics import Semantics
+from gitindex.git.command import try_git
+from gitindex.lens import Lens
+from gitindex.overlay import blob_id
+from gitindex.policy import MAX_PARSE_BYTES, MAX_TEXT_BYTES
+from gitindex.store import history
+from gitindex.words import Certainty, FactsStatus, SkipReason
+
+NO_FACTS = (FactsStatus.SKIPPED, FactsStatus.QUARANTINED)
+PATHS_AT_ONCE = 200
+"""Their names fit into a pipe's buffer."""
+
+
+class Row(NamedTuple):
+    """One published path."""
+
+    oid: bytes
+    blob_id: int | None
+    language: str
+    status: str
+    reason: str
+    interface: str
+    flags: str
+
+    @property
+    def has_facts(self) -> bool:
+        return self.blob_id is not None and self.status not in NO_FACTS
+
+
+class World:
+    """One worktree through one lens."""
+
+    def __init__(self, lens: Lens) -> None:
+        self.lens = lens
+        self.database = lens.served.database
+        self.worktree_id = lens.served.published.worktree_id
+        self.files: dict[str, Row] = {
+            os.fsdecode(path): Row._make(fields)
+            for path, *fields in self.database.rows(
+                "SELECT p.path, f.oid, f.blob_id, coalesce(b.language, ''), coalesce(b.status, ''),"
+                f" coalesce(f.skip, b.reason, ''), {history.INTERFACE}, coalesce(b.flags, '')"
+                " FROM files f JOIN paths p ON p.id=f.path_id LEFT JOIN blobs b ON b.id=f.blob_id"
+                " WHERE f.worktree_id=?",
+                self.worktree_id,
+            )
+        }
+        self.semantics = Semantics(lens)
+        self.history = history.load(self.database, self.worktree_id, self.files)
+        self.laid = {os.fsdecode(path): laid for path, laid in lens.changed().items()}
+        self._left_out = set(map(os.fsdecode, lens.overlay.left_out))
+        gone = {path for path, laid in self.laid.items() if laid is None}
+        added = self.laid.keys() - gone - self.files.keys()
+        self.moved = bool(added) or any(path in self.files for path in gone)
+        """Is the set of paths on disk another than the published one?"""
+        self.paths = (self.files.keys() | added) - gone
+
+    def was(self, path: str, generation: int) -> history.Was | None:
+        """What was published of a path in an older generation."""
+        row = self.files.get(path)
+        now = history.Was(row.oid, row.interface) if row else None
+        return self.history.at(path, generation, now)
+
+    def interface(self, path: str) -> str:
+        """What others can depend on; of a file that was never published nothing is known."""
+        row = self.files.get(path)
+        return row.interface if row else "not published"
+
+    def flags(self, path: str) -> tuple[str, ...]:
+        """What is left open about a published file."""
+        told = tuple(flag for flag in self.files[path].flags.split(",") if flag)
+        return self.semantics.flags(path, told)
+
+    def _certainty(self, path: str) -> Certainty:
+        """How sure the facts of a published file are, by what they say of themselves."""
+        if self.flags(path):
+            return Certainty.AMBIGUOUS
+        parsed = self.files[path].status == FactsStatus.PARSED
+        return Certainty.CERTAIN if parsed else Certainty.UNKNOWN
+
+    def know(self, paths: Collection[str]) -> dict[str, Known]:
+        """Each of these files by itself: what was indexed of it, and what is on disk."""
+        found = {}
+        hashed = self._hash([path for path in paths if self._has_facts(path)])
+        for path in paths:
+            row = self.files.get(path)
+            if row is None or not row.has_facts:
+                unchanged = self._is_published(path)
+                found[path] = Known(None, self._laid_id(path), unchanged=unchanged)
+            elif path in hashed:
+                indexed, disk = row.oid.hex(), hashed[path]
+                # Not there although git misses nothing: a sparse checkout. Its facts hold for those
+                # who depend on it, but there is nothing to edit.
+                sure = Certainty.UNKNOWN if disk is None else self._certainty(path)
+                found[path] = Known(indexed, indexed if disk is None else disk, sure)
+            else:
+                found[path] = Known(row.oid.hex(), self._laid_id(path), self._certainty(path))
+        return found
+
+    def disk_id(self, path: str) -> str | None:
+        """The id of a path's bytes on disk, whatever is known of it; None: not there."""
+        if not self._is_published(path):
+            return self._laid_id(path)
+        if self.files[path].reason == SkipReason.SECRET:
+            return None  # not a byte of it is read
+        return self._hash([path])[path] or self.files[path].oid.hex()
+
+    def read(self, path: str) -> bytes | None:
+        """The bytes of a path on disk, or of the index where a sparse checkout leaves it out."""
+        name = os.fsencode(path)
+        with Beneath(self.lens.worktree.root) as disk:
+            file = disk.read(name, MAX_PARSE_BYTES)
+        return file.data if file else self.lens.read([name]).get(name)
+
+    def _has_facts(self, path: str) -> bool:
+        return self._is_published(path) and self.files[path].has_facts
+
+    def _is_published(self, path: str) -> bool:
+        """Does git say that the path on disk is as it was published?"""
+        return path in self.files and path not in self.laid and path not in self._left_out
+
+    def _laid_id(self, path: str) -> str | None:
+        if path in self._left_out:
+            return ""
+        laid = self.laid.get(path)
+        return laid.oid if laid is not None else None
+
+    def _hash(self, paths: list[str]) -> dict[str, str | None]:
+        """Ids of the bytes on disk. Only where the bare bytes differ is git asked to filter them."""
+        found: dict[str, str | None] = {}
+        with Beneath(self.lens.worktree.root) as disk:
+            for path in paths:
+                try:
+                    file = disk.read(os.fsencode(path), MAX_TEXT_BYTES + 1)
+                except OSError:
+                    found[path] = ""  # cannot be read: not what was indexed
+                    continue
+                found[path] = blob_id(file.data, 2 * len(self.files[path].oid)) if file else None
+        differ = [p for p, oid in found.items() if oid and oid != self.files[p].oid.hex()]
+        return found | self._filtered(differ)
+
+    def _filtered(self, paths: list[str]) -> dict[str, str]:
+        """Ids as git makes them: line ends and encodings as its attributes say."""
+        found: dict[str, str] = {}
+        names = [path for path in paths if "\n" not in path and not path.startswith('"')]
+        for at in range(0, len(names), PATHS_AT_ONCE):
+            part = names[at : at + PATHS_AT_ONCE]
+            told = "".join(f"{name}\n" for name in part)
+            done = try_git(
+                self.lens.worktree.root, "hash-object", "--stdin-paths", stdin=os.fsencode(told)
+            )
+            oids = done.output.decode().split()
+            if done.returncode == 0 and len(oids) == len(part):
+                found |= dict(zip(part, oids, strict=True))
+        return found

@@ -1,0 +1,98 @@
+"""SCIP's symbol names: identity without the version, the name people write, and what kind it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+_ESCAPED_SPACE = "\0"
+_KINDS = {
+    "/": "module", "#": "class", ".": "variable", "().": "function", "()": "parameter",
+    "[]": "type_parameter", "!": "macro", ":": "meta",
+}  # fmt: skip
+_NAMELESS_KINDS = ("module", "meta", "constructor", "")
+_SUFFIXES = "/#.:!([])"
+
+
+class Named(NamedTuple):
+    """What a symbol's text says."""
+
+    identity: str  # the same in every version of its package; `local N` of its own file
+    name: str
+    kind: str
+    is_local: bool
+    name_bytes: bytes = b""  # what stands wherever it is meant; empty where that is not the name
+
+
+class Descriptor(NamedTuple):
+    """One step of the way to a symbol: a name and the marks that say what it is."""
+
+    name: str
+    suffix: str
+
+
+@lru_cache(maxsize=100_000)
+def read_symbol(text: str) -> Named:
+    """Identity, name and kind of a symbol. What is not as the format says is its own identity."""
+    if text.startswith("local "):
+        return Named(text, text.removeprefix("local "), "variable", True)
+    fields = text.replace("  ", _ESCAPED_SPACE).split(" ", 4)
+    if len(fields) != 5:
+        return Named(text, text, "", False)
+    scheme, manager, package, _version, path = (
+        field.replace(_ESCAPED_SPACE, "  ") for field in fields
+    )
+    steps = list(descriptors(path))
+    name, kind = _called(steps)
+    stands = b"" if kind in _NAMELESS_KINDS else name.encode("utf-8", "surrogatepass")
+    return Named(f"{scheme} {manager} {package} . {path}", name or text, kind, False, stands)
+
+
+def descriptors(path: str) -> Iterator[Descriptor]:
+    """The steps of a symbol's path, outermost first."""
+    at = 0
+    while at < len(path):
+        opener = path[at] if path[at] in "([" else ""
+        name, at = _identifier(path, at + len(opener))
+        if opener:
+            yield Descriptor(name, "()" if opener == "(" else "[]")
+            at += 1
+        elif path[at : at + 1] == "(":
+            at = path.find(")", at) + 2
+            yield Descriptor(name, "().")
+            if at == 1:  # never closed
+                return
+        else:
+            yield Descriptor(name, path[at : at + 1])
+            at += 1
+
+
+def _identifier(path: str, at: int) -> tuple[str, int]:
+    if path[at : at + 1] != "`":
+        end = at
+        while end < len(path) and path[end] not in _SUFFIXES:
+            end += 1
+        return path[at:end], end
+    end = at + 1
+    while (end := path.find("`", end)) != -1 and path[end + 1 : end + 2] == "`":
+        end += 2
+    end = len(path) if end == -1 else end
+    return path[at + 1 : end].replace("``", "`"), end + 1
+
+
+def _called(steps: list[Descriptor]) -> tuple[str, str]:
+    """The name in the source, and the kind. A constructor is called by its type's name."""
+    if not steps:
+        return "", ""
+    last, outer = steps[-1], steps[-2] if len(steps) > 1 else Descriptor("", "")
+    if last.suffix == ":" and outer.suffix == "/":
+        return outer.name, "module"
+    if last.name in ("<constructor>", "<init>") and outer.suffix == "#":
+        return outer.name, "constructor"
+    if last.name.startswith(("<get>", "<set>")):
+        return last.name[5:], "method"
+    kind = _KINDS.get(last.suffix, "")
+    if outer.suffix == "#":
+        kind = {"function": "method", "variable": "field"}.get(kind, kind)
+    return last.name, kind

@@ -1,0 +1,120 @@
+"""Indexers for tests: the fake one on PATH, and the real ones by npm, once per machine."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from gitindex import face
+from gitindex.lens import Lens, answering
+from gitindex.runner import Request, Runner
+from gitindex.semantic import Outcome, Wanted, run
+from gitindex.store import semantic
+from tests.support import Repo
+
+PACKAGES = ("@sourcegraph/scip-python@0.6.6", "@sourcegraph/scip-typescript@0.4.0")
+
+
+class Fake:
+    """The fake indexer, installed in a folder of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir()
+        script = Path(__file__).with_name("fake_indexer.py").read_text()
+        program = folder / "scip-python"
+        program.write_text(f"#!{sys.executable}\n{script}")
+        program.chmod(program.stat().st_mode | stat.S_IXUSR)
+        self.plan()
+
+    def plan(self, **fields: Any) -> None:
+        """What its next runs do."""
+        (self.folder / "plan.json").write_text(json.dumps(fields))
+
+    def runs(self) -> int:
+        path = self.folder / "runs"
+        return len(path.read_text().splitlines()) if path.exists() else 0
+
+
+def allow(repo: Repo) -> None:
+    """Turn the indexers on, as a user does."""
+    repo.git("config", "--global", "--add", "gitindex.semantic", str(repo.path.resolve()))
+
+
+def refresh(repo: Repo) -> None:
+    """Bring the index to HEAD in this process: a quarter of what a command costs."""
+    face.create_store(repo.worktree)
+    assert Runner(repo.worktree).serve(Request(repo.worktree, "test"))
+
+
+def index_semantically(repo: Repo, wanted: Wanted | None = None) -> list[Outcome]:
+    """A run in this process."""
+    return run(repo.worktree, wanted or Wanted(), lambda _phase, _percent: None)
+
+
+def with_lens(repo: Repo, ask: Any) -> Any:
+    """What a function says of the tree on disk."""
+    with answering(repo.worktree, str(repo.path)) as lens:
+        return ask(lens)
+
+
+def dump(repo: Repo) -> dict[str, list[Any]]:
+    """Every row of the semantic layer, times included."""
+    tables = (
+        "contexts", "file_semantic_facts", "semantic_symbols", "semantic_externals",
+        "semantic_definitions", "semantic_occurrences", "semantic_relations", "edges",
+    )  # fmt: skip
+
+    def ask(lens: Lens) -> dict[str, list[Any]]:
+        return {name: sorted(lens.served.database.rows(f"SELECT * FROM {name}")) for name in tables}
+
+    found: dict[str, list[Any]] = with_lens(repo, ask)
+    return found
+
+
+def places(repo: Repo, name: str) -> list[tuple[str, int, int, str]]:
+    """Path, line, column and text on disk of every place of the symbols called `name`."""
+
+    def ask(lens: Lens) -> list[tuple[str, int, int, str]]:
+        found = semantic.references(lens.rows, semantic.find_identities(lens.rows, name))
+        data = lens.read({ref.path for ref in found})
+        lines = {path: text.split(b"\n") for path, text in data.items()}
+        return [
+            (
+                os.fsdecode(ref.path), ref.place.line, ref.place.column,
+                lines[ref.path][ref.place.line][ref.place.column : ref.place.end_column].decode(),
+            )
+            for ref in found
+        ]  # fmt: skip
+
+    listed: list[tuple[str, int, int, str]] = with_lens(repo, ask)
+    return listed
+
+
+def real_indexers() -> str | None:
+    """The folder with the real ones' programs, installed at first use; None where npm has none."""
+    npm = shutil.which("npm")
+    folder = Path(tempfile.gettempdir(), f"gitindex-indexers-{os.getuid()}")
+    if npm is None:
+        return None
+    folder.mkdir(mode=0o700, exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # one worker installs, the others wait
+        done = folder / "done"
+        if not done.exists() or done.read_text() != str(PACKAGES):
+            options = ["--no-audit", "--no-fund", "--silent", "--prefix", str(folder)]
+            command = [npm, "install", *options, *PACKAGES]
+            try:
+                subprocess.run(command, check=True, timeout=240)
+            except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
+                return None  # no registry in reach: the reason of the skip says so
+            done.write_text(str(PACKAGES))
+    return str(folder / "node_modules" / ".bin")

@@ -1,0 +1,202 @@
+"""The mutation gate: fifteen pairs, and a packet that says what does not hold."""
+
+from __future__ import annotations
+
+import itertools
+import json
+
+import pytest
+
+from gitindex.errors import Exit, GitIndexError
+from gitindex.filestate import FileState
+from gitindex.filestate.ambiguity import Target, parse_target
+from gitindex.mutation import behaviour
+from gitindex.words import Certainty, Freshness, Mutation
+from tests.states import TWICE, A, B, Cli, gate, one, publish, refresh, write
+from tests.support import Repo
+
+
+@pytest.mark.parametrize(("freshness", "certainty"), list(itertools.product(Freshness, Certainty)))
+def test_all_fifteen_pairs(freshness: Freshness, certainty: Certainty) -> None:
+    expected = {
+        (Freshness.CLEAN, Certainty.CERTAIN): Mutation.OK,
+        (Freshness.CLEAN, Certainty.AMBIGUOUS): Mutation.NEEDS_DECISION,
+    }.get((freshness, certainty), Mutation.BLOCKED)
+    assert behaviour(FileState(freshness, certainty)) is expected
+
+
+@pytest.fixture
+def pair(repo: Repo) -> Repo:
+    publish(
+        write(repo, {"a.py": A, "b.py": B, "c.py": "import b\n", "t.py": TWICE, "n.txt": "words\n"})
+    )
+    return repo
+
+
+def test_clean_and_certain(pair: Repo) -> None:
+    found = one(pair, "a.py")
+    assert (found["status"], found["freshness"], found["certainty"]) == ("ok", "clean", "certain")
+    assert "witness" not in found
+    whole = gate(pair, Target("a.py"))
+    assert whole["receipt"]["treeId"] == pair.tree()
+    assert whole["freshness"]["state"] == "fresh"
+
+
+def test_f10_an_edit_on_disk_blocks(pair: Repo) -> None:
+    indexed = pair.git("rev-parse", "HEAD:a.py").strip()
+    pair.write("a.py", A + "# more\n")
+    found = one(pair, "a.py", "helper")
+    assert (found["status"], found["freshness"]) == ("blocked", "dirty")
+    packet = found["witness"]
+    [failed] = packet["failedInvariants"]
+    assert failed["invariant"] == "bytes_are_indexed"
+    on_disk = pair.git("hash-object", "a.py").strip()
+    assert (failed["expected"], failed["found"]) == (indexed, on_disk)
+    assert packet["facts"][0]["onDisk"] == on_disk
+    assert packet["suggestedRefresh"]["scope"] == {"files": ["a.py"]}
+    assert packet["bounds"] == {"path": "a.py", "startLine": None, "endLine": None}
+
+
+def test_a_pending_file_names_the_dirty_one(pair: Repo) -> None:
+    pair.write("a.py", A + "# more\n")
+    found = one(pair, "c.py")
+    assert (found["status"], found["freshness"]) == ("blocked", "pending_check")
+    packet = found["witness"]
+    [failed] = packet["failedInvariants"]
+    assert failed["invariant"] == "dependencies_known"
+    assert (failed["dependency"], failed["via"]) == ("a.py", ["c.py", "b.py"])
+    assert packet["suggestedRefresh"]["scope"] == {"files": ["a.py"]}
+    assert [fact["path"] for fact in packet["facts"]] == ["c.py", "b.py", "a.py"]
+
+
+def test_a_stale_file_names_what_changed_and_its_refresh_opens_the_gate(pair: Repo) -> None:
+    publish(write(pair, {"a.py": A.replace("(x)", "(x, y)")}))
+    packet = one(pair, "c.py")["witness"]
+    [failed] = packet["failedInvariants"]
+    assert failed["invariant"] == "dependencies_as_seen"
+    assert (failed["path"], failed["dependency"]) == ("b.py", "a.py")
+    assert failed["expected"] != failed["found"]
+    assert packet["suggestedRefresh"]["scope"] == {"files": ["b.py"]}
+    refresh(pair, *packet["suggestedRefresh"]["scope"]["files"])
+    assert one(pair, "c.py")["status"] == "ok"
+
+
+def test_unindexed_and_unknown_are_blocked(pair: Repo) -> None:
+    found = one(pair, "none.py")
+    assert (found["status"], found["freshness"]) == ("blocked", "unindexed")
+    assert found["witness"]["failedInvariants"][0]["invariant"] == "facts_exist"
+    found = one(pair, "n.txt")
+    assert (found["status"], found["freshness"], found["certainty"]) == (
+        "blocked",
+        "clean",
+        "unknown",
+    )
+    assert found["witness"]["failedInvariants"][0]["invariant"] == "facts_are_sure"
+
+
+def test_ambiguous_needs_a_decision(pair: Repo) -> None:
+    found = one(pair, "t.py")
+    assert (found["status"], found["certainty"]) == ("needs_decision", "ambiguous")
+    packet = found["witness"]
+    assert [c["line"] for c in packet["candidates"]] == [1, 9]
+    assert packet["choices"] == ["t.py#f", "t.py#f~2"]
+    assert packet["failedInvariants"][0]["found"] == ["multiple_definitions"]
+    assert packet["checklist"]
+    assert packet["suggestedRefresh"] is None
+    assert packet["bounds"] == {"path": "t.py", "startLine": 1, "endLine": 10}
+
+
+def test_only_the_name_that_is_meant_counts(pair: Repo) -> None:
+    assert one(pair, "t.py", "g")["status"] == "ok"
+    assert one(pair, "t.py", line=6)["status"] == "ok"
+    assert one(pair, "t.py", line=10)["status"] == "ok", "a line means one of the two"
+    assert one(pair, "t.py", "f")["status"] == "needs_decision"
+
+
+def test_a_name_with_several_owners_is_ambiguous_even_without_flags(repo: Repo) -> None:
+    text = "class A:\n    def run(self):\n        pass\n\n\nclass B:\n    def run(self):\n        pass\n"
+    publish(write(repo, {"m.py": text}))
+    assert one(repo, "m.py")["status"] == "ok"
+    found = one(repo, "m.py", "run")
+    assert found["status"] == "needs_decision"
+    assert [c["qualifiedName"] for c in found["witness"]["candidates"]] == ["A.run", "B.run"]
+    assert one(repo, "m.py", "B.run")["status"] == "ok"
+
+
+def test_the_worst_target_decides(pair: Repo) -> None:
+    ok, ask, no = Target("a.py"), Target("t.py"), Target("none.py")
+    assert gate(pair, ok, ok)["status"] == "ok"
+    assert gate(pair, ok, ask)["status"] == "needs_decision"
+    assert gate(pair, ask, no, ok)["status"] == "blocked"
+    assert gate(pair)["status"] == "blocked", "nothing is no permission"
+
+
+def test_a_name_that_is_not_there(pair: Repo) -> None:
+    with pytest.raises(GitIndexError) as raised:
+        one(pair, "a.py", "nobody")
+    assert raised.value.code is Exit.NO
+
+
+@pytest.mark.parametrize(
+    ("text", "target"),
+    [
+        ("a.py", Target("a.py")),
+        ("a.py:12", Target("a.py", line=12)),
+        ("a.py:Class.f", Target("a.py", "Class.f")),
+        ("odd:name", Target("odd:name")),
+        ("odd:name:7", Target("odd:name", line=7)),
+        ("c:/x.py", Target("c:/x.py")),
+        (":x", Target(":x")),
+        ("a.py:", Target("a.py:")),
+        ("a.py:٣", Target("a.py", "٣")),
+    ],
+)
+def test_targets_as_people_write_them(text: str, target: Target) -> None:
+    assert parse_target(text, lambda name: name == "odd:name") == target
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
+    return Cli(capsys)
+
+
+def test_the_command(pair: Repo, cli: Cli) -> None:
+    done = pair.gitindex("state", "--gate", "a.py:helper")
+    assert (done.returncode, done.stdout) == (0, "ok: a.py:helper (clean, certain)\n")
+    code, text = cli(pair, "state", "--gate", "t.py", "a.py")
+    assert code == 1
+    assert "candidate t.py#f~2 at line 9" in text
+    pair.write("a.py", "")
+    code, text = cli(pair, "state", "--gate", "a.py", "--json")
+    assert (code, json.loads(text)["status"]) == (3, "blocked")
+    assert cli(pair, "state", "--gate", "../x.py") == (2, "outside the repository: ../x.py")
+    assert cli(pair, "state", "--gate")[0] == 2
+    assert cli(pair, "state", "--gate", "--refresh", "a.py")[0] == 2
+
+
+def test_states_by_the_command(pair: Repo, cli: Cli) -> None:
+    pair.write("a.py", A.replace("(x)", "(x, y)"))
+    publish(pair)
+    code, text = cli(pair, "state")
+    assert code == 1
+    assert [line.split()[::2] for line in text.splitlines()] == [
+        ["stale", "b.py", "a.py"], ["stale", "c.py", "b.py", "a.py"],
+    ]  # fmt: skip
+    answer = json.loads(cli(pair, "state", "b.py", "a.py", "--json")[1])
+    assert [(f["path"], f["freshness"]) for f in answer["files"]] == [
+        ("b.py", "stale"), ("a.py", "clean"),
+    ]  # fmt: skip
+    code, text = cli(pair, "state", "--refresh", ".")
+    assert (code, len(text.splitlines())) == (0, 5)
+    pair.write("b.py", "")
+    assert cli(pair, "state", "--refresh", "b.py") == (2, "cannot be refreshed: b.py")
+
+
+def test_not_indexed(repo: Repo, cli: Cli) -> None:
+    repo.write("a.py", A)
+    repo.commit()
+    for args in (["state", "a.py"], ["state", "--gate", "a.py"], ["state", "--refresh", "a.py"]):
+        assert cli(repo, *args)[0] == 3
+    code, text = cli(repo, "state", "--gate", "a.py", "--json")
+    assert (code, json.loads(text)["status"]) == (3, "not_indexed")
+    assert cli(repo, "decide", "list") == (3, "not indexed")
