@@ -1,0 +1,504 @@
+"""verify, audit, gc. I-40: verify is honest: it passes a sound index and catches every seeded mutation."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gitindex import gc
+from gitindex.answer import Gated
+from gitindex.audit import audit
+from gitindex.errors import Exit, GitIndexError
+from gitindex.extract.pool import Extractor
+from gitindex.face import create_store
+from gitindex.facts import FactsKey
+from gitindex.git.backend import open_repository
+from gitindex.lens import NOW, Ask, answering
+from gitindex.lexical import LexicalReader, LexicalWriter
+from gitindex.lock import RunnerLock
+from gitindex.rederive import derive_facts
+from gitindex.runner import Request, Runner
+from gitindex.spool import append_event
+from gitindex.store.connection import open_reader
+from gitindex.store.trigrams import stored_sums
+from gitindex.verify import verify
+from tests.support import Repo
+
+PYTHON = '''"""Module."""
+import os.path as p
+from lib import util
+
+__all__ = ["main"]
+
+
+class Thing:
+    """A thing."""
+
+    def act(self, x):
+        return util.helper(x)
+
+
+def main():
+    return Thing().act(p.sep)
+'''
+DOCUMENT = (
+    "---\ntags: [c++, other]\nsummary: About\ndate: 2024-01-02\n---\n# Title\n\nSome words.\n"
+)
+
+
+@pytest.fixture(scope="module")
+def workers() -> Iterator[Extractor]:
+    made = Extractor(1)
+    yield made
+    made.close()
+
+
+def _index(repo: Repo) -> None:
+    create_store(repo.worktree)
+    assert Runner(repo.worktree).serve(Request(repo.worktree, "index"))
+
+
+@pytest.fixture
+def store(repo: Repo) -> Repo:
+    """Code, a document, a script, what is skipped, and a blob of another branch; nobody works."""
+    repo.write("app.py", PYTHON)
+    repo.write("lib/util.py", "def helper(x):\n    return x\n")
+    repo.write("doc.md", DOCUMENT)
+    repo.write("web.ts", "import { a } from './b';\nexport const c = a;\n")
+    repo.write("run", "#!/usr/bin/env python3\nimport sys\nsys.exit()\n")
+    repo.write(".env", "SECRET=1\n")
+    repo.write("image.bin", b"\0\1\2")
+    repo.write(".gitattributes", "vendor/** linguist-vendored\n")
+    repo.write("vendor/x.py", "import vendored\n")
+    repo.commit("first")
+    _index(repo)
+    repo.git("switch", "-qc", "side")
+    repo.write("side.py", "def sideways():\n    return unique_name\n")
+    repo.write("side.md", "---\ntags: [side]\n---\nSide.\n")
+    repo.commit("side")
+    _index(repo)
+    repo.git("switch", "-q", "main")
+    _index(repo)
+    return repo
+
+
+def _verify(repo: Repo, workers: Extractor, full: bool = True, receipt: str = "") -> dict[str, Any]:
+    return verify(repo.worktree, str(repo.path), receipt, full, workers)
+
+
+def _wrong(repo: Repo, workers: Extractor, full: bool = True) -> list[str]:
+    """The checks that fail; a closed gate or an error is one, too."""
+    try:
+        answer = _verify(repo, workers, full)
+    except Gated as closed:
+        return [closed.envelope["status"]]
+    except GitIndexError as error:
+        return [error.message]
+    assert answer["verified"] == all(check["ok"] for check in answer["checks"])
+    return [check["name"] for check in answer["checks"] if not check["ok"]]
+
+
+def _snapshot(repo: Repo) -> dict[str, tuple[int, bytes]]:
+    return {
+        str(path): (path.stat().st_mtime_ns, path.read_bytes())
+        for path in repo.path.rglob("*")
+        if path.is_file() and not path.name.endswith(("-shm", "-wal"))
+    }
+
+
+def test_a_sound_index_verifies_and_stays_as_it_is(
+    store: Repo, workers: Extractor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = _snapshot(store)
+    for backend in ("git", "pygit2"):
+        monkeypatch.setenv("GITINDEX_BACKEND", backend)
+        for full in (False, True):
+            assert _wrong(store, workers, full) == [], backend
+    done = store.gitindex("verify", "--full")
+    assert (done.returncode, "BAD" in done.stdout) == (0, False), done.stdout
+    assert _snapshot(store) == before
+
+
+def test_it_verifies_after_all_that_can_happen(store: Repo, workers: Extractor) -> None:
+    store.write("app.py", "edited = 1\n")
+    assert _wrong(store, workers) == [], "an edit is laid over what is published"
+    store.commit("edited")
+    assert _wrong(store, workers) == [], "published is the tree before, and says so"
+    _index(store)
+    store.git("commit", "-q", "--amend", "-m", "amended")
+    store.git("mv", "app.py", "moved.py")
+    store.write(".gitattributes", "lib/** linguist-generated\n")
+    store.commit("policy")
+    _index(store)
+    assert _wrong(store, workers) == []
+    store.git("worktree", "add", "-q", "../other", "side")
+    other = Repo(store.path.parent / "other")
+    _index(other)
+    assert _wrong(other, workers) == []
+    assert _wrong(store, workers) == []
+
+
+def test_before_the_first_commit(repo: Repo, workers: Extractor) -> None:
+    assert _wrong(repo, workers) == ["not_indexed"]
+    _index(repo)
+    assert _wrong(repo, workers) == []
+
+
+MUTATED = {
+    "blobs": "id oid extractor language status reason lines symbols interface_hash flags lexical",
+    "names": "id text",
+    "symbols": "blob_id ordinal name_id qualified_name kind line column start_line end_line"
+    " signature doc parent exported",
+    "occurrences": "name_id blob_id places",
+    "imports": "blob_id ordinal module names level line",
+    "exports": "blob_id ordinal name",
+    "documents": "blob_id topics tags summary created_at",
+    "paths": "id path policy",
+    "files": "worktree_id path_id oid mode blob_id skip",
+    "worktrees": "id name generation tree head_commit files symbols fingerprint run_id",
+    "trigram_blobs": "",
+}
+NOT_PROVEN = {
+    "worktrees": "root published_at",  # a hint where to look, and a time for display
+    "trigram_blobs": "blob_id",  # who is not listed is looked into: slower, never wrong
+}
+ROWS = {
+    "blobs": "id=(SELECT blob_id FROM files JOIN paths ON id=path_id WHERE path=CAST('app.py' AS BLOB))",
+    "names": "text='helper'",
+    "symbols": "qualified_name='Thing.act'",
+    "occurrences": "name_id=(SELECT id FROM names WHERE text='act')",
+    "imports": "module='lib'",
+    "exports": "name='main'",
+    "documents": "topics LIKE '%c++%'",
+    "paths": "path=CAST('app.py' AS BLOB)",
+    "files": "path_id=(SELECT id FROM paths WHERE path=CAST('app.py' AS BLOB))",
+    "worktrees": "name='main'",
+}
+
+
+class Mutant:
+    """One store that is changed behind its back and put right again, file by file."""
+
+    def __init__(self, repo: Repo) -> None:
+        self.repo = repo
+        self._path = Path(repo.worktree.database)
+        with closing(sqlite3.connect(self._path)):
+            pass  # the last to close moves the log into the file
+        self._sound = self._path.read_bytes()
+
+    def run(self, sql: str, *values: object) -> None:
+        with closing(sqlite3.connect(self._path)) as connection:
+            changed = connection.execute(sql, values).rowcount
+            connection.commit()
+        assert changed, sql
+
+    def rows(self, sql: str) -> list[Any]:
+        with closing(sqlite3.connect(self._path)) as connection:
+            return connection.execute(sql).fetchall()
+
+    def restore(self) -> None:
+        for suffix in ("-wal", "-shm"):
+            Path(f"{self._path}{suffix}").unlink(missing_ok=True)
+        self._path.write_bytes(self._sound)  # in place: another inode is another store
+
+
+def test_i40_every_column_that_answers_rest_on_is_proven(store: Repo, workers: Extractor) -> None:
+    mutant = Mutant(store)
+    for table, listed in MUTATED.items():
+        columns = {name for _, name, *_ in mutant.rows(f"PRAGMA table_info({table})")}
+        proven, not_proven = set(listed.split()), set(NOT_PROVEN.get(table, "").split())
+        assert columns == proven | not_proven, f"{table}: prove the new column, or say why not"
+        for column in sorted(proven):
+            where = ROWS[table]
+            ((value,),) = mutant.rows(f'SELECT "{column}" FROM {table} WHERE {where} LIMIT 1')
+            mutant.run(f'UPDATE {table} SET "{column}"=? WHERE {where}', _other(column, value))
+            assert _wrong(store, workers), f"{table}.{column}: {value!r}"
+            mutant.restore()
+    assert _wrong(store, workers) == [], "restored"
+
+
+def _other(column: str, value: object) -> object:
+    if column in ("exported", "policy", "lexical"):
+        return 1 - int(str(value))
+    if column in ("id", "ordinal") or (column.endswith("_id") and isinstance(value, int)):
+        return int(str(value)) + 1000
+    if isinstance(value, int):
+        return value + 1
+    if isinstance(value, bytes):
+        return value[:-1] + bytes([value[-1] ^ 1])
+    return f"{value or ''}x"
+
+
+STATEMENTS = {
+    **{f"a row of {table} is gone": f"DELETE FROM {table} WHERE {where}" for table, where in ROWS.items()},
+    "a path more": "INSERT INTO files SELECT 1, max(id)+1, zeroblob(20), 33188, NULL, 'secret' FROM paths",
+    "a path that is skipped is not": "UPDATE files SET skip=NULL WHERE skip='secret'",
+    "a path has the facts of another": "UPDATE files SET blob_id=(SELECT min(blob_id) FROM files)"
+    " WHERE blob_id=(SELECT max(blob_id) FROM files)",
+    "a symbol more": "INSERT INTO symbols SELECT blob_id, 99, name_id, 'x', kind, line, \"column\","
+    " start_line, end_line, '', '', -1, 1 FROM symbols LIMIT 1",
+    "an export more": "INSERT INTO exports SELECT blob_id, 99, 'x' FROM exports LIMIT 1",
+    "an import more": "INSERT INTO imports SELECT blob_id, 99, 'x', '[]', 0, 1 FROM imports LIMIT 1",
+    "a document more": "INSERT INTO documents SELECT id, '[]', ' ', 'x', '' FROM blobs"
+    " WHERE language='python' LIMIT 1",
+    "facts of another branch": "UPDATE symbols SET signature='x' WHERE qualified_name='sideways'",
+    "front matter of another branch": "UPDATE documents SET summary='x' WHERE topics LIKE '%side%'",
+    "the number of documents": "UPDATE repo_state SET lexical_docs=lexical_docs-1",
+    "a topic in the full-text index": "INSERT INTO documents_fts(documents_fts, rowid, tags)"
+    " SELECT 'delete', blob_id, tags FROM documents LIMIT 1",
+    "a topic more in it": "INSERT INTO documents_fts(rowid, tags) SELECT blob_id, ' xff '"
+    " FROM documents LIMIT 1",
+    "a skipped blob": "UPDATE blobs SET reason='oversize' WHERE reason='binary'",
+    "a quarantined blob": "UPDATE blobs SET status='quarantined' WHERE id=1",
+}  # fmt: skip
+
+
+def test_i40_rows_added_and_removed(store: Repo, workers: Extractor) -> None:
+    mutant = Mutant(store)
+    for name, sql in STATEMENTS.items():
+        mutant.run(sql)
+        assert _wrong(store, workers), name
+        mutant.restore()
+    assert _wrong(store, workers) == []
+
+
+def test_i40_trigrams(store: Repo, workers: Extractor) -> None:
+    """What they are kept of is told in other words than they are kept in."""
+    mutant = Mutant(store)
+    for text in ("def helper(x):", "x):\n    ret"):
+        mutant.run(
+            "INSERT INTO trigrams(trigrams, rowid, text) SELECT 'delete', id, ? FROM blobs"
+            " WHERE oid=?",
+            text, bytes.fromhex(store.git("rev-parse", "HEAD:lib/util.py").strip()),
+        )  # fmt: skip
+        assert _wrong(store, workers) == ["grep"], text
+        mutant.restore()
+
+
+LEXICAL: dict[str, Callable[[LexicalWriter, FactsKey, str, str], None]] = {
+    "a document is gone": lambda writer, key, _body, _names: writer.remove([key]),
+    "a term less": lambda writer, key, body, names: writer.add(key, body.replace("sep", ""), names),
+    "a term more": lambda writer, key, body, names: writer.add(key, body + " intruder", names),
+    "a name less": lambda writer, key, body, names: writer.add(key, body, names.replace("act", "")),
+    "a name more": lambda writer, key, body, names: writer.add(key, body, names + " intruder"),
+}
+
+
+def test_i40_lexical_documents(store: Repo, workers: Extractor) -> None:
+    oid = store.git("rev-parse", "HEAD:app.py").strip()
+    (key,) = (k for k in LexicalReader(store.worktree.lexical).all_keys() if k.oid == oid)
+    repository = open_repository(store.worktree)
+    (derived,) = derive_facts(repository, [(key, "python")], workers)
+    repository.close()
+    writer = LexicalWriter(store.worktree.lexical)
+    for name, change in LEXICAL.items():
+        change(writer, key, derived.body, derived.names)
+        writer.commit()
+        for full in (False, True):
+            assert _wrong(store, workers, full), name
+        writer.add(key, derived.body, derived.names)
+        writer.commit()
+        assert _wrong(store, workers, full=False) == [], name
+    writer.close()
+
+
+def test_i40_marker_and_stamp(store: Repo, workers: Extractor) -> None:
+    marker, stamp = Path(store.worktree.marker), Path(store.worktree.stamp)
+    sound = json.loads(marker.read_text())
+    for name, value in sound.items():
+        if name == "completedAt":
+            continue  # a time, for display
+        changed = [1] if isinstance(value, dict) else _other(name, value)
+        marker.write_text(json.dumps(sound | {name: changed}))
+        assert _wrong(store, workers), name
+    marker.write_text(json.dumps(sound))
+    run, inode, size = stamp.read_text().split()
+    for bad in (f"x{run} {inode} {size}", f"{run} {inode}1 {size}", f"{run} {inode} {size}9", ""):
+        stamp.write_text(bad)
+        assert _wrong(store, workers), bad
+    stamp.write_text(f"{run} {inode} {size}\n")
+    assert _wrong(store, workers) == []
+
+
+def test_i40_through_the_command(store: Repo, workers: Extractor) -> None:
+    Mutant(store).run("UPDATE symbols SET line=line+1 WHERE qualified_name='main'")
+    done = store.gitindex("verify")
+    assert done.returncode == Exit.NO
+    assert "BAD facts: 1 differ" in done.stdout
+    damaged = bytearray(Path(store.worktree.database).read_bytes())
+    damaged[4096:] = os.urandom(len(damaged) - 4096)
+    Path(store.worktree.database).write_bytes(damaged)
+    assert _wrong(store, workers)
+
+
+def test_a_receipt_is_derived_again(store: Repo, workers: Extractor) -> None:
+    def receipt(ask: Ask = NOW) -> str:
+        with answering(store.worktree, ".", ask) as lens:
+            return json.dumps(lens.envelope())
+
+    def holds(text: str) -> bool:
+        answer = _verify(store, workers, receipt=text)
+        return bool(next(c["ok"] for c in answer["checks"] if c["name"] == "receipt"))
+
+    clean = receipt()
+    assert holds(clean)
+    assert holds(json.dumps(json.loads(clean)["receipt"]))
+    store.write("app.py", "edited = 1\n")
+    edited, before, side = receipt(), receipt(Ask(at="HEAD")), receipt(Ask(at="side"))
+    assert holds(edited)
+    assert not holds(clean), "the files are not what they were"
+    assert holds(before)
+    assert holds(side)
+    store.write("app.py", "staged = 1\n")
+    store.git("add", "-A")
+    staged = receipt(Ask(staged=True))
+    store.write("app.py", "edited = 2\n")
+    assert holds(staged)
+    assert not holds(edited)
+    for field, value in (("treeId", "0" * 40), ("treeId", "HEAD"), ("overlayDigest", "x"),
+                         ("generation", 99), ("fingerprint", "x")):  # fmt: skip
+        forged = json.loads(receipt())["receipt"] | {field: value}
+        assert not holds(json.dumps(forged)), field
+    for nonsense in ("{}", "[]", "x", '{"receipt": null}', '{"treeId": 1}'):
+        with pytest.raises(GitIndexError) as error:
+            holds(nonsense)
+        assert error.value.code is Exit.USAGE
+
+
+def test_audit_equals_a_clean_build(store: Repo) -> None:
+    before, temp = _snapshot(store), set(os.listdir("/tmp"))
+    store_answer = audit(store.worktree, ".", lambda *_: None)
+    assert (store_answer["equal"], store_answer["paths"]) == (True, 9), store_answer
+    assert _snapshot(store) == before
+    assert not any(name.startswith("gitindex-audit-") for name in set(os.listdir("/tmp")) - temp)
+    mutant = Mutant(store)
+    for sql, path, differs in (
+        ("UPDATE symbols SET line=9 WHERE qualified_name='main'", "app.py", "facts"),
+        ("DELETE FROM documents WHERE topics LIKE '%c++%'", "doc.md", "document"),
+        ("UPDATE files SET skip='ignored' WHERE skip='secret'", ".env", "skip"),
+    ):
+        mutant.run(sql)
+        found = audit(store.worktree, ".", lambda *_: None)
+        assert found["differences"] == [{"path": path, "differs": [differs]}]
+        mutant.restore()
+    mutant.run("DELETE FROM exports")
+    assert store.gitindex("audit").returncode == Exit.NO
+
+
+def test_audit_of_a_sha256_repository(tmp_path: Path) -> None:
+    repo = Repo(tmp_path / "sha256")
+    repo.init("--object-format=sha256")
+    repo.write("a.py", "import b\n")
+    repo.commit()
+    _index(repo)
+    assert audit(repo.worktree, ".", lambda *_: None)["equal"]
+
+
+def test_gc_removes_what_nobody_needs(store: Repo, workers: Extractor) -> None:
+    assert gc.survey(store.worktree)["removedBlobs"] == 0, "a branch still has them"
+    tip = store.git("rev-parse", "side").strip()
+    store.git("branch", "-qD", "side")
+    before = _snapshot(store)
+    dry = gc.survey(store.worktree)
+    assert (dry["removedBlobs"], dry["removedDocuments"], dry["dryRun"]) == (2, 2, True)
+    assert _snapshot(store) == before
+    with answering(store.worktree, ".") as reader:
+        counted = "SELECT count(*) FROM blobs"
+        (was,) = reader.served.database.row(counted)
+        done = gc.collect(store.worktree, lambda *_: None)
+        assert reader.served.database.row(counted) == (was,), "a reader keeps its snapshot"
+    assert (done["removedBlobs"], done["removedDocuments"], done["keptBlobs"]) == (2, 2, was - 2)
+    assert _wrong(store, workers) == []
+    assert store.state() == "fresh"
+    assert _counts(store) == (0, 0, 0), "no name, trigram or topic is left"
+    assert gc.collect(store.worktree, lambda *_: None)["removedBlobs"] == 0
+    store.git("reset", "-q", "--hard", tip)
+    _index(store)
+    assert _wrong(store, workers) == []
+    assert _counts(store) == (1, 2, 1)
+
+
+def _counts(repo: Repo) -> tuple[int, int, int]:
+    """Names, blobs with trigrams and topics of the side branch."""
+    database = open_reader(repo.worktree.database)
+    assert database is not None
+    with closing(database):
+        (names,) = database.row("SELECT count(*) FROM names WHERE text='unique_name'")
+        known = {blob_id for (blob_id,) in database.rows("SELECT id FROM blobs")}
+        ours = database.rows(
+            "SELECT f.blob_id FROM files f JOIN paths p ON p.id=f.path_id"
+            " WHERE CAST(p.path AS TEXT) LIKE 'side%'"
+        )
+        sums = stored_sums(database)
+        assert sums.keys() <= known
+        (topics,) = database.row("SELECT count(*) FROM documents WHERE topics LIKE '%side%'")
+    return names, len(sums.keys() & {blob_id for (blob_id,) in ours}), topics
+
+
+def test_gc_ends_what_a_killed_one_began(store: Repo, workers: Extractor) -> None:
+    writer = LexicalWriter(store.worktree.lexical)
+    writer.add(FactsKey("0" * 40, "1:text"), "left behind", "")
+    writer.commit()
+    writer.close()
+    assert _wrong(store, workers) == [], "a document of no blob is never served"
+    assert store.gitindex("gc").returncode == 0
+    assert FactsKey("0" * 40, "1:text") not in LexicalReader(store.worktree.lexical).all_keys()
+    assert _wrong(store, workers) == []
+
+
+def test_gc_forgets_worktrees_that_are_gone(store: Repo, workers: Extractor) -> None:
+    store.git("worktree", "add", "-q", "--detach", "../other", "main")
+    other = Repo(store.path.parent / "other")
+    other.write("only.py", "only_here = 1\n")
+    other.commit("detached")
+    _index(other)
+    assert gc.survey(store.worktree)["removedBlobs"] == 0
+    stamp = Path(other.worktree.stamp)
+    shutil.rmtree(other.path)
+    assert gc.survey(store.worktree)["forgottenWorktrees"] == [], "git still knows it"
+    store.git("worktree", "prune")
+    assert gc.survey(store.worktree)["forgottenWorktrees"] == ["wt-other"]
+    done = gc.collect(store.worktree, lambda *_: None)
+    assert (done["forgottenWorktrees"], done["removedBlobs"]) == (["wt-other"], 1)
+    assert not stamp.exists()
+    assert _wrong(store, workers) == []
+
+
+def test_gc_waits_for_the_runner(store: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gc, "LOCK_WAIT_SECONDS", 0.1)
+    lock = RunnerLock(store.worktree.lock)
+    assert lock.acquire()
+    try:
+        with pytest.raises(GitIndexError, match="another runner"):
+            gc.collect(store.worktree, lambda *_: None)
+    finally:
+        lock.release()
+    gc.collect(store.worktree, lambda *_: None)
+    assert store.gitindex("gc", "--dry-run", "--json").returncode == 0
+
+
+def test_gc_serves_the_event_that_was_left_to_it(store: Repo, workers: Extractor) -> None:
+    """A hook that sees a runner at work starts none: whoever holds the lock looks afterwards."""
+    store.write("app.py", "changed = 1\n")
+    store.commit("changed")
+    append_event(store.worktree, "post-commit")
+    assert store.gitindex("gc").returncode == 0
+    store.wait_fresh()
+    store.wait_idle()
+    assert _wrong(store, workers) == []
+
+
+def test_gc_needs_an_index(repo: Repo) -> None:
+    for args in (("gc",), ("verify",)):
+        assert repo.gitindex(*args).returncode == Exit.GATED
+    with pytest.raises(GitIndexError, match="not indexed"):
+        gc.survey(repo.worktree)
+    assert not os.path.exists(repo.worktree.store)
