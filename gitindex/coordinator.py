@@ -1,0 +1,81 @@
+"""For programs that embed gitindex: one repository's questions and refreshes, plain and synchronous."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from gitindex.binding.memory import Memory
+from gitindex.errors import GitIndexError
+from gitindex.face import create_store
+from gitindex.lens import NOW, Ask, FactsMemory, Lens, answering
+from gitindex.manage import check_owner
+from gitindex.observe import observe
+from gitindex.paths import find_worktree
+from gitindex.references import Wanted as WantedReferences
+from gitindex.references import find_references
+from gitindex.repomap import Wanted as WantedMap
+from gitindex.repomap import read_sections, repo_map
+from gitindex.runner import Request, Runner
+from gitindex.search import search
+from gitindex.spool import IMMEDIATE
+from gitindex.symbols import Wanted as WantedSymbols
+from gitindex.symbols import list_symbols
+
+
+class IndexCoordinator:
+    """Answers are envelopes; a closed gate raises `answer.Gated`. Facts of edits are remembered."""
+
+    def __init__(self, path: str, ask: Ask = NOW) -> None:
+        self.worktree = find_worktree(path)
+        self._ask = ask
+        self._facts = FactsMemory()
+        self._binding = Memory()
+
+    def search(self, query: str, limit: int = 10) -> dict[str, Any]:
+        """The best places for a query."""
+        return self._answer(lambda lens: search(lens, query, limit))
+
+    def get_symbol(self, name: str, path: str | None = None) -> dict[str, Any] | None:
+        """The definition that a name most likely means, or None."""
+        wanted = WantedSymbols(name, path or "", limit=1)
+        found = self._answer(lambda lens: list_symbols(lens, wanted))["symbols"]
+        return found[0] if found else None
+
+    def get_references(self, symbol: str) -> dict[str, Any]:
+        """Where a symbol is used, by name, `PATH#NAME` or `FILE:LINE:COL`."""
+        wanted = WantedReferences(symbol)
+        return self._answer(lambda lens: find_references(lens, wanted, self._binding))
+
+    def get_map(self, include: Iterable[str] = ()) -> dict[str, Any]:
+        """The central files and their signatures, with the sections that are asked for."""
+        wanted = WantedMap(include=read_sections(include))
+        return self._answer(lambda lens: repo_map(lens, wanted))
+
+    def reindex_incremental(self) -> int:
+        """Make HEAD's tree the published one; returns its generation.
+
+        What changed is found by comparing trees, so there is no list of paths to give.
+        """
+        return self._run(Request(self.worktree, "index"))
+
+    def reindex_full(self) -> int:
+        """Extract everything again; returns the new generation."""
+        return self._run(Request(self.worktree, "reindex", force=True))
+
+    def _answer(self, question: Callable[[Lens], dict[str, Any]]) -> dict[str, Any]:
+        with answering(self.worktree, self.worktree.root, self._ask, self._facts) as lens:
+            return question(lens)
+
+    def _run(self, request: Request) -> int:
+        check_owner(self.worktree)
+        mask = os.umask(0o077)
+        try:
+            create_store(self.worktree)
+            if not Runner(self.worktree, IMMEDIATE).serve(request):
+                raise GitIndexError("another runner holds the store", "try again in a moment")
+        finally:
+            os.umask(mask)
+        marker = observe(self.worktree).proof.marker
+        return marker.generation if marker else 0

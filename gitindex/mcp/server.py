@@ -1,0 +1,137 @@
+"""The MCP server over stdio; the only importer of the SDK. Async lives here and nowhere else."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import anyio
+import anyio.to_thread
+import mcp_types as types
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+
+from gitindex import __version__
+from gitindex.mcp.desk import Desk, Operation, home_of
+from gitindex.mcp.door import Answer, Tool, call, refusal, render
+from gitindex.mcp.schema import input_schema
+from gitindex.mcp.tools import BY_NAME, INSTRUCTIONS, TOOLS
+from gitindex.registry import Registry, state_folder
+
+THREADS = 4
+CALL_SECONDS = 120.0
+POLL_SECONDS = 0.1
+SYNC_SECONDS = 10
+"""A refresh takes moments: whoever asks for one is told how it ended, unless he says otherwise."""
+
+
+def serve_stdio(path: str) -> int:
+    """Serve the client at the other end of stdin and stdout until it leaves."""
+    os.umask(0o077)
+    desk = Desk(home_of(path), Registry(state_folder()))
+    os.chdir("/")  # hold no folder of a repository that may be deleted or moved
+    anyio.run(_serve, desk)
+    return 0
+
+
+def make_server(desk: Desk) -> Server[Any]:
+    """The server with its tools."""
+    limiter = anyio.CapacityLimiter(THREADS)
+
+    async def list_tools(_ctx: Any, _params: Any) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=[_advertised(tool) for tool in TOOLS])
+
+    async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        given = params.arguments or {}
+        answer = await _answer(desk, params.name, given, limiter)
+        if params.name == "manage_index":
+            answer = await _follow(desk, answer, given, ctx.session)
+        return types.CallToolResult(
+            content=[types.TextContent(type="text", text=render(answer))], is_error=False
+        )
+
+    server: Server[Any] = Server(
+        "gitindex",
+        version=__version__,
+        instructions=INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+    )
+    server.middleware.clear()  # telemetry, which nobody asked for
+    return server
+
+
+async def _serve(desk: Desk) -> None:
+    server = make_server(desk)
+    async with stdio_server() as (incoming, outgoing):
+        await server.run(incoming, outgoing, server.create_initialization_options())
+
+
+async def _answer(desk: Desk, name: str, given: object, limiter: anyio.CapacityLimiter) -> Answer:
+    tool = BY_NAME.get(name)
+    if tool is None:
+        return refusal("invalid_request", "no such tool", f"one of {', '.join(BY_NAME)}")
+    with anyio.move_on_after(CALL_SECONDS):
+        return await anyio.to_thread.run_sync(
+            call, desk, tool, given, limiter=limiter, abandon_on_cancel=True
+        )
+    return refusal("error", "the answer took too long", "ask for less")
+
+
+async def _follow(desk: Desk, answer: Answer, given: Mapping[str, Any], session: Any) -> Answer:
+    """Wait for the end of an operation and report its progress to a client that asked for it."""
+    operation = await _in_thread(_operation_of, desk, answer, given)
+    if operation is None:
+        return answer
+    deadline = time.monotonic() + _wait_seconds(given)
+    last: tuple[Any, ...] = ()
+    while time.monotonic() < deadline and await _in_thread(desk.is_running, operation):
+        told = desk.progress(operation.worktree)
+        if told is not None and (told.phase, told.progress_pct) != last:
+            last = (told.phase, told.progress_pct)
+            await session.report_progress(told.progress_pct or 0.0, 100.0, told.phase)
+        await anyio.sleep(POLL_SECONDS)
+    if given["action"] == "status":
+        again: Answer = await _in_thread(call, desk, BY_NAME["manage_index"], given)
+        return again
+    ended: Answer = await _in_thread(_ended, desk, operation)
+    return answer | ended
+
+
+def _operation_of(desk: Desk, answer: Answer, given: Mapping[str, Any]) -> Operation | None:
+    """What there is to wait for: what was started now or before, or whatever runs there."""
+    if not ("operationId" in answer or given.get("waitSeconds")) or "codebaseRoot" not in answer:
+        return None
+    known = desk.operation(answer.get("operationId") or given.get("operationId", ""))
+    if known is None and given["action"] == "status":
+        return desk.whatever_runs(given.get("path", ""))
+    return known
+
+
+def _ended(desk: Desk, operation: Operation) -> Answer:
+    told = desk.tell(operation)
+    if told["state"] == "running":
+        return {"indexing": told["indexing"]}
+    return {k: told[k] for k in ("outcome", "error", "indexing") if k in told}
+
+
+async def _in_thread(function: Any, *args: Any) -> Any:
+    return await anyio.to_thread.run_sync(function, *args, abandon_on_cancel=True)
+
+
+def _wait_seconds(given: Mapping[str, Any]) -> float:
+    return float(given.get("waitSeconds", SYNC_SECONDS if given["action"] == "sync" else 0))
+
+
+def _advertised(tool: Tool) -> types.Tool:
+    return types.Tool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.about,
+        input_schema=input_schema(tool.params),
+        annotations=types.ToolAnnotations(
+            read_only_hint=tool.reads, destructive_hint=not tool.reads, open_world_hint=False
+        ),
+    )

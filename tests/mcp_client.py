@@ -1,0 +1,174 @@
+"""The SDK's real client over stdio, with plain calls; and the same tools without a process."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from anyio.from_thread import start_blocking_portal
+from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+from gitindex.face import create_store, note_progress
+from gitindex.lock import RunnerLock
+from gitindex.mcp.desk import Desk
+from gitindex.mcp.door import call
+from gitindex.mcp.tools import BY_NAME
+from gitindex.registry import Registry
+from gitindex.runner import Request, Runner
+from gitindex.words import BuildKind
+from tests.support import Repo
+
+READERS: dict[str, dict[str, Any]] = {
+    "search_codebase": {"query": "helper"},
+    "file_outline": {"file": "app.py"},
+    "read_file": {"file": "app.py"},
+    "slice": {"file": "app.py", "line": 5},
+    "find_references": {"symbol": "helper"},
+    "call_graph": {"symbol": "helper"},
+    "check_mutation_gate": {"file": "lib/util.py"},
+    "repo_map": {},
+}
+"""The tools behind the gate, each with arguments that it answers in the `quiet` repository."""
+
+
+class Agent:
+    """A client and the server process it started in `folder`."""
+
+    def __init__(self, folder: Path, state: Path) -> None:
+        self.state = state
+        self._parameters = StdioServerParameters(
+            command=sys.executable,
+            args=["-m", "gitindex", "mcp"],
+            cwd=folder,
+            env={**os.environ, "XDG_STATE_HOME": str(state)},
+        )
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        self._portal = self._stack.enter_context(start_blocking_portal())
+        client = Client(stdio_client(self._parameters))
+        self._client = self._stack.enter_context(self._portal.wrap_async_context_manager(client))
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        self._stack.__exit__(kind, error, at)
+
+    def ask(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        """The envelope of one call: never a protocol error, JSON in `content[0].text`."""
+        return self.watch(tool, arguments)
+
+    def watch(
+        self, tool: str, arguments: dict[str, Any], seen: list[Any] | None = None
+    ) -> dict[str, Any]:
+        """The same; progress notifications are appended to `seen`."""
+
+        async def note(progress: float, total: float | None, message: str | None) -> None:
+            assert seen is not None
+            seen.append((progress, total, message))
+
+        async def send() -> Any:
+            return await self._client.call_tool(
+                tool, arguments, progress_callback=note if seen is not None else None
+            )
+
+        result = self._portal.call(send)
+        assert result.is_error is False
+        [content] = result.content
+        assert content.text.isascii()
+        value = json.loads(content.text)
+        assert isinstance(value, dict)
+        assert isinstance(value["status"], str)
+        return value
+
+    def ask_at_once(self, calls: list[tuple[str, dict[str, Any]]]) -> list[dict[str, Any]]:
+        """Many calls, all sent before the first answer."""
+        pending = [
+            self._portal.start_task_soon(self._client.call_tool, tool, arguments)
+            for tool, arguments in calls
+        ]
+        results = [task.result(120) for task in pending]
+        return [json.loads(result.content[0].text) for result in results]
+
+    def manage(self, action: str, path: object, **more: Any) -> dict[str, Any]:
+        return self.ask("manage_index", action=action, path=str(path), **more)
+
+    def tools(self) -> list[Any]:
+        return list(self._portal.call(self._client.list_tools).tools)
+
+
+class Inside:
+    """The same tools through the same door, in this process."""
+
+    def __init__(self, home: str, state: Path) -> None:
+        self.desk = Desk(home, Registry(str(state / "gitindex")))
+
+    def ask(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        return call(self.desk, BY_NAME[tool], arguments)
+
+
+def make_quiet(repo: Repo) -> Repo:
+    """What the `quiet` fixture makes, for more than one test: indexed in this very process."""
+    repo.init()
+    repo.write("app.py", "import lib.util\n\n\ndef main():\n    return lib.util.helper()\n")
+    repo.write("lib/util.py", "def helper():\n    return 42\n")
+    repo.write("README.md", "# Title\n\nSome words.\n")
+    repo.commit("first")
+    create_store(repo.worktree)
+    assert Runner(repo.worktree).serve(Request(repo.worktree, "index"))
+    return repo
+
+
+@contextmanager
+def job_running(repo: Repo, kind: BuildKind) -> Iterator[None]:
+    """What readers see while a runner is at work: its lock and its note."""
+    lock = RunnerLock(repo.worktree.lock)
+    assert lock.acquire()
+    note_progress(repo.worktree, kind, "extract", 40.0)
+    try:
+        yield
+    finally:
+        os.unlink(repo.worktree.progress)
+        lock.release()
+
+
+@contextmanager
+def probe_failing(repo: Repo) -> Iterator[None]:
+    """The marker cannot be read: another thing is in its place. (A test may run as root.)"""
+    marker = repo.worktree.marker
+    os.rename(marker, marker + ".aside")
+    os.mkdir(marker)
+    try:
+        yield
+    finally:
+        os.rmdir(marker)
+        os.rename(marker + ".aside", marker)
+
+
+def edit_marker(repo: Repo, change: Callable[[dict[str, Any]], None]) -> None:
+    marker = repo.marker()
+    change(marker)
+    Path(repo.worktree.marker).write_text(json.dumps(marker))
+
+
+def digests(*folders: str | Path) -> dict[str, str]:
+    """Every file's hash and time below some folders, but for SQLite's shared memory and locks."""
+    found = {}
+    for folder in folders:
+        for path in sorted(Path(folder).rglob("*")):
+            if path.is_file() and not path.name.endswith(("-shm", "-wal", ".lock", "lock")):
+                digest = hashlib.sha256(path.read_bytes()).hexdigest()
+                found[str(path)] = f"{digest} {path.stat().st_mtime_ns}"
+    return found
