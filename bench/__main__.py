@@ -12,14 +12,22 @@ from pathlib import Path
 
 from bench import (
     branch,
+    extraction,
     first_index,
     fresh,
+    grep,
     hook,
     jobqueue,
+    mcp,
+    oracle,
     precommit,
+    ranking,
     rebase,
+    refs,
+    scip,
     search,
     size,
+    state,
     status,
 )
 from bench.harness import Row, isolate, table
@@ -33,9 +41,17 @@ BENCHMARKS: dict[str, Callable[[Bench], list[Row]]] = {
     "rebase": rebase.measure,
     "status": status.measure,
     "search": search.measure,
+    "grep": grep.measure,
+    "ranking": ranking.measure,
+    "refs": refs.measure,
+    "mcp": mcp.measure,
+    "state": state.measure,
+    "extraction": extraction.measure,
     "index": first_index.measure,
     "size": size.measure,  # last: it leaves worktrees behind
     "queue": jobqueue.measure,
+    "scip": scip.measure,
+    "oracle": oracle.measure,
 }
 
 

@@ -1,7 +1,9 @@
-"""The first index of real code: CPU of `gitindex index` against parsing alone and against ctags."""
+"""The first index of real code: CPU of `gitindex index` against parsing alone, ctags and codegraph."""
 
 from __future__ import annotations
 
+import os
+import pwd
 import shutil
 import subprocess
 import sys
@@ -13,6 +15,10 @@ from bench.scratch import Bench, Repo
 ROUNDS = 3
 PARSE = [sys.executable, "-m", "bench.parse"]
 CHECKOUT = Path(__file__).resolve().parent.parent
+CODEGRAPH = "@colbymchenry/codegraph"
+INSTALL_SECONDS = 120
+INSTALLED = os.environ.get("GITINDEX_CODEGRAPH")
+"""A codegraph that is there already."""
 
 
 def measure(bench: Bench) -> list[Row]:
@@ -32,21 +38,23 @@ def measure(bench: Bench) -> list[Row]:
         "parse": lambda: run([*PARSE, str(listing)], CHECKOUT),
         "python": lambda: run(BARE_PYTHON, repo.path),
     }
-    ctags = _universal_ctags()
+    ctags = universal_ctags()
     if ctags is not None:
         argv = [ctags, "-f", "/dev/null", "-L", str(listing)]
         variants["ctags"] = lambda: run(argv, repo.path)
     found = round_robin(variants, ROUNDS, warm_up=0)
     ours, parse = found["ours"], found["parse"]
     peer = found["ctags"].cpu if "ctags" in found else None
+    graph = _codegraph(folder, repo)
     rate = 1000 * megabytes
     return [
         Row(f"first index, {len(files)} files, {megabytes:.1f} MB", ours.cpu, "ms", parse.cpu,
             "tree-sitter parse alone", most_ratio=2.5),
         Row("  the same", ours.cpu, "ms", peer, "universal-ctags", most_ratio=6),
+        Row("  the same", ours.cpu, "ms", graph and 1000 * graph.cpu, "codegraph", most_ratio=1),
         Row("  throughput per CPU second", rate / ours.cpu, "MB/s", rate / parse.cpu,
             "tree-sitter parse alone"),
-        Row("  wall, all processes", ours.wall, "ms"),
+        Row("  wall, all processes", ours.wall, "ms", graph and 1000 * graph.wall, "codegraph"),
     ]  # fmt: skip
 
 
@@ -55,9 +63,38 @@ def _forget(repo: Repo) -> None:
     shutil.rmtree(repo.path / ".llmc", ignore_errors=True)
 
 
-def _universal_ctags() -> str | None:
+def universal_ctags() -> str | None:
+    """The ctags that is compared with; others have the same name."""
     found = shutil.which("ctags")
     if found is None:
         return None
     said = subprocess.run([found, "--version"], capture_output=True, text=True, check=False)
     return found if said.stdout.startswith("Universal Ctags") else None
+
+
+def _codegraph(folder: Path, repo: Repo) -> Used | None:
+    """What one first index by codegraph costs, in a copy; None where it does not install."""
+    program = INSTALLED or _install_codegraph(folder)
+    if program is None:
+        sys.stderr.write(f"index: {CODEGRAPH} does not install here: skipped\n")
+        return None
+    copy = folder / "copy"
+    shutil.copytree(repo.path, copy, ignore=shutil.ignore_patterns("gitindex", ".llmc"))
+    os.environ["CODEGRAPH_TELEMETRY"] = "0"
+    return run([program, "init", "--yes", "."], copy)
+
+
+def _install_codegraph(folder: Path) -> str | None:
+    npm = shutil.which("npm")
+    if npm is None:
+        return None
+    home = pwd.getpwuid(os.getuid()).pw_dir  # where npm's own settings are
+    argv = [npm, "install", "--no-audit", "--no-fund", "--prefix", str(folder), CODEGRAPH]
+    try:
+        subprocess.run(
+            argv, cwd=folder, env={**os.environ, "HOME": home}, timeout=INSTALL_SECONDS,
+            capture_output=True, check=True,
+        )  # fmt: skip
+    except (subprocess.SubprocessError, OSError):
+        return None
+    return str(folder / "node_modules/.bin/codegraph")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -36,6 +37,7 @@ class Row(NamedTuple):
     peer_name: str = ""
     most: float | None = None  # target for `ours`
     most_ratio: float | None = None  # target for ours ÷ peer
+    least_ratio: float | None = None  # the same, where more is better
 
     @property
     def ratio(self) -> float | None:
@@ -47,12 +49,16 @@ class Row(NamedTuple):
             return self.ours <= self.most
         if self.most_ratio is not None and self.ratio is not None:
             return self.ratio <= self.most_ratio
+        if self.least_ratio is not None and self.ratio is not None:
+            return self.ratio >= self.least_ratio
         return None
 
     @property
     def target(self) -> str:
         if self.most is not None:
             return f"≤ {self.most:g} {self.unit}".rstrip()
+        if self.least_ratio is not None:
+            return f"≥ {self.least_ratio:g} ×"
         return f"≤ {self.most_ratio:g} ×" if self.most_ratio is not None else ""
 
 
@@ -85,6 +91,19 @@ def run(argv: Iterable[str], cwd: Path, codes: tuple[int, ...] = (0,)) -> Used:
             errors.seek(0)
             raise RuntimeError(f"{argv}: {process.returncode} {errors.read().decode()}")
     return Used(used.ru_utime + used.ru_stime, wall)
+
+
+def timed(work: Callable[[], object]) -> Used:
+    """What work costs in this process, children it has waited for included."""
+    cpu, wall = cpu_seconds(), time.perf_counter()
+    work()
+    return Used(cpu_seconds() - cpu, time.perf_counter() - wall)
+
+
+def cpu_seconds() -> float:
+    """CPU time so far of this process and the children it has waited for."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
 
 
 def round_robin(

@@ -181,6 +181,11 @@ class Bench:
         path.mkdir()
         return path
 
+    @property
+    def source(self) -> Path:
+        """The folder that the corpus is taken from."""
+        return self._source or Path(sysconfig.get_path("stdlib"))
+
     def corpus(self) -> Repo:
         """Real code, committed; whoever needs an index of it asks for one."""
         if self._corpus is None:

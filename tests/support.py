@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from gitindex.errors import GitIndexError
 from gitindex.freshness import Verdict, judge
 from gitindex.git.backend import open_repository
 from gitindex.git.interface import Entry
@@ -101,9 +102,18 @@ class Repo:
         wait_for(lambda: not runner_pids(below), 60, self.log)
 
     def index(self) -> None:
-        """Opt in and index in the foreground; no runner stays behind."""
-        done = self.gitindex("index")
-        assert done.returncode == 0, done.stderr
+        """Opt in and index, in this process; no runner stays behind."""
+        from gitindex.coordinator import IndexCoordinator
+
+        def done() -> bool:
+            try:
+                return IndexCoordinator(str(self.path)).reindex_incremental() > 0
+            except GitIndexError as error:
+                assert "another runner" in error.message, error.message  # noqa: PT017
+                return False
+
+        wait_for(done, 60, self.log)
+        assert self.verdict().code in (0, 1), (self.verdict(), self.log())
 
     def log(self) -> str:
         path = Path(self.worktree.store, "log")

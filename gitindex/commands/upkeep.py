@@ -1,4 +1,4 @@
-"""The verbs behind the command line: plain functions with plain arguments that return an exit code."""
+"""Verbs that set up, run and show the index: plain functions that return an exit code."""
 
 from __future__ import annotations
 
@@ -6,33 +6,26 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable
-from typing import Any
 
 from gitindex import face, hooks
-from gitindex.answer import Gated, Served, serve
-from gitindex.atomic import write_atomic
+from gitindex.answer import Gated, serve
+from gitindex.config import SETTINGS, read_settings, unknown_settings
 from gitindex.errors import Exit, GitIndexError, StoreError
-from gitindex.export import export
-from gitindex.finding import say, say_gated
+from gitindex.finding import say_gated
 from gitindex.freshness import judge
 from gitindex.gate import STALE_CREATE
 from gitindex.git.interface import Head
-from gitindex.impact import StagedChange
 from gitindex.jobs import Job, RefreshJobService
 from gitindex.lock import is_held
 from gitindex.log import read_log
 from gitindex.observe import observe
 from gitindex.paths import Worktree, find_worktree, safe_text
 from gitindex.progress import progress_bar
-from gitindex.slices import EXITS as SLICE_EXITS
-from gitindex.slices import parse_place, slice_file
 from gitindex.spool import IMMEDIATE, Pace, append_event
 from gitindex.store import mapping
 from gitindex.store.connection import open_reader
-from gitindex.switch import is_enabled
-from gitindex.symbols import Wanted, file_symbols, list_symbols
-from gitindex.symbols import outline as file_outline
+from gitindex.switch import note_switch
+from gitindex.terminal import say
 from gitindex.words import IndexState, ProofOutcome
 
 LOCK_WAIT_SECONDS = 600.0
@@ -49,7 +42,7 @@ def install(path: str = ".", mode: str = "auto", everywhere: bool = False) -> in
     states = hooks.install(worktree, mode)
     append_event(worktree, "install")
     hooks.start_runner(worktree)
-    if not is_enabled(worktree):
+    if not note_switch(worktree):
         say("gitindex.enabled is false: the hooks do nothing until it is not")
     return _say_installed(states)
 
@@ -150,113 +143,6 @@ def wait(path: str = ".", timeout: float = 60.0) -> int:
         time.sleep(POLL_SECONDS)
 
 
-def symbols(wanted: Wanted, path: str = ".", as_json: bool = False) -> int:
-    """Definitions by name, path and kind."""
-    return _serve_symbols(path, as_json, lambda served: list_symbols(served, wanted))
-
-
-def outline(file: str, path: str = ".", as_json: bool = False) -> int:
-    """All definitions of one tracked file."""
-    worktree = find_worktree(path)
-    inside = os.path.relpath(os.path.realpath(os.path.join(path, file)), worktree.root)
-    return _serve_symbols(path, as_json, lambda served: file_outline(served, inside))
-
-
-def symbols_of_file(file: str, as_json: bool = False) -> int:
-    """Definitions of any file, in a repository or not."""
-    return _say_symbols(file_symbols(file), as_json)
-
-
-def slice_lines(place: str, path: str = ".", forward: bool = False, as_json: bool = False) -> int:
-    """The lines that a line or a variable depends on, or that depend on it."""
-    answer = slice_file(parse_place(place), path, forward)
-    if as_json:
-        say(json.dumps(answer, ensure_ascii=True))
-    elif answer["status"] != "ok":
-        raise GitIndexError(answer["message"], code=SLICE_EXITS[answer["status"]])
-    else:
-        function = answer["function"]
-        say(safe_text(f"{answer['path']}: {function['name']} ({answer['source']})"))
-        for line in answer["lines"]:
-            mark = ">" if line["line"] == answer["line"] else " "
-            say(f"{mark}{line['line']:>6}  " + safe_text(line["text"].replace("\t", "    ")))
-    return int(SLICE_EXITS[answer["status"]])
-
-
-def write_export(form: str, path: str = ".", output: str = "-") -> int:
-    """The whole index in another tool's format."""
-    try:
-        with serve(find_worktree(path), path) as served:
-            if output == "-":
-                for piece in export(served, form):
-                    sys.stdout.buffer.write(piece)
-            else:
-                write_atomic(os.path.abspath(output), b"".join(export(served, form)))
-    except Gated as closed:
-        return say_gated(closed, as_json=False)
-    return int(Exit.OK)
-
-
-def _serve_symbols(path: str, as_json: bool, ask: Callable[[Served], dict[str, Any]]) -> int:
-    try:
-        with serve(find_worktree(path), path) as served:
-            answer = ask(served)
-    except Gated as closed:
-        return say_gated(closed, as_json)
-    return _say_symbols(answer, as_json)
-
-
-def _say_symbols(answer: dict[str, Any], as_json: bool) -> int:
-    if as_json:
-        say(json.dumps(answer, ensure_ascii=True))
-    else:
-        for symbol in answer["symbols"]:
-            place = f"{symbol['path']}:{symbol['line']}"
-            say(
-                safe_text(
-                    f"{place:<40} {symbol['kind']:<10} {symbol['signature'] or symbol['qualifiedName']}"
-                )
-            )
-    return int(Exit.OK if answer["symbols"] else Exit.NO)
-
-
-def staged_dangling(path: str = ".", as_json: bool = False) -> int:
-    """Refuse a staged change that leaves references behind: exit 1, with their places."""
-    change = _staged_change(path)
-    found = change.dangling() if change else []
-    if as_json:
-        listed = [{**d._asdict(), "line": d.line + 1} for d in found]
-        say(json.dumps({"status": "ok", "dangling": listed}, ensure_ascii=True))
-    else:
-        for d in found:
-            say(safe_text(f"{d.path}:{d.line + 1}: `{d.name}` is gone from {d.missing_from}"))
-    return int(Exit.NO if found else Exit.OK)
-
-
-def staged_tests(path: str = ".", as_json: bool = False) -> int:
-    """The test files that reach the staged change."""
-    change = _staged_change(path)
-    found = change.affected_tests() if change else []
-    if as_json:
-        say(json.dumps({"status": "ok", "tests": [safe_text(name) for name in found]}))
-    else:
-        for name in found:
-            say(safe_text(name))
-    return int(Exit.OK)
-
-
-def _staged_change(path: str) -> StagedChange | None:
-    """None where there is no index to ask: a gate that cannot look must not block a commit."""
-    worktree = find_worktree(path)
-    database = open_reader(worktree.database)
-    if database is None:
-        sys.stderr.write(
-            "gitindex: not indexed, nothing was checked\n  hint: run `gitindex index`\n"
-        )
-        return None
-    return StagedChange(worktree, database)
-
-
 def skipped(path: str = ".", as_json: bool = False) -> int:
     """Every tracked path without content in the index, and why."""
     worktree = find_worktree(path)
@@ -290,6 +176,24 @@ def jobs(path: str = ".", limit: int = 20, as_json: bool = False) -> int:
     else:
         for job in found:
             say(_job_line(job))
+    return int(Exit.OK)
+
+
+def config(path: str = ".", as_json: bool = False) -> int:
+    """Every setting, its value, and where it was set; those nobody knows are told by name."""
+    values = read_settings(find_worktree(path))
+    unknown = unknown_settings(values)
+    if as_json:
+        listed = [{**v._asdict(), "value": safe_text(v.value)} for v in values]
+        say(json.dumps({"status": "ok", "settings": listed, "unknown": unknown}))
+        return int(Exit.OK)
+    set_ = {value.name: value for value in values}
+    for setting in SETTINGS:
+        value = set_.get(setting.name)
+        told = f"{safe_text(value.value)} ({value.origin})" if value else setting.default
+        say(f"gitindex.{setting.name:<10} {told:<20} {setting.meaning}")
+    for name in unknown:
+        sys.stderr.write(f"gitindex: unknown setting gitindex.{name}\n")
     return int(Exit.OK)
 
 

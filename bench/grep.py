@@ -1,0 +1,136 @@
+"""Grep against plain ripgrep on the same tree: warm in one process, cold, and the trigrams' own cost."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import sysconfig
+import time
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+from bench.harness import GITINDEX, Row, round_robin, run, timed
+from bench.scratch import SUFFIXES, Bench, Repo
+from gitindex.grep import Question, grep
+from gitindex.lens import answering
+from gitindex.matching.ripgrep import find_ripgrep
+from gitindex.needle import Needle
+from gitindex.paths import find_worktree
+from gitindex.policy import skip_content
+from gitindex.store.connection import open_reader, open_writer
+from gitindex.store.trigrams import TrigramTable
+
+ROUNDS = 5
+LIMIT = 1_000  # what the command shows
+FILES = 5_600
+MAX_FILE = 60_000
+SELECTIVE = {
+    "a rare name": Needle("getattr_static"),
+    "a rare pattern": Needle(r"getattr_static\(\w+"),
+}
+OTHERS = {
+    "in one file of ten": Needle(r"class \w+Manager\b"),
+    "everywhere, cut at 1000": Needle("self"),
+    "nothing narrows": Needle(r"\d{9}"),
+}
+
+
+def measure(bench: Bench) -> list[Row]:
+    repo = _django_size(bench)
+    program = find_ripgrep()
+    if program is None:
+        sys.stderr.write("grep: rg was not found, nothing is compared\n")
+        return _own_cost(bench, repo)
+    rows = []
+    for name, needle in SELECTIVE.items():
+        rows += _compare(repo, program, name, needle, 0.1)
+    for name, needle in OTHERS.items():
+        rows += _compare(repo, program, name, needle, 1.0)
+    return rows + _own_cost(bench, repo)
+
+
+def _django_size(bench: Bench) -> Repo:
+    """As many files and about as much text as Django: of the corpus, and of what is installed."""
+    path = bench.folder("grep") / "tree"
+    for number, origin in enumerate(islice(_files(bench), FILES)):
+        target = path / f"part{number // 1000}" / Path(*origin.parts[-4:])
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(origin, target)
+    repo = Repo(path).init()
+    repo.commit()
+    repo.git("repack", "-q", "-a", "-d")
+    repo.gitindex("index")
+    repo.git("status")  # git compares bytes until its stamps are younger than the files
+    return repo
+
+
+def _files(bench: Bench) -> Iterator[Path]:
+    for root in (bench.source, Path(sysconfig.get_path("purelib"))):
+        for folder, folders, names in os.walk(root):
+            folders[:] = sorted(set(folders) - {"__pycache__", ".git", ".llmc", "site-packages"})
+            for path in (Path(folder, name) for name in sorted(names)):
+                if path.suffix in SUFFIXES and path.is_file() and path.stat().st_size <= MAX_FILE:
+                    yield path
+
+
+def _compare(repo: Repo, program: str, name: str, needle: Needle, target: float) -> list[Row]:
+    """One pattern: the index and the files alone, the whole answer, the cold command."""
+    worktree = find_worktree(os.fspath(repo.path))
+    question = Question(needle, limit=LIMIT)
+
+    def whole() -> None:
+        with answering(worktree, ".") as lens:
+            grep(lens, question)
+
+    with answering(worktree, ".") as lens:
+        variants = {
+            "rg": lambda: run([program, "-n", "-e", needle.text, "."], repo.path, codes=(0, 1)),
+            "look": lambda: timed(lambda: grep(lens, question)),
+            "whole": lambda: timed(whole),
+            "cold": lambda: run([*GITINDEX, "grep", needle.text], repo.path, codes=(0, 1)),
+        }
+        found = round_robin(variants, ROUNDS)
+    rows = []
+    for said, key in (
+        (f"grep, {name}: index and files, warm", "look"),
+        ("  whole answer, warm (git status proves it)", "whole"),
+        ("  gitindex grep, cold", "cold"),
+    ):
+        ours = found[key]
+        rows += [
+            Row(said, ours.cpu, "ms", found["rg"].cpu, "rg", most_ratio=target),
+            Row("    wall", ours.wall, "ms", found["rg"].wall, "rg", most_ratio=target),
+        ]
+    return rows
+
+
+def _own_cost(bench: Bench, repo: Repo) -> list[Row]:
+    """What the trigrams take: time to make them, and room."""
+    files = [repo.path / name for name in repo.git("ls-files", "-z").split("\0") if name]
+    found = (path.read_bytes() for path in files if path.is_file())
+    texts = [data for data in found if skip_content(data) is None]
+    total = sum(map(len, texts))
+    database = open_writer(os.fspath(bench.folder("trigrams") / "facts.db"))
+    database.run("PRAGMA foreign_keys=OFF")
+    table = TrigramTable(database)
+    started = time.process_time()
+    with database.write():
+        for number, data in enumerate(texts, 1):
+            table.add(number, data)
+    used = time.process_time() - started
+    database.close()
+    return [
+        Row("trigrams, CPU to make them", 1000 * used, "ms"),
+        Row("  throughput", total / 1e6 / used, "MB/s"),
+        Row("  size", _size(repo) / total, "of the text", most=0.25),
+    ]  # fmt: skip
+
+
+def _size(repo: Repo) -> int:
+    database = open_reader(os.fspath(Path(repo.store, "facts.db")))
+    assert database is not None
+    size = database.row("SELECT sum(length(block)) FROM trigrams_data")[0]
+    database.close()
+    return int(size)

@@ -1,0 +1,135 @@
+"""The MCP server: start to first answer, each tool, and what thousands of calls leave in memory."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+from bench.harness import GITINDEX, Row, percentile
+from bench.scratch import Bench
+
+STARTS = 3
+ROUNDS = 60
+DEAR_ROUNDS = 10
+CALLS = 3_000
+WARM = 600
+HELLO = {
+    "protocolVersion": "2025-06-18",
+    "capabilities": {},
+    "clientInfo": {"name": "bench", "version": "1"},
+}
+CALLED: dict[str, dict[str, Any]] = {
+    "search_codebase": {"query": "threading lock"},
+    "file_outline": {"file": "argparse.py"},
+    "read_file": {"file": "argparse.py", "limit": 100},
+    "find_references": {"symbol": "heappush"},
+    "call_graph": {"symbol": "heappush"},
+    "repo_map": {},
+    "check_mutation_gate": {"file": "heapq.py"},
+    "slice": {"file": "heapq.py", "line": 150},
+    "list_codebases": {},
+    "manage_index": {"action": "status"},
+}
+DEAR = frozenset({"slice", "call_graph", "find_references", "repo_map", "check_mutation_gate"})
+"""Called less often: they take tens of milliseconds, and the time is not the point there."""
+
+
+class Wire:
+    """A server and its pipes."""
+
+    def __init__(self, folder: Path, state: Path) -> None:
+        self._process = subprocess.Popen(
+            [*GITINDEX, "mcp"], cwd=folder, env={**os.environ, "XDG_STATE_HOME": str(state)},
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        self._count = 0
+        self.ask("initialize", HELLO)
+
+    def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._count += 1
+        message = {"jsonrpc": "2.0", "id": self._count, "method": method, "params": params}
+        self._process.stdin.write(json.dumps(message).encode() + b"\n")
+        self._process.stdin.flush()
+        while True:
+            reply = json.loads(self._process.stdout.readline())
+            if reply.get("id") == self._count:
+                return dict(reply["result"])
+
+    def call(self, tool: str) -> float:
+        """Milliseconds of one call, which must succeed."""
+        started = time.perf_counter()
+        result = self.ask("tools/call", {"name": tool, "arguments": CALLED[tool]})
+        taken = 1000 * (time.perf_counter() - started)
+        answer = json.loads(result["content"][0]["text"])
+        assert answer["status"] in ("ok", "needs_decision"), answer
+        return taken
+
+    def cpu(self) -> float:
+        """Milliseconds of the server and of the children it has waited for."""
+        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+        return 1000 * sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+
+    def megabytes(self) -> float:
+        """Memory of the server now."""
+        lines = Path(f"/proc/{self._process.pid}/status").read_text().splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) / 1024
+
+    def close(self) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait(30)
+
+
+def measure(bench: Bench) -> list[Row]:
+    repo = bench.indexed()
+    state = repo.path.parent / "mcp-state"
+    walls, cpus = [], []
+    for _ in range(STARTS):
+        started = time.perf_counter()
+        wire = Wire(repo.path, state)
+        wire.call("search_codebase")
+        walls.append(1000 * (time.perf_counter() - started))
+        cpus.append(wire.cpu())
+        wire.close()
+    wire = Wire(repo.path, state)
+    rows = [
+        Row("mcp: start to first answer, CPU", percentile(cpus, 0.5), "ms"),
+        Row("  wall", percentile(walls, 0.5), "ms"),
+    ]
+    for tool in CALLED:
+        rows += _tool(wire, tool)
+    rows += _memory(wire)
+    wire.close()
+    return rows
+
+
+def _tool(wire: Wire, tool: str) -> list[Row]:
+    rounds = DEAR_ROUNDS if tool in DEAR else ROUNDS
+    wire.call(tool)
+    before = wire.cpu()
+    taken = [wire.call(tool) for _ in range(rounds)]
+    return [
+        Row(f"  {tool}, CPU a call (git included)", (wire.cpu() - before) / rounds, "ms"),
+        Row("    wall p50", percentile(taken, 0.5), "ms"),
+        Row("    wall p99", percentile(taken, 0.99), "ms"),
+    ]
+
+
+def _memory(wire: Wire) -> list[Row]:
+    """Most calls are cheap ones, so that it does not take minutes; every tool is among them."""
+    names = [tool for tool in CALLED if tool not in DEAR]
+    warm = 0.0
+    for number in range(CALLS):
+        wire.call(names[number % len(names)] if number % 10 == 0 else "list_codebases")
+        if number == WARM:
+            warm = wire.megabytes()
+    return [
+        Row(f"  memory after {CALLS:,} calls", wire.megabytes(), "MB", warm,
+            f"after {WARM}", most_ratio=1.1),
+    ]  # fmt: skip

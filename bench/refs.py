@@ -1,0 +1,59 @@
+"""References and callers: warm in one process, against `git grep` of the same word."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from bench.harness import GITINDEX, Row, percentile, round_robin, run
+from bench.scratch import Bench
+from gitindex.binding.memory import Memory
+from gitindex.callgraph import Wanted as WantedGraph
+from gitindex.callgraph import call_graph
+from gitindex.lens import Lens, answering
+from gitindex.paths import find_worktree
+from gitindex.references import Wanted, find_references
+from gitindex.words import Direction
+
+NAMES = (
+    "JSONDecoder", "heappush", "namedtuple", "Popen", "urlopen", "HTTPServer", "StringIO", "dedent",
+    "OrderedDict", "lru_cache", "Thread", "gettext", "ArgumentParser", "TemporaryDirectory",
+    "nosuchnameatall", "shlex", "getaddrinfo", "wraps", "Fraction", "unhexlify",
+)  # fmt: skip
+REPEATS = 5
+ROUNDS = 5
+
+
+def measure(bench: Bench) -> list[Row]:
+    """Milliseconds of CPU for one answer, certificate included; the tree is open already."""
+    repo = bench.indexed()
+    memory = Memory()
+    with answering(find_worktree(os.fspath(repo.path)), ".") as lens:
+        for name in NAMES:
+            _references(lens, name, memory)
+        references = [_references(lens, n, memory) for _ in range(REPEATS) for n in NAMES]
+        callers = [_callers(lens, n, memory) for _ in range(REPEATS) for n in NAMES]
+    variants = {
+        "refs": lambda: run([*GITINDEX, "refs", "Popen"], repo.path, codes=(0, 1)),
+        "grep": lambda: run(["git", "grep", "-n", "-w", "Popen"], repo.path, codes=(0, 1)),
+    }
+    cold = {name: used.cpu for name, used in round_robin(variants, ROUNDS).items()}
+    return [
+        Row("refs, warm, p50", percentile(references, 0.5), "ms", cold["grep"], "git grep -w", most=5),
+        Row("  p99", percentile(references, 0.99), "ms", cold["grep"], "git grep -w"),
+        Row("callers, warm, p50", percentile(callers, 0.5), "ms", cold["grep"], "git grep -w", most=5),
+        Row("  p99", percentile(callers, 0.99), "ms", cold["grep"], "git grep -w"),
+        Row("gitindex refs, cold", cold["refs"], "ms", cold["grep"], "git grep -w"),
+    ]  # fmt: skip
+
+
+def _references(lens: Lens, name: str, memory: Memory) -> float:
+    started = time.process_time()
+    find_references(lens, Wanted(name), memory)
+    return 1000 * (time.process_time() - started)
+
+
+def _callers(lens: Lens, name: str, memory: Memory) -> float:
+    started = time.process_time()
+    call_graph(lens, WantedGraph(name, Direction.CALLERS), memory)
+    return 1000 * (time.process_time() - started)

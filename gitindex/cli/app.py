@@ -1,0 +1,73 @@
+"""The command line itself: the one typer app, its common options, and how a run ends."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from click.exceptions import NoArgsIsHelpError, UsageError
+
+from gitindex import __version__
+from gitindex.errors import Exit, GitIndexError
+from gitindex.lens import Ask
+from gitindex.terminal import paged
+
+app = typer.Typer(
+    name="gitindex",
+    help="A code index of a git repository that is always fresh, and can prove it.",
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Path = Annotated[str, typer.Option("--repo", "-C", help="A folder inside the work tree.")]
+At = Annotated[str, typer.Option("--at", help="Answer for this commit, tag or branch.")]
+Staged = Annotated[bool, typer.Option("--staged", help="Answer for the tree that is staged.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the structured answer.")]
+
+
+def run_cli(args: list[str]) -> int:
+    """Run one command line and return its exit code."""
+    try:
+        with paged(args):
+            code = app(args, prog_name="gitindex", standalone_mode=False)
+    except UsageError as error:
+        if isinstance(error, NoArgsIsHelpError):
+            error.show()
+            return int(Exit.USAGE)
+        asked = error.ctx.command_path if error.ctx else "gitindex"
+        raise GitIndexError(
+            error.format_message().replace("\n", " "), f"see `{asked} --help`", Exit.USAGE
+        ) from error
+    except typer.Abort:
+        return 130
+    return code if isinstance(code, int) else int(Exit.OK)
+
+
+def asked(at: str = "", staged: bool = False, strict: bool = False) -> Ask:
+    """Which tree is asked for."""
+    if at and staged:
+        raise typer.BadParameter("--at and --staged exclude each other")
+    return Ask(strict, at, staged)
+
+
+def leave(code: int) -> None:
+    raise typer.Exit(code)
+
+
+def _show_version(value: bool) -> None:
+    if value:
+        typer.echo(f"gitindex {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    """A code index of a git repository that is always fresh, and can prove it."""

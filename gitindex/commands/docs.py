@@ -1,0 +1,42 @@
+"""`gitindex docs`: asks for documents and prints them; returns an exit code."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+from gitindex.answer import Gated
+from gitindex.documents import Wanted, find_documents
+from gitindex.errors import Exit
+from gitindex.finding import say_gated
+from gitindex.lens import NOW, Ask
+from gitindex.paths import find_worktree, safe_text
+from gitindex.terminal import paint, say
+
+
+def docs(wanted: Wanted, path: str = ".", ask: Ask = NOW, as_json: bool = False) -> int:
+    """Documents by topic, day and text."""
+    try:
+        answer = find_documents(find_worktree(path), path, wanted, ask)
+    except Gated as closed:
+        return say_gated(closed, as_json)
+    if as_json:
+        say(json.dumps(answer, ensure_ascii=True))
+    else:
+        for result in answer["results"]:
+            _say_document(result)
+        for warning in answer.get("warnings", ()):
+            sys.stderr.write(f"gitindex: {safe_text(warning)}\n")
+    return int(Exit.OK if answer["results"] else Exit.NO)
+
+
+def _say_document(result: dict[str, Any]) -> None:
+    day = (result["createdAt"] or "")[:10]
+    topics = ", ".join(result["topics"])
+    told = "  ".join(filter(None, (day, f"[{topics}]" if topics else "")))
+    where = f"{result['path']}:{result['startLine']}"
+    say(f"{paint('path', where)}  {paint('dim', safe_text(told))}".rstrip())
+    told = result["snippet"] if result["matched"] or not result["summary"] else result["summary"]
+    for line in told.splitlines():
+        say("    " + safe_text(line.replace("\t", "    ")))

@@ -1,0 +1,219 @@
+"""Verbs that follow names: references, call graph, impact. Plain functions that return an exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from gitindex.answer import Gated
+from gitindex.callgraph import Wanted as WantedGraph
+from gitindex.callgraph import call_graph
+from gitindex.drawing import FORMATS
+from gitindex.errors import Exit, GitIndexError
+from gitindex.finding import say_gated
+from gitindex.impact.change import Change, comparing, parse_range
+from gitindex.impact.dangling import find_dangling
+from gitindex.impact.reach import affected_tests
+from gitindex.impact.reach import impact as find_impact
+from gitindex.lens import NOW, Ask, Lens, answering
+from gitindex.paths import find_worktree, inside_root, safe_text
+from gitindex.references import Wanted as WantedReferences
+from gitindex.references import find_references
+from gitindex.terminal import paint, say
+from gitindex.words import Direction
+
+EXITS = {"ok": Exit.OK, "not_found": Exit.NO, "ambiguous": Exit.NO}
+
+
+def refs(wanted: WantedReferences, path: str = ".", ask: Ask = NOW, as_json: bool = False) -> int:
+    """Where a symbol is used."""
+    inside = wanted._replace(asked=_inside(path, wanted.asked))
+
+    def question(lens: Lens) -> dict[str, Any]:
+        return find_references(lens, inside)
+
+    answer = _answer(path, ask, as_json, question)
+    if answer is None:
+        return int(Exit.GATED)
+    if not as_json:
+        _say_references(answer)
+    return int(Exit.OK if answer["references"] else Exit.NO)
+
+
+def graph(wanted: WantedGraph, path: str = ".", ask: Ask = NOW, form: str = "text") -> int:
+    """Who calls a symbol, and what it calls."""
+    inside = wanted._replace(asked=_inside(path, wanted.asked))
+    as_json = form == "json"
+    answer = _answer(path, ask, as_json, lambda lens: call_graph(lens, inside))
+    if answer is None:
+        return int(Exit.GATED)
+    if as_json:
+        return int(_exit(answer))
+    if answer["status"] != "ok":
+        _say_undecided(answer)
+    elif form in FORMATS:
+        say(FORMATS[form](answer))
+    else:
+        _say_graph(answer, inside.direction)
+    return int(_exit(answer))
+
+
+def _exit(answer: dict[str, Any]) -> Exit:
+    if answer["status"] != "ok":
+        return EXITS[answer["status"]]
+    return Exit.OK if answer["edges"] else Exit.NO
+
+
+def _answer(
+    path: str, ask: Ask, as_json: bool, question: Callable[[Lens], dict[str, Any]]
+) -> dict[str, Any] | None:
+    """The answer, printed already if it is wanted as JSON; None where the gate is closed."""
+    try:
+        with answering(find_worktree(path), path, ask) as lens:
+            answer = question(lens)
+    except Gated as closed:
+        say_gated(closed, as_json)
+        return None
+    if as_json:
+        say(json.dumps(answer, ensure_ascii=True))
+    return answer
+
+
+def _inside(path: str, asked: str) -> str:
+    """FILE:LINE is given from where one stands; the tree knows it from its root."""
+    file, colon, rest = asked.partition(":")
+    if (colon and rest[:1].isdigit()) or os.path.isfile(os.path.join(path, asked)):
+        try:
+            return inside_root(find_worktree(path).root, path, file) + colon + rest
+        except GitIndexError:
+            return asked
+    return asked
+
+
+def _say_references(answer: dict[str, Any]) -> None:
+    for found in answer["definitions"]:
+        place = f"{found['path']}:{found['line']}"
+        shown = safe_text(found["signature"] or found["name"])
+        say(f"{paint('path', safe_text(place))}  {paint('kind', found['kind'])} {shown}")
+    for found in answer["references"]:
+        place = f"{found['path']}:{found['line']}:{found['column']}"
+        around = f" in {found['enclosing']}" if "enclosing" in found else ""
+        say(
+            f"  {paint('path', safe_text(place))}  {found['tier']} {found['use']}{safe_text(around)}"
+        )
+    _say_certificate(answer, len(answer["references"]), "references")
+
+
+def _say_certificate(answer: dict[str, Any], shown: int, what: str) -> None:
+    for mention in answer["unexplained"]:
+        place = f"{mention['path']}:{mention['line']}"
+        say(
+            f"? {paint('path', safe_text(place))}  {mention['reason']}: {safe_text(mention['text'])}"
+        )
+    cut = ", cut" if answer["truncated"] else ""
+    sure = "complete" if answer["complete"] else "perhaps not complete"
+    say(paint("dim", f"-- {shown} {what}{cut}; {sure}; {answer['freshness']['state']}"))
+
+
+def _say_graph(answer: dict[str, Any], direction: Direction) -> None:
+    known = {node["id"]: node for node in answer["nodes"]}
+    root = known[answer["root"]]
+    say(f"{paint('name', safe_text(root['id']))}:{root['line']}")
+    for edge in answer["edges"]:
+        arrow = "->" if edge["from"] == answer["root"] else "<-"
+        other = edge["to"] if arrow == "->" else edge["from"]
+        ends = f"{arrow} {other}"
+        if answer["root"] not in (edge["from"], edge["to"]):
+            ends = f"   {edge['from']} -> {edge['to']}"
+        place = f"{edge['site']['path']}:{edge['site']['line']}"
+        say(
+            f"  {safe_text(ends)}  {paint('path', safe_text(place))}  {edge['tier']} {edge['kind']}"
+        )
+    for note in answer["notes"]:
+        at = f":{note['startLine']}" if note["startLine"] is not None else ""
+        say(paint("dim", safe_text(f"  note {note['file']}{at}: {note['type']}: {note['detail']}")))
+    for warning in answer["warnings"]:
+        say(paint("dim", f"  {warning}"))
+    if direction is not Direction.CALLEES and "complete" in answer:
+        _say_certificate(answer, len(answer["edges"]), "edges")
+
+
+def _say_undecided(answer: dict[str, Any]) -> None:
+    say(answer["message"])
+    for node in answer["candidates"]:
+        say(f"  {paint('name', safe_text(node['id']))}  {node['kind']}")
+
+
+def impact(
+    wanted: str, staged: bool, path: str = ".", depth: int = 2, as_json: bool = False
+) -> int:
+    """What a change reaches: symbols, files, tests."""
+    try:
+        with comparing(find_worktree(path), path, parse_range(wanted, staged)) as change:
+            answer = find_impact(change, depth)
+    except Gated as closed:
+        return say_gated(closed, as_json)
+    if as_json:
+        say(json.dumps(answer, ensure_ascii=True))
+    else:
+        _say_impact(answer)
+    return int(Exit.OK if answer["changedFiles"] else Exit.NO)
+
+
+def dangling(wanted: str, staged: bool, path: str = ".", as_json: bool = False) -> int:
+    """Refuse a change that leaves references behind: exit 1, with their places."""
+    found = _compare(wanted, staged, path, find_dangling)
+    if as_json:
+        listed = [{**d._asdict(), "path": safe_text(d.path), "line": d.line + 1} for d in found]
+        say(json.dumps({"status": "ok", "dangling": listed}, ensure_ascii=True))
+    else:
+        for d in found:
+            say(safe_text(f"{d.path}:{d.line + 1}: `{d.name}` is gone from {d.missing_from}"))
+    return int(Exit.NO if found else Exit.OK)
+
+
+def reached_tests(wanted: str, staged: bool, path: str = ".", as_json: bool = False) -> int:
+    """The test files that reach a change."""
+    found = _compare(wanted, staged, path, affected_tests)
+    if as_json:
+        say(json.dumps({"status": "ok", "tests": [safe_text(name) for name in found]}))
+    else:
+        for name in found:
+            say(safe_text(name))
+    return int(Exit.OK)
+
+
+Found = TypeVar("Found")
+
+
+def _compare(
+    wanted: str, staged: bool, path: str, question: Callable[[Change], list[Found]]
+) -> list[Found]:
+    """Nothing where there is no index to ask: a gate that cannot look must not block a commit."""
+    try:
+        with comparing(find_worktree(path), path, parse_range(wanted, staged)) as change:
+            return question(change)
+    except Gated:
+        sys.stderr.write(
+            "gitindex: not indexed, nothing was checked\n  hint: run `gitindex index`\n"
+        )
+        return []
+
+
+def _say_impact(answer: dict[str, Any]) -> None:
+    for found in answer["changedSymbols"]:
+        place = f"{found['path']}:{found['line']}"
+        say(
+            f"{found['change']:<9} {paint('path', safe_text(place))}  {safe_text(found['qualifiedName'])}"
+        )
+    for found in answer["reached"]:
+        place = f"{found['path']}:{found['line']}"
+        step = f"{'  ' * found['distance']}-> {found['qualifiedName']}"
+        say(f"{safe_text(step)}  {paint('path', safe_text(place))}  {found['tier']}")
+    for name in answer["tests"]:
+        say(f"test      {paint('path', safe_text(name))}")
+    counts = f"{len(answer['changedFiles'])} files changed, {len(answer['files'])} reached"
+    say(paint("dim", f"-- {counts}, {len(answer['tests'])} of the tests"))

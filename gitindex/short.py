@@ -1,0 +1,108 @@
+"""The everyday forms of everyday commands, without the 200 ms that a full command line parser costs.
+
+Only forms without options besides `--json`: everything else is `cli`'s, and both call the same verbs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gitindex.terminal import paged
+
+_FORMS = {"--json": "json", "--short": "short"}
+
+
+def short_way(args: list[str]) -> int | None:
+    """Run the command and return its exit code; None where the whole parser is needed."""
+    if not args:
+        return None
+    verb, rest = args[0], args[1:]
+    if verb in ("status", "check") and len(rest) <= 1 and set(rest) <= _FORMS.keys():
+        from gitindex.report import show_status
+
+        return show_status(_FORMS.get(args[-1], "short" if verb == "check" else "text"))
+    if args == ["index"]:
+        from gitindex.commands.upkeep import index
+
+        return index()
+    if verb == "hook" and rest and not rest[0].startswith("-"):
+        from gitindex.event import note_event
+
+        return note_event(rest[0], rest[1:])
+    question = _grep(rest) if verb == "grep" else _question(verb, rest)
+    if question is None:
+        return None
+    with paged(args):
+        return question()
+
+
+def _grep(rest: list[str]) -> Callable[[], int] | None:
+    from gitindex.commands.grep import read_flags
+
+    return read_flags(rest)
+
+
+def _question(verb: str, rest: list[str]) -> Callable[[], int] | None:
+    as_json = rest[-1:] == ["--json"]
+    words = rest[:-1] if as_json else rest
+    if not words or any(word.startswith("-") for word in words):
+        return None
+    if verb == "search":
+        from gitindex.finding import find
+
+        return lambda: find(" ".join(words), as_json=as_json)
+    if verb in _ASKED and len(words) == 1:
+        return lambda: _ASKED[verb](words[0], as_json)
+    return None
+
+
+def _symbols(name: str, as_json: bool) -> int:
+    from gitindex.commands.asking import symbols
+    from gitindex.symbols import Wanted
+
+    return symbols(Wanted(name), as_json=as_json)
+
+
+def _outline(file: str, as_json: bool) -> int:
+    from gitindex.commands.asking import outline
+
+    return outline(file, as_json=as_json)
+
+
+def _read(place: str, as_json: bool) -> int:
+    from gitindex.commands.asking import read
+
+    return read(place, as_json=as_json)
+
+
+def _refs(name: str, as_json: bool) -> int:
+    from gitindex.commands.graph import refs
+    from gitindex.references import Wanted
+
+    return refs(Wanted(name), as_json=as_json)
+
+
+def _callers(symbol: str, as_json: bool) -> int:
+    return _graph(symbol, "callers", as_json)
+
+
+def _callees(symbol: str, as_json: bool) -> int:
+    return _graph(symbol, "callees", as_json)
+
+
+def _graph(symbol: str, direction: str, as_json: bool) -> int:
+    from gitindex.callgraph import Wanted
+    from gitindex.commands.graph import graph
+    from gitindex.words import Direction
+
+    return graph(Wanted(symbol, Direction(direction)), form="json" if as_json else "text")
+
+
+_ASKED: dict[str, Callable[[str, bool], int]] = {
+    "symbols": _symbols,
+    "outline": _outline,
+    "read": _read,
+    "refs": _refs,
+    "callers": _callers,
+    "callees": _callees,
+}

@@ -1,0 +1,84 @@
+"""What a person sees: colour and a pager on a terminal, neither of them in a pipe."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import lru_cache
+
+PAGED = frozenset(
+    {"search", "grep", "symbols", "outline", "refs", "callers", "callees", "graph", "impact",
+     "map", "read", "slice", "docs", "jobs", "log", "contexts"}
+)  # fmt: skip
+"""Commands whose answer may be longer than a screen."""
+
+_STYLES = {"path": "35", "line": "32", "kind": "36", "name": "1", "match": "1;31", "dim": "2"}
+_PLAIN_PAGERS = frozenset({"", "cat"})
+
+
+def say(text: str) -> None:
+    """Print one line."""
+    sys.stdout.write(f"{text}\n")
+
+
+def paint(style: str, text: str) -> str:
+    """Text in one of the styles, where colour is wanted. The text is safe already."""
+    return f"\x1b[{_STYLES[style]}m{text}\x1b[m" if coloured() else text
+
+
+@lru_cache(maxsize=1)
+def coloured() -> bool:
+    """Does the output go to somebody who sees colours? Asked before a pager takes its place."""
+    return wants_colour(os.environ, sys.stdout.isatty())
+
+
+def wants_colour(env: Mapping[str, str], terminal: bool) -> bool:
+    """NO_COLOR forbids, CLICOLOR_FORCE demands, a terminal that can decides otherwise."""
+    if env.get("NO_COLOR"):
+        return False
+    if env.get("CLICOLOR_FORCE", "0") != "0":
+        return True
+    return terminal and env.get("TERM", "dumb") != "dumb"
+
+
+@contextmanager
+def paged(args: list[str]) -> Iterator[None]:
+    """A pager behind the output of a query, as git has it; nothing where nobody looks."""
+    asked = bool(args) and args[0] in PAGED and not {"--json", "-h", "--help"} & set(args)
+    pager = _pager() if asked and sys.stdout.isatty() and sys.stdin.isatty() else ""
+    if pager in _PLAIN_PAGERS:
+        yield
+        return
+    coloured()
+    import subprocess
+
+    shown = os.dup(1)
+    env = {**os.environ, "LESS": os.environ.get("LESS", "FRX"), "LV": os.environ.get("LV", "-c")}
+    child = subprocess.Popen(["/bin/sh", "-c", pager], stdin=subprocess.PIPE, env=env)
+    assert child.stdin is not None
+    os.dup2(child.stdin.fileno(), 1)
+    child.stdin.close()
+    try:
+        yield
+    finally:
+        try:
+            sys.stdout.flush()
+        except BrokenPipeError:
+            pass  # the reader has seen enough
+        finally:
+            os.dup2(shown, 1)
+            os.close(shown)
+            child.wait()
+
+
+def _pager() -> str:
+    """The user's pager. A repository's own core.pager is not asked: nothing in it names a command."""
+    for name in ("GIT_PAGER", "PAGER"):
+        if name in os.environ:
+            return os.environ[name]
+    from gitindex.git.command import try_git
+
+    told = try_git("/", "config", "--global", "--get", "core.pager").output
+    return told.decode("utf-8", "replace").strip() or "less"

@@ -1,0 +1,99 @@
+"""Colour and pager: on a terminal only, and only as the user has it."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from gitindex.terminal import wants_colour
+from tests.support import TIMEOUT, Repo
+
+
+@pytest.mark.parametrize(
+    ("env", "terminal", "expected"),
+    [
+        ({"TERM": "xterm"}, True, True),
+        ({"TERM": "xterm"}, False, False),
+        ({"TERM": "dumb"}, True, False),
+        ({}, True, False),
+        ({"TERM": "xterm", "NO_COLOR": "1"}, True, False),
+        ({"TERM": "xterm", "NO_COLOR": ""}, True, True),
+        ({"CLICOLOR_FORCE": "1"}, False, True),
+        ({"CLICOLOR_FORCE": "0"}, False, False),
+        ({"CLICOLOR_FORCE": "1", "NO_COLOR": "1"}, False, False),
+    ],
+)
+def test_who_gets_colour(env: dict[str, str], terminal: bool, expected: bool) -> None:
+    assert wants_colour(env, terminal) is expected
+
+
+def on_a_terminal(repo: Repo, *args: str, **env: str) -> str:
+    """What a command prints on a pseudo-terminal."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gitindex", *args], cwd=repo.path,
+        env={**os.environ, "TERM": "xterm", **env}, stdin=theirs, stdout=theirs, stderr=theirs,
+    )  # fmt: skip
+    os.close(theirs)
+    said = b""
+    deadline = time.monotonic() + TIMEOUT
+    while time.monotonic() < deadline and select.select([ours], [], [], TIMEOUT)[0]:
+        try:
+            chunk = os.read(ours, 1 << 16)
+        except OSError:  # the other end is closed
+            break
+        if not chunk:
+            break
+        said += chunk
+    os.close(ours)
+    assert process.wait(TIMEOUT) in (0, 1)
+    return said.decode()
+
+
+def test_a_terminal_gets_colour_through_the_users_pager(quiet: Repo, tmp_path: Path) -> None:
+    seen = tmp_path / "seen"
+    said = on_a_terminal(quiet, "symbols", "helper", GIT_PAGER=f"tee {seen}")
+    assert "\x1b[35mlib/util.py:1" in said
+    assert "lib/util.py:1" in seen.read_text()
+    assert on_a_terminal(quiet, "symbols", "helper", GIT_PAGER="cat", NO_COLOR="1").startswith(
+        "lib/util.py:1"
+    )
+
+
+def test_a_pipe_gets_neither(quiet: Repo, tmp_path: Path) -> None:
+    seen = tmp_path / "seen"
+    done = quiet.gitindex("symbols", "helper", env={"GIT_PAGER": f"tee {seen}", "TERM": "xterm"})
+    assert "\x1b" not in done.stdout
+    assert not seen.exists()
+
+
+def test_a_repository_names_no_pager(quiet: Repo, tmp_path: Path) -> None:
+    seen = tmp_path / "seen"
+    quiet.git("config", "core.pager", f"tee {seen}")
+    assert "lib/util.py:1" in on_a_terminal(quiet, "symbols", "helper")
+    assert not seen.exists()
+
+
+def test_a_pager_that_leaves_early_is_no_error(quiet: Repo) -> None:
+    quiet.write("long.py", "".join(f"def made{n}():\n    pass\n" for n in range(4000)))
+    said = on_a_terminal(quiet, "outline", "long.py", GIT_PAGER="head -1")
+    assert "made0" in said
+    assert "Traceback" not in said
+
+
+def test_settings_are_listed_and_unknown_ones_told(quiet: Repo) -> None:
+    quiet.git("config", "gitindex.strict", "true")
+    quiet.git("config", "gitindex.speed", "11")
+    done = quiet.gitindex("config")
+    assert done.returncode == 0
+    assert "gitindex.strict     true (local)" in done.stdout
+    assert "gitindex.enabled    true " in done.stdout
+    assert done.stderr == "gitindex: unknown setting gitindex.speed\n"
+    assert quiet.answer("config")["unknown"] == ["speed"]
