@@ -80,12 +80,18 @@ def _lua(item: Definition) -> bool:
     return re.search(_LUA.format(re.escape(item.name)), item.text) is not None
 
 
+def _bash(item: Definition) -> bool:
+    """ctags takes an empty array for a function."""
+    return "=()" not in item.text
+
+
 def _php(item: Definition) -> bool:
     """ctags reports locals of closures."""
     return item.kind != "variable" or _PHP_FIELD.search(item.text) is not None
 
 
 _RULES = {
+    "bash": _bash,
     "javascript": _javascript,
     "typescript": _typescript,
     "kotlin": _kotlin,

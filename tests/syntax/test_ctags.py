@@ -1,7 +1,7 @@
 """Our definitions against universal-ctags on real packages, both ways, per language.
 
-Sources: this environment's own packages for Python, and the folder `GITINDEX_CORPUS` for the rest;
-`python -m tests.syntax.corpus FOLDER` fills one from pip and npm.
+Sources: this environment's own packages for Python, packages of npm and Debian for the rest; the
+folder `GITINDEX_CORPUS` instead, where it is set.
 """
 
 import os
@@ -12,6 +12,7 @@ import sysconfig
 import pytest
 
 from tests.syntax.agreement import PARSERS, compare, report
+from tests.syntax.corpus import fetched
 
 TARGET = 0.98
 ENOUGH = 100
@@ -30,14 +31,21 @@ def _is_universal() -> bool:
 @pytest.mark.skipif(not _is_universal(), reason="universal-ctags is not installed")
 @pytest.mark.parametrize("language", PARSERS)
 def test_agreement(language: str) -> None:
-    folders = [os.environ.get("GITINDEX_CORPUS", "")]
-    if language == "python":
-        purelib = sysconfig.get_paths()["purelib"]
-        folders = [os.path.join(purelib, name) for name in ("_pytest", "pip/_internal")]
-    result = compare(language, [folder for folder in folders if folder])
+    result = compare(language, _folders(language))
     if result.theirs < ENOUGH:
-        pytest.skip(f"no sources of {language}: set GITINDEX_CORPUS")
+        pytest.skip(f"no sources of {language}: no registry in reach has any; set GITINDEX_CORPUS")
     shown = report(language, result)
     print(shown)
     assert result.found_share() >= TARGET, shown
     assert result.confirmed_share() >= TARGET, shown
+
+
+def _folders(language: str) -> list[str]:
+    given = os.environ.get("GITINDEX_CORPUS")
+    if given:
+        return [given]
+    if language == "python":
+        purelib = sysconfig.get_paths()["purelib"]
+        return [os.path.join(purelib, name) for name in ("_pytest", "pip/_internal")]
+    folder = fetched(language)
+    return [folder] if folder else []
