@@ -39,6 +39,8 @@ def judge(seen: Observation) -> Verdict:
         return _stale(f"HEAD's tree {seen.head_tree[:12]} is not the indexed {marker.tree_id[:12]}")
     if seen.pending:
         return _stale("a refresh is queued")
+    if not proof.settled:
+        return _stale("a publish was not finished")
     if seen.head.dirty:
         return _stale(f"{len(seen.head.dirty)} tracked paths differ from HEAD")
     files = marker.indexed_files

@@ -38,6 +38,7 @@ class Proof(NamedTuple):
     reason: ProofReason | None = None
     marker: CompletionMarker | None = None
     message: str = ""
+    settled: bool = True  # False: a publish has begun since, so the store may hold another tree
 
 
 def save_marker(path: str, marker: CompletionMarker) -> None:

@@ -85,7 +85,7 @@ def prove(worktree: Worktree) -> Proof:
     if store.size < published.size:
         message = "the store is damaged: run `gitindex index --force`"
         return Proof(ProofOutcome.PROBE_FAILED, ProofReason.PROBE_FAILED, message=message)
-    return proof
+    return proof._replace(settled=proof.marker.run_id == run_ids[0])
 
 
 class StoreFile(NamedTuple):
@@ -108,8 +108,8 @@ def identify_store(worktree: Worktree) -> StoreFile:
 def render_stamp(run_ids: tuple[str, ...], store: StoreFile) -> bytes:
     """What a publish leaves in the store: a marker counts only beside the store it was made from.
 
-    Two run ids, the new one and the last, while the new marker is not written yet. What the old
-    marker says is then not true of the store any more, but events are pending all that time.
+    The newest run comes first. From before its transaction until its marker is written the runs
+    before it are named too: their marker serves, but is not fresh, for the store may have moved on.
     """
     return f"{','.join(run_ids)} {store.inode} {store.size}\n".encode()
 

@@ -44,6 +44,9 @@ from gitindex.words import FactsStatus, SkipReason
 MAX_ROUNDS = 8
 """How often a moved HEAD makes us look again before we publish the tree we have."""
 
+MAX_STAMPED = 4
+"""Runs a stamp names: one that failed thrice, and the one whose marker serves meanwhile."""
+
 FLUSH_BLOBS = 1_500
 FLUSH_BYTES = 12 << 20
 SAMPLE = 500
@@ -95,20 +98,27 @@ class Refresher:
             plan = self._plan(self._repo.head(), scope)
             self._extract(plan, scope, force and round_number == 1)
             self._report("publish", None)
+            self._announce(run_id)
             if self._publish(plan, run_id, round_number == MAX_ROUNDS, force):
                 break
         self._prove(run_id)
         return self._extracted
 
-    def _prove(self, run_id: str) -> None:
-        """Stamp, read back, marker. Between the stamps both markers count, old and new."""
+    def _announce(self, run_id: str) -> None:
+        """Name the run in the stamp before it changes anything: no older marker is fresh from here on."""
         stamp = self._worktree.stamp
-        last = parse_stamp(read_small(stamp) or b"")[0][:1]
-        write_atomic(stamp, render_stamp((run_id, *last), self._session.store_file()))
+        older = parse_stamp(read_small(stamp) or b"")[0]
+        if older:
+            named = tuple(dict.fromkeys((run_id, *older)))[:MAX_STAMPED]
+            write_atomic(stamp, render_stamp(named, self._session.store_file()))
+
+    def _prove(self, run_id: str) -> None:
+        """Read back, marker; then the stamp needs to name no other run."""
         self._read_back(run_id)
         self._session.check_identity()
         save_marker(self._worktree.marker, self._marker())
-        write_atomic(stamp, render_stamp((run_id,), self._session.store_file()), durable=False)
+        stamp = render_stamp((run_id,), self._session.store_file())
+        write_atomic(self._worktree.stamp, stamp, durable=False)
 
     def _plan(self, head: Head, scope: RefreshScope) -> Plan:
         base = self._published()

@@ -268,7 +268,8 @@ class Runner:
                 continue  # a broken worktree must not stop the others
             failure = read_failure(worktree)
             moved = (head.tree, head.commit) != (row.tree, row.head_commit)
-            unproven = prove(worktree).outcome not in (
+            proof = prove(worktree)
+            unproven = not proof.settled or proof.outcome not in (
                 ProofOutcome.VALID,
                 ProofOutcome.PROBE_FAILED,
             )
@@ -324,7 +325,8 @@ def _status_lags(worktree: Worktree) -> bool:
     if status is not None and status.index_state is IndexState.FRESH:
         return False
     waits = os.path.exists(worktree.spool) or os.path.exists(worktree.taken)
-    proven = prove(worktree).outcome is ProofOutcome.VALID
+    proof = prove(worktree)
+    proven = proof.outcome is ProofOutcome.VALID and proof.settled
     return proven and not waits and read_failure(worktree) is None
 
 

@@ -25,6 +25,7 @@ from tests.support import TIMEOUT, Repo, stop_runners, wait_for
 HEAD, TREE, OTHER = "c" * 40, "d" * 40, "e" * 40
 MARKER = CompletionMarker("/r", runtime_fingerprint(), 3, 7, "t", "run", HEAD, TREE, 1)
 VALID = Proof(ProofOutcome.VALID, None, MARKER)
+UNSETTLED = VALID._replace(settled=False)
 MISMATCH = Proof(ProofOutcome.FINGERPRINT_MISMATCH, ProofReason.FINGERPRINT_MISMATCH, MARKER)
 MISSING = Proof(ProofOutcome.STALE_LOCAL, ProofReason.MISSING_MARKER_DOC)
 MOVED = Proof(ProofOutcome.STALE_LOCAL, ProofReason.PATH_MISMATCH, MARKER)
@@ -44,6 +45,8 @@ TABLE: dict[str, tuple[dict[str, Any], IndexState, FreshnessState, Exit, str]] =
         {"failure": Failure("old", HEAD)}, S.FRESH, F.FRESH, Exit.OK, "3 files"),
     "other tree": ({"head_tree": OTHER}, S.STALE, F.STALE, Exit.NO, "is not the indexed"),
     "queued": ({"pending": True}, S.STALE, F.STALE, Exit.NO, "queued"),
+    "publish not finished": (
+        {"proof": UNSETTLED}, S.STALE, F.STALE, Exit.NO, "publish was not finished"),
     "dirty": ({"head": HeadState(HEAD, (b"a", b"b"))}, S.STALE, F.STALE, Exit.NO, "2 tracked"),
     "running": ({"progress": RUNNING}, S.REBUILDING, F.STALE, Exit.NO, "extract"),
     "running without a phase": (
@@ -94,7 +97,7 @@ def test_verdict(row: tuple[dict[str, Any], IndexState, FreshnessState, Exit, st
 
 OBSERVATIONS = st.builds(
     Observation,
-    proof=st.sampled_from([VALID, MISMATCH, MISSING, MOVED, NEWER, FAILED_PROBE]),
+    proof=st.sampled_from([VALID, UNSETTLED, MISMATCH, MISSING, MOVED, NEWER, FAILED_PROBE]),
     head=st.builds(
         HeadState,
         st.none() | st.sampled_from([HEAD, OTHER]),
@@ -114,6 +117,7 @@ def test_i01_fresh_exactly_when_everything_says_so(seen: Observation) -> None:
     verdict = judge(seen)
     proven = (
         seen.proof.outcome is ProofOutcome.VALID
+        and seen.proof.settled
         and seen.proof.marker is not None
         and seen.head_tree == seen.proof.marker.tree_id
         and not seen.pending

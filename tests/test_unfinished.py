@@ -1,0 +1,70 @@
+"""A publish that did not get to its marker: whatever failed on the way, nobody says fresh."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable
+
+import pytest
+
+from gitindex import refresh
+from gitindex.errors import GitIndexError
+from gitindex.runner import Request, Runner
+from gitindex.words import IndexState
+from tests.support import Repo
+
+
+def disk_full(*_: object, **__: object) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def no_stamp(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(refresh, "write_atomic", disk_full)
+
+
+def no_marker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(refresh, "save_marker", disk_full)
+
+
+def no_marker_at_the_last_attempt(monkeypatch: pytest.MonkeyPatch) -> None:
+    publish, attempts = refresh.Refresher._publish, []
+
+    def third_time(self: refresh.Refresher, *args: object) -> bool:
+        attempts.append(1)
+        if len(attempts) < 3:
+            disk_full()
+        return publish(self, *args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(refresh.Refresher, "_publish", third_time)
+    no_marker(monkeypatch)
+
+
+def nothing_published(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(refresh.Refresher, "_publish", disk_full)
+
+
+@pytest.mark.parametrize(
+    "spoil", [no_stamp, no_marker, no_marker_at_the_last_attempt, nothing_published]
+)
+def test_i01_a_head_that_goes_back_after_a_failed_publish_is_not_fresh(
+    quiet: Repo, spoil: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The store may hold the new tree while the marker still names the old one, and so does HEAD."""
+    quiet.gitindex("uninstall")
+    first = quiet.git("rev-parse", "HEAD").strip()
+    quiet.write("lib/util.py", "def other():\n    pass\n")
+    quiet.commit("second")
+    with monkeypatch.context() as context:
+        spoil(context)
+        with pytest.raises(GitIndexError):
+            Runner(quiet.worktree).serve(Request(quiet.worktree, "test"))
+    quiet.git("reset", "-q", "--hard", first)
+    if quiet.verdict().state is IndexState.FRESH:
+        quiet.assert_published()
+    answer = quiet.answer("search", "helper")
+    assert answer["status"] == "ok", "the last proven generation still serves"
+    assert [r["path"] for r in answer["results"]][:1] == ["lib/util.py"]
+    assert quiet.gitindex("run").returncode == 0
+    assert quiet.verdict().state is IndexState.FRESH
+    quiet.assert_published()
