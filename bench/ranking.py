@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +11,7 @@ from statistics import fmean
 from bench.harness import TIMEOUT, Row
 from bench.scratch import Bench, Repo
 from gitindex.lens import Lens, answering
+from gitindex.matching.ripgrep import find_ripgrep
 from gitindex.paths import find_worktree
 from gitindex.queries import parse_query
 from gitindex.search import search
@@ -59,8 +59,8 @@ def scores(repo: Repo, cases: list[Case]) -> dict[str, list[float]]:
     """NDCG of every case for every ranker."""
     with answering(find_worktree(os.fspath(repo.path)), ".") as lens:
         rankers: dict[str, Ranker] = {"bm25": plain_bm25(lens), "ours": lambda q: ours(lens, q)}
-        if shutil.which("rg"):
-            rankers["rg"] = lambda query: ripgrep_count(repo.path, query)
+        if (program := find_ripgrep()) is not None:
+            rankers["rg"] = lambda query: ripgrep_count(program, repo.path, query)
         return {
             name: [ndcg(case, ranker(case.query)) for case in cases]
             for name, ranker in rankers.items()
@@ -72,12 +72,12 @@ def ours(lens: Lens, query: str) -> list[str]:
     return [row["path"] for row in search(lens, query, 2 * DEPTH)["results"]]
 
 
-def ripgrep_count(root: Path, query: str) -> list[str]:
+def ripgrep_count(program: str, root: Path, query: str) -> list[str]:
     """Files by the number of lines with one of the words."""
     words = [word.text for word in parse_query(query).words]
     wanted = [part for word in words for part in ("-e", word)]
     done = subprocess.run(
-        ["rg", "--count", "--ignore-case", "--fixed-strings", "--no-messages", *wanted, "--", "."],
+        [program, "--count", "--ignore-case", "--fixed-strings", "--no-messages", *wanted, "--", "."],
         cwd=root, capture_output=True, text=True, timeout=TIMEOUT, check=False,
     )  # fmt: skip
     counted = (line.rpartition(":") for line in done.stdout.splitlines())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import resource
-import shutil
 import statistics
 import time
 from collections.abc import Iterator
@@ -22,6 +21,7 @@ from bench.harness import (
 from bench.scratch import Bench, Repo
 from gitindex.lens import FactsMemory, answering
 from gitindex.lexical import LexicalMemory
+from gitindex.matching.ripgrep import find_ripgrep
 from gitindex.paths import Worktree, find_worktree
 from gitindex.search import search
 
@@ -52,8 +52,8 @@ def measure(bench: Bench) -> list[Row]:
         "python": lambda: run(BARE_PYTHON, repo.path),
         "status": lambda: run(["git", "status", "--porcelain"], repo.path),
     }
-    if shutil.which("rg"):
-        variants["rg"] = lambda: run(["rg", "-n", "-w", "threading", "."], repo.path)
+    if (program := find_ripgrep()) is not None:
+        variants["rg"] = lambda: run([program, "-n", "-w", "threading", "."], repo.path)
     found = round_robin(variants, ROUNDS)
     scan = found.get("rg", found["grep"])
     scanner = "rg -w" if "rg" in found else "git grep -w; rg was not found"

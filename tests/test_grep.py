@@ -451,6 +451,17 @@ def _add_blob(database: Database, blob_id: int) -> None:
     database.run(f"INSERT INTO blobs VALUES ({','.join('?' * len(values))})", *values)
 
 
+def test_ripgrep_is_found_where_a_wheel_puts_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beside = tmp_path / "rg"
+    beside.touch(0o755)
+    monkeypatch.setattr("gitindex.git.command.FALLBACK_PATH", "/nowhere")
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.setattr("sys.executable", str(tmp_path / "python"))
+    assert find_ripgrep() == str(beside)
+
+
 def test_hits_have_a_shape(quiet: Repo) -> None:
     answer = quiet.answer("grep", "helper", "lib")
     assert answer["results"] == [
