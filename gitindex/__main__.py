@@ -7,6 +7,21 @@ import sys
 
 from gitindex.errors import Exit, GitIndexError
 from gitindex.short import short_way
+from gitindex.values import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+
+def run() -> NoReturn:
+    """The whole process. Memory is not tidied up at its end: that costs a prompt more than git does."""
+    code = main()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (AttributeError, OSError):
+            continue  # closed, or told already
+    os._exit(code)
 
 
 def main() -> int:
@@ -14,11 +29,13 @@ def main() -> int:
     args = sys.argv[1:]
     try:
         code = short_way(args)
-        if code is not None:
-            return code
-        from gitindex.cli import run_cli
+        if code is None:
+            from gitindex.cli import run_cli
 
-        return run_cli(args)
+            code = run_cli(args)
+        if sys.stdout is not None:  # closed by whoever started us
+            sys.stdout.flush()
+        return code
     except GitIndexError as error:
         return _complain(error)
     except KeyboardInterrupt:
@@ -49,4 +66,4 @@ def _complain(error: GitIndexError) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run()

@@ -1,6 +1,6 @@
 """The one error users see: a line, a hint, an exit code. Adapters translate into it."""
 
-from enum import IntEnum
+from gitindex.values import IntEnum
 
 
 class Exit(IntEnum):

@@ -1,8 +1,12 @@
 """What must be equal for old facts to be ours: an explicit list. Anything else never forces a rebuild."""
 
-from typing import Any, NamedTuple
+from __future__ import annotations
 
 from gitindex.languages import EXTRACTOR_VERSION, grammar_set
+from gitindex.values import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from typing import Any
 
 SCHEMA_VERSION = "1"
 """Version of the store's tables and of the lexical fields."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from gitindex.errors import Exit
 from gitindex.observe import Observation
+from gitindex.values import NamedTuple
 from gitindex.words import FreshnessState, IndexState, ProofOutcome, ProofReason
 
 

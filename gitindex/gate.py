@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 from gitindex.marker import Proof, is_newer
 from gitindex.observe import Progress
+from gitindex.values import TYPE_CHECKING, NamedTuple
 from gitindex.words import BuildKind, GateStatus, NonOkReason, ProofOutcome
+
+if TYPE_CHECKING:
+    from typing import Any
 
 _REASONS = {
     GateStatus.REQUIRES_REINDEX: NonOkReason.REQUIRES_REINDEX,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from functools import lru_cache
-from typing import NamedTuple
+
+from gitindex.values import NamedTuple, once
 
 EXTRACTOR_VERSION = 2
 """Raised with every change that may change the facts of any language."""
@@ -119,7 +119,7 @@ def extractor_id(language: str) -> str:
     return f"{EXTRACTOR_VERSION}:{row.name}:{core}:{versions.get(row.dist, 'none')}"
 
 
-@lru_cache(maxsize=1)
+@once
 def grammar_set() -> str:
     """The versions of tree-sitter and of every grammar of the table, for the fingerprint."""
     versions = installed_versions()
@@ -128,7 +128,7 @@ def grammar_set() -> str:
     return " ".join(f"{name}={version}" for name, version in short)
 
 
-@lru_cache(maxsize=1)
+@once
 def installed_versions() -> dict[str, str]:
     """Versions of the tree-sitter wheels on `sys.path`, by folder name: metadata is slow."""
     found: dict[str, str] = {}

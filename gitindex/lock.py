@@ -5,8 +5,6 @@ from __future__ import annotations
 import fcntl
 import os
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 
 from gitindex.atomic import remove, write_atomic
 from gitindex.paths import Worktree
@@ -66,24 +64,31 @@ def _try(fd: int, kind: int) -> bool:
     return True
 
 
-@contextmanager
-def advertised(anchor: Worktree) -> Iterator[None]:
+class advertised:  # noqa: N801 - not by contextlib: every prompt would import it
     """Let hooks see that a runner lives, until it does not."""
-    advertise(anchor)
-    try:
-        yield
-    finally:
-        with suppress(OSError):
-            remove(_alive(anchor))
+
+    def __init__(self, anchor: Worktree) -> None:
+        self._anchor = anchor
+
+    def __enter__(self) -> None:
+        advertise(self._anchor)
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            remove(_alive(self._anchor))
+        except OSError:
+            return
 
 
 def advertise(anchor: Worktree) -> None:
     """Write down our pid and a name that only this process has given itself."""
     token = f"gix{os.urandom(6).hex()}"
-    with suppress(OSError):  # not Linux: every hook starts a runner, and the lock decides
+    try:
         with open("/proc/self/comm", "w") as comm:
             comm.write(token)
         write_atomic(_alive(anchor), f"{os.getpid()} {token}\n".encode(), durable=False)
+    except OSError:
+        return  # not Linux: every hook starts a runner, and the lock decides
 
 
 def _alive(anchor: Worktree) -> str:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any, NamedTuple
-
 from gitindex.atomic import read_small, write_atomic
 from gitindex.errors import GitIndexError
 from gitindex.fingerprint import Fingerprint, parse_fingerprint, runtime_fingerprint
 from gitindex.paths import canonical_root, worktree_at
 from gitindex.status import parse_object
+from gitindex.values import TYPE_CHECKING, NamedTuple
 from gitindex.words import ProofOutcome, ProofReason
+
+if TYPE_CHECKING:
+    from typing import Any
 
 KIND = "gitindex_completion_v1"
 ACCEPTED_KINDS = frozenset({KIND, "satori_index_completion_v1"})
@@ -55,6 +56,8 @@ def save_marker(path: str, marker: CompletionMarker) -> None:
         "treeId": marker.tree_id,
         "generation": marker.generation,
     }
+    import json  # lazily: readers parse by other means
+
     write_atomic(path, json.dumps(fields, ensure_ascii=True).encode() + b"\n")
 
 

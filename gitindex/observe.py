@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from typing import Any, NamedTuple
 
 from gitindex.atomic import read_small
 from gitindex.errors import GitIndexError
@@ -12,7 +11,11 @@ from gitindex.lock import is_held
 from gitindex.marker import Proof, validate_completion_proof
 from gitindex.paths import Worktree
 from gitindex.status import parse_object
+from gitindex.values import TYPE_CHECKING, NamedTuple
 from gitindex.words import BuildKind, ProofOutcome, ProofReason
+
+if TYPE_CHECKING:
+    from typing import Any
 
 ATTEMPTS = 5
 

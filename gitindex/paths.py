@@ -1,10 +1,12 @@
 """Where things live: roots, git directories, the store's files. Reads the disk, never runs git."""
 
+from __future__ import annotations
+
 import os
-from typing import NamedTuple
 
 from gitindex.atomic import read_small
 from gitindex.errors import Exit, GitIndexError
+from gitindex.values import NamedTuple
 
 LLMC = ".llmc"
 """The public face of one worktree."""

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-from typing import Any
 
 from gitindex.errors import Exit
 from gitindex.fingerprint import SCHEMA_VERSION
@@ -16,6 +14,10 @@ from gitindex.observe import Observation, observe
 from gitindex.paths import Worktree, find_worktree, safe_text
 from gitindex.status import IndexStatus
 from gitindex.switch import is_enabled
+from gitindex.values import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def show_status(form: str = "text", path: str = ".") -> int:
@@ -24,6 +26,8 @@ def show_status(form: str = "text", path: str = ".") -> int:
     seen = observe(worktree)
     verdict = judge(seen)
     if form == "json":
+        import json
+
         _print(json.dumps(status_envelope(worktree, seen, verdict, path), ensure_ascii=True))
     elif form == "short":
         _print(str(verdict.state))

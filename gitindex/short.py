@@ -5,9 +5,10 @@ Only forms without options besides `--json`: everything else is `cli`'s, and bot
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from gitindex.values import TYPE_CHECKING
 
-from gitindex.terminal import paged
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _FORMS = {"--json": "json", "--short": "short"}
 
@@ -32,6 +33,8 @@ def short_way(args: list[str]) -> int | None:
     question = _grep(rest) if verb == "grep" else _question(verb, rest)
     if question is None:
         return None
+    from gitindex.terminal import paged
+
     with paged(args):
         return question()
 

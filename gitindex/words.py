@@ -1,6 +1,6 @@
 """The vocabulary: every closed set of words, one line of meaning each. Refuses to hold logic."""
 
-from enum import StrEnum
+from gitindex.values import StrEnum
 
 
 class IndexState(StrEnum):

@@ -104,7 +104,7 @@ OBSERVATIONS = st.builds(
         st.sampled_from([(), (b"a",), (b"a", b"b")]),
     ),
     head_tree=st.sampled_from([TREE, OTHER]),
-    progress=st.none() | st.builds(Progress, st.sampled_from(BuildKind), st.none(), st.none(), st.none()),
+    progress=st.none() | st.builds(Progress, st.sampled_from([*BuildKind]), st.none(), st.none(), st.none()),
     pending=st.booleans(),
     failure=st.none() | st.builds(Failure, st.just("boom"), st.none() | st.sampled_from([HEAD, OTHER])),
     searchable=st.booleans(),

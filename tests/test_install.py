@@ -910,6 +910,14 @@ def test_disabled_by_configuration(quiet: Repo) -> None:
     assert "hooks are off" not in quiet.gitindex("status").stdout
 
 
+def test_disabled_in_a_file_that_another_includes(quiet: Repo, tmp_path: Path) -> None:
+    more = tmp_path / "more.gitconfig"
+    more.write_text("[GitIndex]\n\tenabled = off\n")
+    assert quiet.answer("status")["hooksEnabled"] is True
+    quiet.git("config", "include.path", str(more))
+    assert quiet.answer("status")["hooksEnabled"] is False
+
+
 def test_a_disabled_repository_is_indexed_when_asked(repo: Repo) -> None:
     repo.write("app.py", "x = 1\n")
     repo.commit()

@@ -18,6 +18,8 @@ HEAVY = {
     "pygit2", "typer", "click", "tantivy", "tree_sitter", "sqlite3", "subprocess", "dataclasses",
     "pathlib", "asyncio", "importlib.metadata",
 }  # fmt: skip
+SLOW = {"typing", "enum", "re", "json", "contextlib", "functools"}
+"""What only a form that prints JSON may take."""
 COMMANDS = sorted(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
 
 
@@ -32,6 +34,7 @@ def test_status_imports_nothing_slow(quiet: Repo, command: list[str]) -> None:
     loaded = {line.rpartition("|")[2].strip() for line in ours.splitlines()}
     assert "gitindex.report" in loaded
     assert loaded & HEAVY == set()
+    assert "--json" in command or loaded & SLOW == set()
 
 
 def test_exit_codes_of_status_and_check(quiet: Repo) -> None:

@@ -124,7 +124,7 @@ class QueueMachine(RuleBasedStateMachine):
         self.step("complete")
 
     @precondition(lambda self: self.live)
-    @rule(first=st.booleans(), reason=st.sampled_from(FailureReason))
+    @rule(first=st.booleans(), reason=st.sampled_from([*FailureReason]))
     def fail(self, first: bool, reason: FailureReason) -> None:
         context_id, job = self.end(first)
         final = self.service.fail(job, reason, "boom")
@@ -158,7 +158,7 @@ class QueueMachine(RuleBasedStateMachine):
         self.taken[context_id] = EMPTY
 
     @precondition(lambda self: self.ghosts)
-    @rule(back=st.integers(1, 4), reason=st.sampled_from(FailureReason))
+    @rule(back=st.integers(1, 4), reason=st.sampled_from([*FailureReason]))
     def ghost_is_fenced_off(self, back: int, reason: FailureReason) -> None:
         ghost = self.ghosts[-min(back, len(self.ghosts))]
         before = self.database.rows("SELECT * FROM refresh_jobs ORDER BY id")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import select
 import time
-from typing import NamedTuple
 
 from gitindex.errors import GitIndexError
 from gitindex.paths import Worktree, safe_text, worktree_at
+from gitindex.values import NamedTuple
 
 HARDENING = (
     "--no-optional-locks",

@@ -1,0 +1,128 @@
+"""Values and closed sets of words, for whoever cannot wait for `typing` and `enum`: a shell prompt.
+
+To a type checker they are the standard ones, and they behave like them as far as this project goes.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False  # type checkers take it for true by its name
+
+if TYPE_CHECKING:
+    from enum import IntEnum, StrEnum
+    from functools import cache as once
+    from typing import NamedTuple
+
+    __all__ = ["TYPE_CHECKING", "IntEnum", "NamedTuple", "StrEnum", "once"]
+else:
+    from _collections import _tuplegetter
+
+    def once(make):
+        """A function without arguments that is run at most once."""
+        held = []
+
+        def ask():
+            if not held:
+                held.append(make())
+            return held[0]
+
+        return ask
+
+    class _Shape(type):
+        """Makes fields of annotations; `collections` would compile a function for each class."""
+
+        def __new__(meta, name, bases, space):
+            made = super().__new__(meta, name, bases, {"__slots__": (), **space})
+            if bases[0] is tuple:
+                return made
+            names = made._fields = made.__match_args__ = tuple(made.__annotations__)
+            made._defaults = {field: space[field] for field in names if field in space}
+            for number, field in enumerate(names):
+                setattr(made, field, _tuplegetter(number, None))
+            return made
+
+    class NamedTuple(tuple, metaclass=_Shape):
+        """A tuple whose places have names."""
+
+        _fields = ()
+
+        def __new__(cls, *values, **named):
+            if named or len(values) != len(cls._fields):
+                values = _completed(cls, values, named)
+            return tuple.__new__(cls, values)
+
+        @classmethod
+        def _make(cls, values):
+            return cls(*values)
+
+        def _replace(self, **named):
+            return type(self)(**{**self._asdict(), **named})
+
+        def _asdict(self):
+            return dict(zip(self._fields, self, strict=True))
+
+        def __getnewargs__(self):
+            return tuple(self)
+
+        def __repr__(self):
+            listed = ", ".join(f"{name}={value!r}" for name, value in self._asdict().items())
+            return f"{type(self).__name__}({listed})"
+
+    def _completed(cls, values, named):
+        """All the values of a tuple, from positions, names and defaults."""
+        fields = cls._fields
+        given = dict(zip(fields, values))  # noqa: B905 - which are too many is told below
+        twice = given.keys() & named.keys()
+        whole = {**cls._defaults, **given, **named}
+        if len(values) > len(fields) or twice or whole.keys() != set(fields):
+            wrong = sorted(twice | (whole.keys() ^ set(fields))) or len(values)
+            raise TypeError(f"{cls.__name__}: wrong arguments: {wrong}")
+        return [whole[field] for field in fields]
+
+    class _Closed(type):
+        """Makes members of a class's constants; no other instance can be had."""
+
+        def __new__(meta, name, bases, space):
+            made = super().__new__(meta, name, bases, space)
+            made._members = {}
+            for key, value in space.items() if bases[0] not in (str, int) else ():
+                if not key.startswith("_"):
+                    member = made._members[value] = bases[0].__base__.__new__(made, value)
+                    member.name = key
+                    setattr(made, key, member)
+            return made
+
+        def __call__(cls, value):
+            try:
+                return cls._members[value]
+            except (KeyError, TypeError):
+                raise ValueError(f"{value!r} is not a valid {cls.__name__}") from None
+
+        def __iter__(cls):
+            return iter(cls._members.values())
+
+        def __len__(cls):
+            return len(cls._members)
+
+    class StrEnum(str, metaclass=_Closed):
+        """A closed set of words."""
+
+        def __reduce__(self):
+            return type(self), (str(self),)
+
+        def __repr__(self):
+            return f"<{type(self).__name__}.{self.name}>"
+
+        def __str__(self):
+            return str.__str__(self)
+
+    class IntEnum(int, metaclass=_Closed):
+        """A closed set of numbers."""
+
+        def __reduce__(self):
+            return type(self), (int(self),)
+
+        def __repr__(self):
+            return f"<{type(self).__name__}.{self.name}>"
+
+        def __str__(self):
+            return int.__repr__(self)
