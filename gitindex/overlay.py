@@ -59,6 +59,8 @@ def overlay_worktree(served: Served) -> Overlay:
     seen, row = served.seen, served.published
     committed = _changes(served, row.tree, seen.head_tree)
     on_disk = list(dict.fromkeys((*seen.head.dirty, *seen.head.untracked)))
+    if not (on_disk or committed):
+        return Overlay(row.tree or "", row.head_commit, WORKTREE, {}, (), None)
     laid: dict[bytes, Laid | None] = {}
     policy = _policy(served, committed)
     left_out = [*on_disk[MAX_PATHS:]]
@@ -75,7 +77,7 @@ def overlay_worktree(served: Served) -> Overlay:
     rest = {path: entry for path, entry in committed.items() if path not in on_disk_only}
     laid |= _from_tree(served, rest, policy)
     hidden = {path: laid.get(path) for path in (*laid, *left_out)}
-    digest = overlay_digest(hidden) if hidden else None
+    digest = overlay_digest(hidden)
     return Overlay(row.tree or "", row.head_commit, WORKTREE, laid, tuple(left_out), digest)
 
 
