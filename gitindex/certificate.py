@@ -11,6 +11,7 @@ from gitindex.binding.mentions import MAX_FILES, File, look, look_in
 from gitindex.binding.names import ECMA
 from gitindex.binding.project import Project
 from gitindex.binding.sites import Site
+from gitindex.binding.targets import NAME
 from gitindex.lens import Lens
 from gitindex.paths import path_fields, safe_text
 from gitindex.words import FactsStatus, SkipReason
@@ -20,6 +21,9 @@ MAX_LINE = 200
 
 _DATA = frozenset({"json", "yaml", "toml", "html", "css", "hcl"})
 """Here a mention is a value, and a value may be read as a name by some program."""
+
+_SPECIFIER = re.compile(rb"\b(?:from|import)\s*[\"'][\w.:/]*$")
+"""`from 'x'` is nothing but an import or an export in a file that parses."""
 
 _WORD = re.compile(rb"[\w$\x80-\xff]+")
 _NOT_TEXT = frozenset(
@@ -84,7 +88,7 @@ def certify(project: Project, name: str, sites: Collection[Site] = ()) -> Certif
     unread = indexed.unread + others.unread + len(project.lens.overlay.left_out)
     coverage |= {"files": len(indexed.places), "prose": prose, "unchecked": unread}
     listed = sorted(found, key=lambda m: (os.fsencode(m.path), m.line, m.column))
-    complete = not found and not unread
+    complete = not found and not unread and NAME.fullmatch(name) is not None
     return Certificate(complete, tuple(listed[:MAX_LISTED]), len(found), coverage)
 
 
@@ -155,7 +159,11 @@ def _reason(file: File, data: bytes, start: int, end: int) -> str:
     if file.language in _DATA:
         return "data"
     quotes = b"\"'`" if file.language in ECMA else b"\"'"
-    return "string" if _is_quoted(data, start, end, quotes) else ""
+    if not _is_quoted(data, start, end, quotes) or _is_comment(file, data, start):
+        return ""
+    if file.language in ECMA and _SPECIFIER.search(data[max(0, start - 200) : start]):
+        return ""  # the module of an import, which the graph has as an edge
+    return "string"
 
 
 def _is_quoted(data: bytes, start: int, end: int, quotes: bytes) -> bool:
@@ -164,3 +172,19 @@ def _is_quoted(data: bytes, start: int, end: int, quotes: bytes) -> bool:
         return False
     before = re.search(rb"([\"'`])[\w.:/]*$", data[max(0, start - 200) : start])
     return before is not None and before.group(1) == data[end : end + 1]
+
+
+def _is_comment(file: File, data: bytes, start: int) -> bool:
+    """Does its line start as a comment? If that is inside a longer string, it is no use either.
+
+    A brace may open an expression in such a string, so there nothing is concluded.
+    """
+    head = data[data.rfind(b"\n", 0, start) + 1 : start].lstrip()
+    if b"{" in head:
+        return False
+    if file.language == "python":
+        return head.startswith(b"#")
+    if file.language not in ECMA:
+        return False
+    within = data.rfind(b"/*", 0, start) > data.rfind(b"*/", 0, start)
+    return head.startswith(b"//") or (within and head.startswith((b"*", b"/*")))

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from gitindex.errors import GitIndexError
 from gitindex.lens import NOW, Ask, answering
 from gitindex.references import Wanted, find_references
 from tests.support import Repo
@@ -280,3 +281,46 @@ def test_a_closed_gate_is_an_answer(repo: Repo) -> None:
     repo.commit()
     done = repo.gitindex("refs", "a", "--json")
     assert (done.returncode, json.loads(done.stdout)["status"]) == (3, "not_indexed")
+
+
+def test_what_is_no_name_is_refused_and_never_called_absent(still: Repo) -> None:
+    """The text cannot show that something is nowhere which is no identifier."""
+    called = ask(still, "build()")
+    assert called["references"] == ask(still, "build")["references"]
+    for asked in ("def build", "build(", "core.build + 1", "nope.py:1:1", "pkg/gone.py:3"):
+        with pytest.raises(GitIndexError, match=r"not a name|not in the tree"):
+            ask(still, asked)
+
+
+def test_an_odd_name_is_never_complete(repo: Repo) -> None:
+    repo.write("a.md", "# Getting started\n\nAs in Getting started.\n")
+    repo.commit()
+    repo.index()
+    answer = ask(repo, "Getting started")
+    assert (len(answer["definitions"]), answer["complete"]) == (1, False)
+
+
+MENTIONS = {
+    "module of an import": ("web/b.ts", "import { Knob } from './Knob'\nnew Knob()\n", True),
+    "module of an export": ("web/b.ts", "export { Knob } from './Knob'\n", True),
+    "line comment": ("web/b.ts", "// a `Knob`, or 'Knob'\n", True),
+    "block comment": ("web/b.ts", "/**\n * A `Knob`.\n */\nexport const b = 1\n", True),
+    "python comment": ("b.py", "# a 'Knob'\n", True),
+    "dynamic import": ("web/b.ts", "const m = import('./Knob')\n", False),
+    "string": ("web/b.ts", "make('Knob')\n", False),
+    "string after a comment": ("web/b.ts", "/* x */ make('Knob')\n", False),
+    "expression in a string": ("web/b.ts", "const s = `\n// ${make('Knob')}`\n", False),
+    "multiplied": ("web/b.ts", "const s = 2\n  * make('Knob')\n", False),
+    "python string": ("b.py", "x = getattr(m, 'Knob')  # yes\n", False),
+}
+
+
+@pytest.mark.parametrize("case", MENTIONS)
+def test_imports_and_comments_are_explained_and_strings_are_not(repo: Repo, case: str) -> None:
+    path, text, complete = MENTIONS[case]
+    repo.write("web/Knob.ts", "export class Knob {}\n")
+    repo.write(path, text)
+    repo.commit()
+    repo.index()
+    answer = ask(repo, "Knob")
+    assert answer["complete"] is complete, answer["unexplained"]

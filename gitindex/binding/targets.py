@@ -17,6 +17,8 @@ from gitindex.syntax.kinds import FUNCTIONS, TYPES
 
 MAX_NAME = 1_000
 _PLACE = re.compile(r"(?P<file>.+?):(?P<line>[0-9]{1,9})(?::(?P<column>[0-9]{1,9}))?", re.DOTALL)
+NAME = re.compile(r"[\w$]+")
+"""What is an identifier nearly everywhere: only of such a name can the text say that it is not there."""
 _SEPARATORS = re.compile(r"::|[.#/\\]")
 _MAIN = frozenset({"__init__", "index", "mod", "lib", "src"})
 
@@ -35,12 +37,15 @@ def find_target(binder: Binder, asked: str) -> Target:
     place = _PLACE.fullmatch(asked)
     if place is not None:
         source = binder.project.source(place["file"])
-        if source is not None:
-            column = int(place["column"]) - 1 if place["column"] else None
-            return _at(binder, source, int(place["line"]) - 1, column)
+        if source is None:
+            raise GitIndexError(
+                f"not in the tree, or without names: {safe_text(place['file'])}", code=Exit.NO
+            )
+        column = int(place["column"]) - 1 if place["column"] else None
+        return _at(binder, source, int(place["line"]) - 1, column)
     if not asked.strip() or len(asked) > MAX_NAME:
         raise GitIndexError("give a name, or FILE:LINE:COL", code=Exit.USAGE)
-    path, mark, qualified = asked.rpartition("#")
+    path, mark, qualified = asked.strip().removesuffix("()").rpartition("#")
     parts = [part for part in _SEPARATORS.split(qualified) if part]
     if not parts:
         raise GitIndexError(f"not a name: {safe_text(asked)}", code=Exit.USAGE)
@@ -51,6 +56,11 @@ def find_target(binder: Binder, asked: str) -> Target:
     found = [d for d in binder.project.definitions(parts[-1]) if _fits(d, parts)]
     if mark and path:
         found = [d for d in found if d.path == path][number - 1 : number]
+    if not found and not NAME.fullmatch(parts[-1]):
+        raise GitIndexError(
+            f"not a name: {safe_text(asked)}", "give NAME, CLASS.NAME, FILE#NAME or FILE:LINE:COL",
+            Exit.USAGE,
+        )  # fmt: skip
     return Target(parts[-1], tuple(sorted(found, key=rank)))
 
 
