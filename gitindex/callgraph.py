@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from gitindex.binding.finder import Finder
@@ -117,7 +117,7 @@ class Walk:
         if source is not None:
             return [self._module(source)]
         target = find_target(self.finder.binder, asked)
-        return [self.node(d) for d in _callable(target)]
+        return [self.node(d) for d in _callable(target, self._is_overloaded)]
 
     def run(self, root: Node) -> None:
         """Collect everything within reach."""
@@ -152,6 +152,10 @@ class Walk:
             self._ids[key], definition.name, definition.kind, definition.path, definition.line,
             definition,
         )  # fmt: skip
+
+    def _is_overloaded(self, definition: Definition) -> bool:
+        source = self.finder.project.source(definition.path)
+        return source is not None and "overload_set" in source.origin.flags
 
     def _module(self, source: Source) -> Node:
         name = source.path.rpartition("/")[2]
@@ -276,14 +280,19 @@ def _undecided(lens: Lens, walk: Walk, roots: list[Node]) -> dict[str, Any]:
     return lens.envelope(**fields, nodes=[], edges=[], notes=[]) | {"status": status}
 
 
-def _callable(target: Target) -> list[Definition]:
-    """Of several definitions of a name, functions and types; those of one qualified name are one."""
+def _callable(target: Target, overloaded: Callable[[Definition], bool]) -> list[Definition]:
+    """Of several definitions of a name, functions and types; those of one qualified name are one.
+
+    Of an overload set that is the last, which has the body; else the first.
+    """
     if not target.definitions and target.local:
         raise GitIndexError(f"a local variable: {safe_text(target.name)}", code=Exit.NO)
     strong = [d for d in target.definitions if d.kind in FUNCTIONS | TYPES]
     found = strong or list(target.definitions)
-    first = {(d.path, d.qualified): d for d in reversed(found)}
-    return [d for d in found if first[d.path, d.qualified] is d]
+    chosen = {(d.path, d.qualified): d for d in reversed(found)}
+    for d in sorted(filter(overloaded, found), key=lambda d: d.line):
+        chosen[d.path, d.qualified] = d
+    return [d for d in found if chosen[d.path, d.qualified] is d]
 
 
 def _kind(site: Site, target: Definition) -> EdgeKind | None:

@@ -210,3 +210,19 @@ def test_the_commands(still: Repo) -> None:
     assert still.gitindex("graph", "run").returncode == 1
     assert still.gitindex("graph", "run", "--format", "png").returncode == 2
     assert still.gitindex("graph", "run", "--direction", "up").returncode == 2
+
+
+def test_an_overload_set_is_asked_by_its_body(repo: Repo) -> None:
+    repo.write(
+        "a.ts",
+        "export function f(a: string): void;\nexport function f(a: number): void;\nexport function f(a: any) { g() }\nfunction g() {}\n",
+    )
+    repo.write(
+        "b.py",
+        "import typing\n\n\n@typing.overload\ndef h(a: int) -> None: ...\n@typing.overload\ndef h(a: str) -> None: ...\ndef h(a):\n    return k()\n\n\ndef k():\n    pass\n",
+    )
+    repo.commit()
+    repo.index()
+    for name, called in (("f", "a.ts#g"), ("h", "b.py#k")):
+        answer = ask(repo, name, direction=Direction.CALLEES)
+        assert [edge["to"] for edge in answer["edges"]] == [called]
