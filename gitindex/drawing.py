@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from typing import Any
 
@@ -43,13 +43,14 @@ def to_mermaid(answer: dict[str, Any]) -> str:
 def to_svg(answer: dict[str, Any]) -> str:
     """A picture by itself: callers to the left, callees to the right. No script, no style sheet."""
     places = _places(answer)
-    width = max((x for x, _ in places.values()), default=0) + _COLUMN
-    height = max((y for _, y in places.values()), default=0) + _ROW
+    width = max((x for x, _ in places.values()), default=0) + _COLUMN - 70
+    height = max((y for _, y in places.values()), default=0) + _ROW - 6
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"'
         f' viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="12">',
         '<defs><marker id="end" viewBox="0 0 10 10" refX="10" refY="5" markerWidth="7"'
         ' markerHeight="7" orient="auto-start-reverse"><path d="M0 0L10 5L0 10z"/></marker></defs>',
+        f'<rect width="{width}" height="{height}" fill="#fff"/>',
     ]
     lines += [_svg_edge(edge, places) for edge in answer["edges"]]
     lines += [_svg_node(node, places[node["id"]], answer) for node in answer["nodes"]]
@@ -86,13 +87,16 @@ def _mermaid(text: str) -> str:
 
 
 def _places(answer: dict[str, Any]) -> dict[str, tuple[int, int]]:
+    """Each step from the root is a column, in the middle of the picture's height."""
     levels = _levels(answer)
+    tall = Counter(levels.values())
     rows: dict[int, int] = defaultdict(int)
-    least = min(levels.values(), default=0)
+    least, most = min(levels.values(), default=0), max(tall.values(), default=0)
     places = {}
     for node in answer["nodes"]:
-        level = levels[node["id"]] - least
-        places[node["id"]] = (10 + level * _COLUMN, 10 + rows[level] * _ROW)
+        level = levels[node["id"]]
+        above = (most - tall[level]) * _ROW // 2
+        places[node["id"]] = (10 + (level - least) * _COLUMN, 10 + above + rows[level] * _ROW)
         rows[level] += 1
     return places
 

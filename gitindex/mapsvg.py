@@ -6,9 +6,11 @@ import html
 import math
 from typing import NamedTuple
 
-SIZE = 1_000
 RADIUS = 300
 _CHARS = 40
+_LETTER = 7
+"""Wide enough for a letter of most fonts of this size."""
+SIZE = 2 * (RADIUS + 20 + _CHARS * _LETTER)
 
 
 class Node(NamedTuple):

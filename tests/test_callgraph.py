@@ -226,3 +226,14 @@ def test_an_overload_set_is_asked_by_its_body(repo: Repo) -> None:
     for name, called in (("f", "a.ts#g"), ("h", "b.py#k")):
         answer = ask(repo, name, direction=Direction.CALLEES)
         assert [edge["to"] for edge in answer["edges"]] == [called]
+
+
+def test_a_picture_has_a_ground_and_the_root_in_the_middle(still: Repo) -> None:
+    picture = ElementTree.fromstring(to_svg(ask(still, "helper")))
+    rects = picture.findall("{http://www.w3.org/2000/svg}rect")
+    assert rects[0].get("fill") == "#fff"
+    [root] = [
+        g for g in picture.iter("{http://www.w3.org/2000/svg}g") if g[0].text == "core.py#helper"
+    ]
+    middle = float(root[1].get("y", 0)) + float(root[1].get("height", 0)) / 2
+    assert abs(middle - float(picture.get("height", 0)) / 2) < 10

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import xml.dom.minidom
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
 from gitindex.errors import Exit, GitIndexError
 from gitindex.lens import NOW, Ask, answering
-from gitindex.mapsvg import Edge, Node, picture
+from gitindex.mapsvg import RADIUS, Edge, Node, picture
 from gitindex.repograph import page_rank
 from gitindex.repomap import CHARS_PER_TOKEN, Wanted, map_picture, read_sections, repo_map
 from gitindex.words import MapSection
@@ -176,3 +177,12 @@ def test_ranks_sum_to_one_and_follow_edges() -> None:
     assert focused["b"] == 0.0
     assert page_rank({}, {}) == {}
     assert page_rank({}, {"a": 0.0}) == {"a": 0.0}
+
+
+def test_every_label_of_the_picture_fits_on_it() -> None:
+    nodes = [Node(f"{'deep/' * 9}file{number}.py", 0.1) for number in range(16)]
+    drawn = ElementTree.fromstring(picture(nodes, []))
+    labels = [text.text or "" for text in drawn.iter("{http://www.w3.org/2000/svg}text")]
+    assert len(labels) == 16
+    half = float(drawn.get("width", 0)) / 2
+    assert all(RADIUS + 16 + 6.7 * len(label) < half for label in labels)
