@@ -37,7 +37,7 @@ def main() -> int:
             sys.stdout.flush()
         return code
     except GitIndexError as error:
-        return _complain(error)
+        return _complain(error, args)
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
@@ -46,19 +46,27 @@ def main() -> int:
     except OSError as error:
         where = f": {os.fsdecode(error.filename)}" if error.filename else ""
         return _complain(
-            GitIndexError(f"{error.strerror or error}{where}", "check its permissions and disk")
+            GitIndexError(f"{error.strerror or error}{where}", "check its permissions and disk"),
+            args,
         )
     except Exception as error:
         if os.environ.get("GITINDEX_TRACE"):
             raise
         return _complain(
-            GitIndexError(f"internal error: {error!r}", "set GITINDEX_TRACE=1 and report it")
+            GitIndexError(f"internal error: {error!r}", "set GITINDEX_TRACE=1 and report it"), args
         )
 
 
-def _complain(error: GitIndexError) -> int:
+def _complain(error: GitIndexError, args: list[str]) -> int:
+    """A line for people; and whoever asked for a structured answer gets one, also of a failure."""
     from gitindex.paths import safe_text
 
+    if "--json" in args:
+        import json
+
+        from gitindex.refusals import refused
+
+        sys.stdout.write(json.dumps(refused(error), ensure_ascii=True) + "\n")
     sys.stderr.write(f"gitindex: {safe_text(error.message)}\n")
     if error.hint:
         sys.stderr.write(f"  hint: {safe_text(error.hint)}\n")

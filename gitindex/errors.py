@@ -13,6 +13,9 @@ class Exit(IntEnum):
     ERROR = 4
 
 
+_STATUSES = {Exit.USAGE: "invalid_request", Exit.NO: "not_found", Exit.GATED: "unsupported"}
+
+
 class GitIndexError(Exception):
     """A failure with a message for people, a hint how to mend it, and an exit code."""
 
@@ -21,6 +24,20 @@ class GitIndexError(Exception):
         self.message = message
         self.hint = hint
         self.code = code
+
+    @property
+    def status(self) -> str:
+        """What a structured answer calls it."""
+        return _STATUSES.get(self.code, "error")
+
+
+class NotIndexed(GitIndexError):
+    """There is no store to ask."""
+
+    status = "not_indexed"
+
+    def __init__(self) -> None:
+        super().__init__("not indexed", "run `gitindex index`", Exit.GATED)
 
 
 class StoreError(GitIndexError):

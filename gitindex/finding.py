@@ -14,6 +14,7 @@ from gitindex.paths import find_worktree, safe_text
 from gitindex.queries import Filters
 from gitindex.search import search
 from gitindex.terminal import paint, say
+from gitindex.words import GateStatus
 
 __all__ = ["Wish", "find", "say", "say_found", "say_gated"]
 
@@ -62,8 +63,15 @@ def say_gated(closed: Gated, as_json: bool) -> int:
     if as_json:
         say(json.dumps(closed.envelope, ensure_ascii=True))
     else:
-        sys.stderr.write(f"gitindex: {closed.envelope['message']}\n  hint: run `gitindex index`\n")
+        sys.stderr.write(f"gitindex: {closed.envelope['message']}\n{_remedy(closed.envelope)}")
     return int(Exit.GATED)
+
+
+def _remedy(envelope: dict[str, Any]) -> str:
+    if envelope["status"] == GateStatus.NOT_READY:
+        return "  hint: run `gitindex wait`\n"
+    mends = {"create", "reindex"} & envelope["hints"].keys()
+    return "  hint: run `gitindex index`\n" if mends else ""
 
 
 def _say_results(answer: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from gitindex.atomic import remove
-from gitindex.errors import Exit, GitIndexError, ObjectMissing, StoreReplaced
+from gitindex.errors import GitIndexError, NotIndexed, ObjectMissing, StoreReplaced
 from gitindex.facts import FactsKey
 from gitindex.git.command import run_git
 from gitindex.git.interface import Repository
@@ -42,7 +42,7 @@ def survey(worktree: Worktree) -> dict[str, Any]:
     """What `collect` would remove; writes nothing."""
     database = open_reader(worktree.database)
     if database is None:
-        raise GitIndexError("not indexed", "run `gitindex index`", Exit.GATED)
+        raise NotIndexed
     try:
         with database.snapshot():
             gone = _gone_worktrees(worktree, database)
@@ -59,7 +59,7 @@ def collect(worktree: Worktree, report: Report) -> dict[str, Any]:
     SQLite first, the lexical index after: what SQLite knows is always searchable.
     """
     if not (os.path.exists(worktree.database) and os.path.exists(worktree.lexical)):
-        raise GitIndexError("not indexed", "run `gitindex index`", Exit.GATED)
+        raise NotIndexed
     with _runner(worktree, report), _session(worktree) as session:
         database = session.database
         gone = _gone_worktrees(worktree, database)

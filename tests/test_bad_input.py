@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -10,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from gitindex.face import create_store
+from gitindex.words import BuildKind
+from tests.mcp_client import job_running
 from tests.support import TIMEOUT, Repo
 
 READERS = (["status"], ["check"], ["search", "x"], ["jobs"], ["log"], ["doctor"])
@@ -59,7 +63,7 @@ def test_q21_unborn_head_without_an_index(repo: Repo, command: list[str]) -> Non
         ["nosuchcommand"], ["status", "--nosuchoption"], ["search"], ["search", "x", "--limit", "0"],
         ["search", "x", "--limit", "many"], ["search", "x", "--limit", "201"],
         ["wait", "--timeout", "-1"], ["wait", "--timeout", "soon"], ["run", "--once", "--wait"],
-        ["status", "extra"], ["wait", "--timeout", "nan"],
+        ["status", "extra"], ["wait", "--timeout", "nan"], ["symbols", "--kind", "klass"],
     ],
     ids=" ".join,
 )  # fmt: skip
@@ -67,7 +71,56 @@ def test_usage_errors_end_with_two(quiet: Repo, arguments: list[str]) -> None:
     done = quiet.gitindex(*arguments)
     _assert_clear(done, 2)
     assert "hint:" in done.stderr
+    assert "env var" not in done.stderr
     assert done.stdout == ""
+
+
+REFUSED = {
+    "not_found": ["refs", "gone.py:1:1"],
+    "invalid_request": ["docs", "--from", "soon"],
+    "unsupported": ["semantic", "run"],
+}
+
+
+@pytest.mark.parametrize("status", REFUSED)
+def test_who_asks_for_json_gets_json_also_of_a_refusal(quiet: Repo, status: str) -> None:
+    done = quiet.gitindex(*REFUSED[status], "--json")
+    answer = json.loads(done.stdout)
+    assert (answer["status"], done.returncode) == (status, REFUSAL_CODES[status])
+    assert f"gitindex: {answer['message']}\n" in done.stderr
+
+
+REFUSAL_CODES = {"not_found": 1, "invalid_request": 2, "unsupported": 3}
+
+
+def test_without_an_index_json_says_not_indexed(repo: Repo) -> None:
+    repo.write("a.py", "x = 1\n")
+    repo.commit()
+    for command in (["jobs"], ["gc"], ["decide", "list"], ["symbols", "x"], ["map"]):
+        done = repo.gitindex(*command, "--json")
+        answer = json.loads(done.stdout)
+        assert (answer["status"], answer["reason"], done.returncode) == ("not_indexed",) * 2 + (3,)
+
+
+def test_outside_of_a_repository_json_says_error(tmp_path: Path) -> None:
+    done = Repo(tmp_path).gitindex("search", "x", "--json")
+    assert (json.loads(done.stdout)["status"], done.returncode) == ("error", 4)
+
+
+def test_while_the_first_index_is_built_the_hint_is_to_wait(repo: Repo) -> None:
+    repo.write("a.py", "x = 1\n")
+    repo.commit()
+    create_store(repo.worktree)
+    with job_running(repo, BuildKind.CREATE):
+        done = repo.gitindex("symbols", "x")
+    assert (done.returncode, "`gitindex wait`" in done.stderr) == (3, True)
+
+
+def test_an_export_that_cannot_be_written_names_the_file(quiet: Repo, tmp_path: Path) -> None:
+    output = str(tmp_path / "none" / "tags")
+    done = quiet.gitindex("export", "--format", "ctags", "-o", output)
+    _assert_clear(done, 4)
+    assert f"cannot write {output}:" in done.stderr
 
 
 def test_a_broken_git_file(tmp_path: Path) -> None:

@@ -22,6 +22,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+_NOISE = " (env var: 'None')"  # typer says so of every option of a newer click
+
 Path = Annotated[str, typer.Option("--repo", "-C", help="A folder inside the work tree.")]
 At = Annotated[str, typer.Option("--at", help="Answer for this commit, tag or branch.")]
 Staged = Annotated[bool, typer.Option("--staged", help="Answer for the tree that is staged.")]
@@ -38,9 +40,8 @@ def run_cli(args: list[str]) -> int:
             error.show()
             return int(Exit.USAGE)
         asked = error.ctx.command_path if error.ctx else "gitindex"
-        raise GitIndexError(
-            error.format_message().replace("\n", " "), f"see `{asked} --help`", Exit.USAGE
-        ) from error
+        told = error.format_message().replace("\n", " ").replace(_NOISE, "")
+        raise GitIndexError(told, f"see `{asked} --help`", Exit.USAGE) from error
     except typer.Abort:
         return 130
     return code if isinstance(code, int) else int(Exit.OK)

@@ -15,6 +15,7 @@ from gitindex.export import export
 from gitindex.finding import say_gated
 from gitindex.lens import NOW, Ask, Lens, answering
 from gitindex.paths import find_worktree, inside_root, safe_text
+from gitindex.queries import KINDS
 from gitindex.reading import parse_span, read_lines
 from gitindex.slices import EXITS as SLICE_EXITS
 from gitindex.slices import parse_place, slice_file
@@ -25,6 +26,10 @@ from gitindex.terminal import paint, say
 
 def symbols(wanted: Wanted, path: str = ".", ask: Ask = NOW, as_json: bool = False) -> int:
     """Definitions by name, path and kind."""
+    if wanted.kind and wanted.kind not in KINDS:
+        raise GitIndexError(
+            f"no such kind: {wanted.kind}", f"one of {', '.join(sorted(KINDS))}", Exit.USAGE
+        )
     return _serve_symbols(path, ask, as_json, lambda lens: list_symbols(lens, wanted))
 
 
@@ -87,10 +92,17 @@ def write_export(form: str, path: str = ".", ask: Ask = NOW, output: str = "-") 
                 for piece in export(lens, form):
                     sys.stdout.buffer.write(piece)
             else:
-                write_atomic(os.path.abspath(output), b"".join(export(lens, form)))
+                _write(output, b"".join(export(lens, form)))
     except Gated as closed:
         return say_gated(closed, as_json=False)
     return int(Exit.OK)
+
+
+def _write(output: str, data: bytes) -> None:
+    try:
+        write_atomic(os.path.abspath(output), data)
+    except OSError as error:
+        raise GitIndexError(f"cannot write {output}: {error.strerror}") from error
 
 
 def _serve_symbols(

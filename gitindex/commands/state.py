@@ -10,7 +10,7 @@ from typing import Any
 
 from gitindex.answer import Gated
 from gitindex.decisions import MAX_PROOF_BYTES, check, commit, decision_fields, parse_proof
-from gitindex.errors import Exit, GitIndexError
+from gitindex.errors import Exit, GitIndexError, NotIndexed
 from gitindex.filestate import FileStateService
 from gitindex.filestate.ambiguity import Target, parse_target
 from gitindex.filestate.core import OPAQUE
@@ -245,5 +245,5 @@ def decide_forget(decision_id: int, path: str = ".") -> int:
 def _reader(path: str) -> Database:
     database = open_reader(find_worktree(path).database)
     if database is None:
-        raise GitIndexError("not indexed", "run `gitindex index`", Exit.GATED)
+        raise NotIndexed
     return database

@@ -10,7 +10,7 @@ import time
 from gitindex import face, hooks
 from gitindex.answer import Gated, serve
 from gitindex.config import SETTINGS, read_settings, unknown_settings
-from gitindex.errors import Exit, GitIndexError, StoreError
+from gitindex.errors import Exit, GitIndexError, NotIndexed, StoreError
 from gitindex.finding import say_gated
 from gitindex.freshness import judge
 from gitindex.gate import STALE_CREATE
@@ -165,7 +165,7 @@ def jobs(path: str = ".", limit: int = 20, as_json: bool = False) -> int:
     worktree = find_worktree(path)
     database = open_reader(worktree.database)
     if database is None:
-        raise GitIndexError("not indexed", "run `gitindex index`", Exit.GATED)
+        raise NotIndexed
     try:
         row = mapping.published(database, worktree.id)
         found = RefreshJobService(database, row.worktree_id, _no_head).history(limit) if row else []
@@ -235,7 +235,7 @@ def _writable(path: str) -> Worktree:
 def _opted_in(path: str) -> Worktree:
     worktree = find_worktree(path)
     if not os.path.isdir(worktree.store):
-        raise GitIndexError("not indexed", "run `gitindex index`", Exit.GATED)
+        raise NotIndexed
     return worktree
 
 

@@ -7,17 +7,16 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from gitindex.answer import Gated
-from gitindex.errors import Exit, GitIndexError
+from gitindex.errors import GitIndexError
 from gitindex.gate import add_probe_hint
 from gitindex.marker import Proof
 from gitindex.mcp.desk import Desk
 from gitindex.mcp.schema import Param, check_arguments
-from gitindex.paths import safe_text
+from gitindex.refusals import refusal, refused
 from gitindex.words import ProofOutcome
 
 MAX_BYTES = 256 * 1024
 _MARGIN = 512
-_STATUS = {Exit.USAGE: "invalid_request", Exit.NO: "not_found", Exit.GATED: "not_found"}
 
 Arguments = dict[str, Any]
 Answer = dict[str, Any]
@@ -44,21 +43,14 @@ def call(desk: Desk, tool: Tool, given: object) -> Answer:
         answer = _ask(desk, tool, asked)
         return _shrink(_page(tool, asked, answer) if tool.pages in answer else answer, MAX_BYTES)
     except GitIndexError as error:
-        status = _STATUS.get(error.code, "error")
-        told = refusal(status, error.message, error.hint)
-        return told | ({"untrusted": True} if status == "error" else {})  # git's own words
+        told = refused(error)
+        return told | ({"untrusted": True} if error.status == "error" else {})  # git's own words
     except OSError as error:
         return refusal("error", error.strerror or "input/output error", "try again")
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # noqa: BLE001 — the door: a panic in Rust is no Exception
         return refusal("error", f"internal error ({type(error).__name__})", "see `gitindex doctor`")
-
-
-def refusal(status: str, message: str, hint: str = "") -> Answer:
-    """An answer that is neither ok nor a closed gate."""
-    envelope: Answer = {"status": status, "message": safe_text(message)}
-    return envelope | ({"hints": {"remedy": safe_text(hint)}} if hint else {})
 
 
 def render(value: object) -> str:

@@ -15,9 +15,10 @@ from mcp.server.stdio import stdio_server
 
 from gitindex import __version__
 from gitindex.mcp.desk import Desk, Operation, home_of
-from gitindex.mcp.door import Answer, Tool, call, refusal, render
+from gitindex.mcp.door import Answer, Tool, call, render
 from gitindex.mcp.schema import input_schema
 from gitindex.mcp.tools import BY_NAME, INSTRUCTIONS, TOOLS
+from gitindex.refusals import refusal
 from gitindex.registry import Registry, state_folder
 
 THREADS = 4
