@@ -22,14 +22,17 @@ class Client(NamedTuple):
 
     file: str  # below the work tree, or below the home folder where it starts with `~`
     snippet: str  # in templates/mcp
+    variable: str = ""  # of the environment: names the folder of the file instead
 
 
 CLIENTS = {
     "claude": Client(".mcp.json", "mcp.json"),
-    "cursor": Client(".cursor/mcp.json", "mcp.json"),
+    "cursor": Client(".cursor/mcp.json", "cursor-mcp.json"),
     "vscode": Client(".vscode/mcp.json", "vscode-mcp.json"),
-    "codex": Client("~/.codex/config.toml", "codex-config.toml"),
+    "codex": Client("~/.codex/config.toml", "codex-config.toml", "CODEX_HOME"),
 }
+"""Claude Code and Codex start a server where the user works; the editors start it anywhere, and put
+the folder that is open in place of `${workspaceFolder}`."""
 
 
 class Change(NamedTuple):
@@ -52,12 +55,15 @@ def snippet(client: Client) -> bytes:
     python = json.dumps(sys.executable).encode()
     data = data.replace(b'"command": "gitindex"', b'"command": ' + python)
     data = data.replace(b'command = "gitindex"', b"command = " + python)
-    return data.replace(b'["mcp"]', b'["-m", "gitindex", "mcp"]')
+    return data.replace(b'["mcp"', b'["-m", "gitindex", "mcp"')
 
 
 def plan_change(client: Client, root: str) -> Change:
     """What to write, without writing it. Refuses a file that it does not understand."""
-    path = os.path.realpath(os.path.join(root, os.path.expanduser(client.file)))
+    file = os.path.expanduser(client.file)
+    if folder := os.environ.get(client.variable, ""):
+        file = os.path.join(folder, os.path.basename(file))
+    path = os.path.realpath(os.path.join(root, file))
     try:
         before = read_small(path)
     except OSError as error:

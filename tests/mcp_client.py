@@ -42,11 +42,11 @@ READERS: dict[str, dict[str, Any]] = {
 class Agent:
     """A client and the server process it started in `folder`."""
 
-    def __init__(self, folder: Path, state: Path) -> None:
+    def __init__(self, folder: Path, state: Path, *args: str) -> None:
         self.state = state
         self._parameters = StdioServerParameters(
             command=sys.executable,
-            args=["-m", "gitindex", "mcp"],
+            args=["-m", "gitindex", "mcp", *args],
             cwd=folder,
             env={**os.environ, "XDG_STATE_HOME": str(state)},
         )

@@ -14,16 +14,22 @@ from typing import Any
 
 import pytest
 
-from gitindex.clients import CLIENTS
+from gitindex.clients import CLIENTS, snippet
 from gitindex.commands.agents import SECTION
 from gitindex.mcp.door import Tool
 from gitindex.mcp.schema import input_schema
 from gitindex.mcp.tools import BY_NAME, TOOLS
-from tests.mcp_client import Inside, make_quiet
+from tests.mcp_client import Agent, Inside, make_quiet
 from tests.support import Repo
 
 DOCS = Path(__file__).parent.parent / "docs"
 PROJECT_CLIENTS = {"claude": "mcpServers", "cursor": "mcpServers", "vscode": "servers"}
+FILLED_IN = ["--repo", "${workspaceFolder}"]
+ARGS = {
+    "claude": ["mcp"],
+    "cursor": ["mcp", *FILLED_IN],
+    "vscode": ["mcp", *FILLED_IN],
+}
 
 
 def install(repo: Repo, client: str, *options: str, home: Path | None = None) -> str:
@@ -40,7 +46,9 @@ def test_install_writes_merges_and_keeps_what_was(repo: Repo, client: str) -> No
     assert "would write" in install(repo, client, "--dry-run")
     assert not path.exists()
     install(repo, client)
-    assert json.loads(path.read_text())[section]["gitindex"]["args"][-1] == "mcp"
+    entry = json.loads(path.read_text())[section]["gitindex"]
+    assert entry["args"][-len(ARGS[client]) :] == ARGS[client]
+    assert entry.get("type") == ("stdio" if client == "vscode" else None)
     theirs = {"other": 1, section: {"mine": {"command": "é"}, "gitindex": {"command": "old"}}}
     path.write_text(json.dumps(theirs, ensure_ascii=False))
     path.chmod(0o600)
@@ -48,7 +56,7 @@ def test_install_writes_merges_and_keeps_what_was(repo: Repo, client: str) -> No
     said = install(repo, client)
     merged = json.loads(path.read_text())
     assert (merged["other"], merged[section]["mine"]) == (1, {"command": "é"})
-    assert merged[section]["gitindex"]["args"][-1] == "mcp"
+    assert merged[section]["gitindex"] == entry
     backup = path.with_name(path.name + ".before-gitindex")
     assert backup.read_bytes() == before
     assert backup.name in said
@@ -71,6 +79,32 @@ def test_install_appends_to_codex_and_rewrites_nothing(repo: Repo, tmp_path: Pat
     done = repo.gitindex("mcp", "install", "--client", "codex", env={"HOME": str(tmp_path)})
     assert (done.returncode, "--client print" in done.stderr) == (4, True)
     assert "mine" in path.read_text()
+    done = repo.gitindex("mcp", "install", "--client", "codex", env={"CODEX_HOME": str(tmp_path)})
+    assert (done.returncode, (tmp_path / "config.toml").exists()) == (0, True)
+
+
+def test_without_a_command_on_the_path_our_own_python_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+    for client in CLIENTS.values():
+        told = snippet(client).decode()
+        assert json.dumps(sys.executable) in told
+        assert '["-m", "gitindex", "mcp"' in told
+
+
+def test_an_editor_starts_the_server_anywhere_and_names_the_folder(tmp_path: Path) -> None:
+    repo = make_quiet(Repo(tmp_path / "repo"))
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    with Agent(folder, tmp_path, "--repo", str(repo.path)) as agent:
+        assert agent.ask("search_codebase", query="helper")["results"]
+    with Agent(folder, tmp_path, *FILLED_IN) as agent:
+        answer = agent.ask("search_codebase", query="helper")
+        assert (answer["status"], "which codebase" in answer["message"]) == (
+            "invalid_request",
+            True,
+        )
 
 
 @pytest.mark.parametrize(
