@@ -20,7 +20,7 @@ from gitindex.graphnotes import Note, file_notes, note_fields
 from gitindex.lens import Lens
 from gitindex.paths import path_fields, safe_text
 from gitindex.syntax.kinds import FUNCTIONS, SCOPES, TYPES
-from gitindex.words import Direction, EdgeKind, Tier
+from gitindex.words import Direction, EdgeKind, Layer, Tier
 
 MAX_DEPTH = 10
 MAX_NODES = 2_000
@@ -60,13 +60,14 @@ class Edge(NamedTuple):
     path: str
     line: int
     tier: Tier
+    layer: Layer = Layer.SYNTACTIC
 
-    def order(self) -> tuple[bytes, bytes, str, bytes, int, str]:
+    def order(self) -> tuple[bytes, bytes, str, bytes, int, str, str]:
         ends = (
             self.source.encode("utf-8", "surrogateescape"),
             self.target.encode("utf-8", "surrogateescape"),
         )
-        return *ends, self.kind, os.fsencode(self.path), self.line, self.tier
+        return *ends, self.kind, os.fsencode(self.path), self.line, self.tier, self.layer
 
 
 def call_graph(lens: Lens, wanted: Wanted, memory: Memory | None = None) -> dict[str, Any]:
@@ -87,8 +88,9 @@ def call_graph(lens: Lens, wanted: Wanted, memory: Memory | None = None) -> dict
         "nodeCount": len(nodes),
         "edgeCount": len(edges),
         "truncated": walk.truncated,
-    } | layer_fields(walk.finder.project)
+    }
     files = {node.path for node in nodes} | {edge.path for edge in edges}
+    fields |= layer_fields(walk.finder.project, files)
     notes = [*walk.notes, *file_notes(walk.finder.project, files)]
     fields |= note_fields(notes, files, {node.id for node in nodes}, wanted.note_limit)
     definition = roots[0].definition
@@ -191,7 +193,7 @@ class Walk:
                 other = self._module(source)
             else:
                 continue
-            yield Edge(other.id, node.id, kind, site.path, site.line, site.tier), other
+            yield Edge(other.id, node.id, kind, *site[:2], site.tier, site.layer), other
 
     def _callees(self, node: Node) -> Iterator[tuple[Edge, Node]]:
         project = self.finder.project
@@ -201,15 +203,19 @@ class Walk:
         project.read([node.path])
         if node.definition is None:
             yield from self._imports(source, node)
-        known = known_uses(project, node.definition) if node.definition else {}
+        known = known_uses(project, node.path, node.definition)
         for place in project.places_in(node.path):
             if place.use in _CALLS and _belongs(source, place, node.definition):
-                sure = known.get((place.line, place.column))
-                if sure is None:
+                at = (place.line, place.column)
+                if at not in known:
                     yield from self._called(source, place, node)
-                else:
-                    kind, other = _CALLS[place.use], self.node(sure)
-                    yield Edge(node.id, other.id, kind, node.path, place.line, Tier.EXACT), other
+                elif (sure := known[at]) is not None:
+                    yield self._known(place, node, sure)
+
+    def _known(self, place: Occurrence, node: Node, sure: Definition) -> tuple[Edge, Node]:
+        other, kind = self.node(sure), _CALLS[place.use]
+        site = (node.path, place.line)
+        return Edge(node.id, other.id, kind, *site, Tier.EXACT, Layer.SEMANTIC), other
 
     def _called(self, source: Source, place: Occurrence, node: Node) -> Iterator[tuple[Edge, Node]]:
         binder = self.finder.binder
@@ -267,6 +273,7 @@ def _edge_fields(edge: Edge) -> dict[str, Any]:
         "kind": str(edge.kind),
         "site": {**path_fields(os.fsencode(edge.path)), "line": edge.line + 1},
         "tier": str(edge.tier),
+        "layer": str(edge.layer),
     }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from gitindex.binding.finder import Finder
-from gitindex.binding.known import layer_fields
+from gitindex.binding.known import kin, layer_fields
 from gitindex.binding.memory import Memory
 from gitindex.binding.project import Project
 from gitindex.binding.sites import Site
@@ -54,7 +54,12 @@ def find_references(lens: Lens, wanted: Wanted, memory: Memory | None = None) ->
         "references": [site_fields(finder.project, site) for site in shown],
         "truncated": len(found) > limit,
         "totalReferences": len(found),
-    } | layer_fields(finder.project)
+    }
+    for name, related in kin(finder.project, target.definitions).items():
+        if related:
+            fields[name] = [definition_fields(finder.project, d) for d in related[:limit]]
+    used = {d.path for d in target.definitions} | {site.path for site in sites}
+    fields |= layer_fields(finder.project, used)
     if target.local:  # a variable of one function: nothing outside of it can name it
         return lens.envelope(**fields, complete=True, unexplained=[])
     return lens.envelope(**fields, **certify(finder.project, target.name, sites).fields())

@@ -5,17 +5,21 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import shutil
 import stat
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from gitindex import face
 from gitindex.lens import Lens, answering
 from gitindex.runner import Request, Runner
+from gitindex.scip.schema import messages
 from gitindex.semantic import Outcome, Wanted, run
 from gitindex.store import semantic
 from tests.support import Repo
@@ -39,9 +43,43 @@ class Fake:
         """What its next runs do."""
         (self.folder / "plan.json").write_text(json.dumps(fields))
 
+    def say(
+        self, root: Path, marks: dict[str, str], relations: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        """What its next runs write, word for word.
+
+        A mark is `path:line:word`, 1-based, and what stands there: a symbol, with `=` before it where
+        it is defined. A relation says what a symbol implements.
+        """
+        found = messages()["Index"]()
+        found.metadata.tool_info.name = "scip-python"
+        found.metadata.project_root = root.as_uri()
+        documents: dict[str, Any] = {}
+        for mark, symbol in marks.items():
+            path, line, word = mark.split(":")
+            if path not in documents:
+                documents[path] = found.documents.add(relative_path=path)
+            text = (root / path).read_text().split("\n")[int(line) - 1]
+            column = re.search(rf"\b{word}\b", text).start()  # type: ignore[union-attr]
+            span = [int(line) - 1, column, column + len(word)]
+            added = documents[path].occurrences.add(range=span, symbol=_symbol(symbol.lstrip("=")))
+            if symbol.startswith("="):
+                added.symbol_roles = 1
+                info = documents[path].symbols.add(symbol=added.symbol)
+                if symbol[1:] in relations:
+                    over = _symbol(relations[symbol[1:]])
+                    info.relationships.add(symbol=over, is_implementation=True)
+        (self.folder / "index.scip").write_bytes(found.SerializeToString())
+        self.plan(mode="replay")
+
     def runs(self) -> int:
         path = self.folder / "runs"
         return len(path.read_text().splitlines()) if path.exists() else 0
+
+
+def _symbol(short: str) -> str:
+    """`local N` as it is; anything else is of the package `fake`."""
+    return short if short.startswith("local ") else f"scip-python python fake 1 {short}"
 
 
 def allow(repo: Repo) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from gitindex.callgraph import Wanted as WantedGraph
 from gitindex.callgraph import call_graph
 from gitindex.lens import answering
@@ -52,4 +54,117 @@ def test_semantic_facts_come_first(sem: Repo, fake: Fake) -> None:
     assert references(sem)["b.py:4"] == ("exact", "semantic")
     with answering(sem.worktree, ".") as lens:
         told = find_references(lens, Wanted("alpha"))["semanticLayer"]
-    assert told == {"current": 2, "stale": 1}
+    assert told == {"current": 2, "stale": 1, "stalePaths": ["c.py"]}
+
+
+BASES = """class Base:
+    def run(self):
+        return 1
+
+
+class Impl(Base):
+    def run(self):
+        return 2
+"""
+USES = """def use(thing, table):
+    thing.run()
+    table.run()
+    def helper():
+        return 1
+    return helper()
+
+
+def late(thing):
+    return thing.run()
+"""
+OTHER = """def other():
+    def helper():
+        return 2
+    return helper()
+"""
+MARKS = {
+    "bases.py:1:Base": "=`bases`/Base#", "bases.py:2:run": "=`bases`/Base#run().",
+    "bases.py:6:Impl": "=`bases`/Impl#", "bases.py:6:Base": "`bases`/Base#",
+    "bases.py:7:run": "=`bases`/Impl#run().",
+    "uses.py:1:use": "=`uses`/use().", "uses.py:2:run": "`bases`/Base#run().",
+    "uses.py:3:run": "`tables`/Table#run().", "uses.py:4:helper": "=local 0",
+    "uses.py:6:helper": "local 0", "uses.py:9:late": "=`uses`/late().",
+    "other.py:1:other": "=`other`/other().", "other.py:2:helper": "=local 0",
+    "other.py:4:helper": "local 0",
+}  # fmt: skip
+KIN = {"`bases`/Impl#": "`bases`/Base#", "`bases`/Impl#run().": "`bases`/Base#run()."}
+
+
+@pytest.fixture
+def kin(sem: Repo, fake: Fake) -> Repo:
+    """A class, one made from it, and calls that only an indexer understands."""
+    for name, text in (("bases.py", BASES), ("uses.py", USES), ("other.py", OTHER)):
+        sem.write(name, text)
+    sem.commit("classes")
+    refresh(sem)
+    fake.say(sem.path.resolve(), MARKS, KIN)
+    index_semantically(sem, RUN)
+    return sem
+
+
+def answer(repo: Repo, asked: str) -> dict[str, Any]:
+    with answering(repo.worktree, ".") as lens:
+        return find_references(lens, Wanted(asked))
+
+
+def found(repo: Repo, asked: str) -> dict[str, tuple[str, str]]:
+    listed = answer(repo, asked)["references"]
+    return {f"{r['path']}:{r['line']}": (r["tier"], r["layer"]) for r in listed}
+
+
+def test_what_the_layer_knows_to_be_another_symbol_is_no_reference(kin: Repo) -> None:
+    """Line 3 has the same name and is of a library; of line 10 the layer says nothing."""
+    assert found(kin, "Base.run") == {
+        "uses.py:2": ("exact", "semantic"), "uses.py:10": ("name", "syntactic"),
+    }  # fmt: skip
+
+
+def test_a_call_of_the_base_may_mean_what_overrides_it(kin: Repo) -> None:
+    assert found(kin, "Impl.run") == {
+        "uses.py:2": ("name", "semantic"), "uses.py:10": ("name", "syntactic"),
+    }  # fmt: skip
+    callers = {
+        (e["from"], e["kind"], e["layer"]) for e in edges(kin, "Impl.run", Direction.CALLERS)
+    }
+    assert callers == {
+        ("uses.py#use", "dynamic", "semantic"), ("uses.py#late", "dynamic", "syntactic"),
+    }  # fmt: skip
+
+
+def test_implementations_are_told(kin: Repo) -> None:
+    def names(asked: str, field: str) -> list[str]:
+        return [d["qualifiedName"] for d in answer(kin, asked).get(field, [])]
+
+    assert names("Base", "implementedBy") == ["Impl"]
+    assert names("Base.run", "implementedBy") == ["Impl.run"]
+    assert names("Impl.run", "implements") == ["Base.run"]
+    assert names("Impl.run", "implementedBy") == []
+    assert "implements" not in answer(kin, "use")
+
+
+def test_a_place_means_what_the_layer_says(kin: Repo) -> None:
+    (definition,) = answer(kin, "uses.py:2:11")["definitions"]
+    assert definition["qualifiedName"] == "Base.run"
+
+
+def test_x6_a_local_of_one_file_is_never_that_of_another(kin: Repo) -> None:
+    """Both files have a `local 0`."""
+    assert found(kin, "uses.py:6:12") == {"uses.py:6": ("exact", "syntactic")}
+    assert found(kin, "other.py#other.helper") == {"other.py:4": ("exact", "syntactic")}
+    (edge,) = edges(kin, "other.py#other", Direction.CALLEES)
+    assert (edge["to"], edge["layer"]) == ("other.py#other.helper", "syntactic")
+
+
+def test_what_is_of_a_library_is_no_callee(kin: Repo) -> None:
+    called = {
+        (e["to"], e["kind"], e["tier"], e["layer"]) for e in edges(kin, "use", Direction.CALLEES)
+    }
+    assert called == {
+        ("bases.py#Base.run", "call", "exact", "semantic"),
+        ("uses.py#use.helper", "call", "exact", "syntactic"),
+    }

@@ -20,6 +20,7 @@ from gitindex.scip.trust import read_trust
 from gitindex.scope import RefreshScope
 from gitindex.semantic import Wanted
 from gitindex.store import semantic
+from gitindex.store.places import NOWHERE
 from gitindex.words import FailureReason, JobStatus
 from tests.indexers import Fake, allow, dump, index_semantically, places, refresh, with_lens
 from tests.support import Repo, wait_for
@@ -73,9 +74,12 @@ def test_definitions_references_and_callers(sem: Repo) -> None:
         found = semantic.references(lens.rows, [identity])
         assert [ref.place.use for ref in found] == [0, 1, 3]  # definition, import, call
         (beta,) = semantic.find_identities(lens.rows, "beta")
-        assert [ref.enclosing for ref in found] == ["", "", beta]
-        inside = semantic.callees(lens.rows, semantic.definitions(lens.rows, [beta])[0])
-        assert identity in {ref.identity for ref in inside}
+        assert [ref.place.enclosing for ref in found] == [NOWHERE, NOWHERE, 0]  # 0: beta, of b.py
+        (defined,) = semantic.definitions(lens.rows, [beta])
+        inside = semantic.callees(lens.rows, b"b.py", (defined.line, defined.line))
+        assert [ref.place.line for ref in inside if ref.identity == identity] == [3]
+        outside = semantic.callees(lens.rows, b"b.py", None)
+        assert [ref.place.line for ref in outside if ref.identity == identity] == [0]
         assert semantic.symbols_at(lens.rows, b"b.py", 3, 12) == [identity]
         assert [d.name for d in semantic.file_definitions(lens.rows, b"a.py")] == ["alpha", "1"]
 
@@ -89,11 +93,10 @@ def test_s5_an_external_symbol_is_stored_as_external(sem: Repo) -> None:
         (identity,) = {
             i for (i,) in lens.rows("SELECT identity FROM semantic_symbols") if "print" in i
         }
-        assert semantic.is_external(lens.rows, identity)
         assert semantic.definitions(lens.rows, [identity]) == []
         assert [ref.path for ref in semantic.references(lens.rows, [identity])] == [b"b.py"]
         (alpha,) = semantic.find_identities(lens.rows, "alpha")
-        assert not semantic.is_external(lens.rows, alpha)
+        assert semantic.externals(lens.rows, [identity, alpha]) == {identity}
 
     with_lens(sem, ask)
 
@@ -268,21 +271,21 @@ def test_an_edit_makes_facts_stale_and_coming_back_needs_nothing(sem: Repo, fake
     only(sem)
     sem.write("b.py", B + "# later\n")
 
-    def ask(lens: Lens) -> tuple[list[bytes], int]:
+    def ask(lens: Lens) -> tuple[set[bytes], int]:
         (identity,) = semantic.find_identities(lens.rows, "alpha")
         found = semantic.references(lens.rows, [identity])
-        return semantic.stale_mentions(lens.rows, [identity]), len(found)
+        return set(semantic.coverage(lens.rows).stale), len(found)
 
-    assert with_lens(sem, ask) == ([b"b.py"], 1)
+    assert with_lens(sem, ask) == ({b"b.py"}, 1)
     sem.git("checkout", "-q", "-b", "side")
     sem.commit("on a branch")
     refresh(sem)
     assert only(sem).done.changed == 1
-    assert with_lens(sem, ask) == ([], 3)
+    assert with_lens(sem, ask) == (set(), 3)
     runs = fake.runs()
     sem.git("checkout", "-q", "-")
     refresh(sem)
-    assert with_lens(sem, ask) == ([], 3)
+    assert with_lens(sem, ask) == (set(), 3)
     assert fake.runs() == runs
 
 

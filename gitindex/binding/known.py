@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import Any
 
 from gitindex.binding.project import Project
 from gitindex.binding.sites import Site, make_site
 from gitindex.binding.source import Definition, enclosing
 from gitindex.facts import Occurrence, Use
+from gitindex.paths import safe_text
 from gitindex.store import semantic
-from gitindex.words import Layer, Tier
+from gitindex.syntax.kinds import TYPES
+from gitindex.words import Layer, Relation, Tier
+
+MAX_STALE = 20
+"""Stale paths that one answer names."""
+
+_At = tuple[str, int, int]  # path, line, column
 
 
 class Known:
@@ -18,37 +27,55 @@ class Known:
 
     def __init__(self, project: Project, targets: Iterable[Definition]) -> None:
         self._project = project
+        self._rows = project.lens.rows
         self._current = current_paths(project)
-        self._places: dict[tuple[str, int, int], semantic.Reference] = {}
-        self._targets: dict[str, Definition] = {}
-        rows = project.lens.rows
-        for target in targets if self._current else ():
-            raw = os.fsencode(target.path)
-            if raw in self._current:
-                for identity in semantic.symbols_at(rows, raw, target.line, target.column):
-                    self._targets[identity] = target
-        for found in semantic.references(rows, self._targets) if self._targets else ():
-            if found.place.use != Use.DEFINITION:
-                place = (os.fsdecode(found.path), found.place.line, found.place.column)
-                self._places[place] = found
+        self._targets = {i: t for t in targets for i in identities(project, t)}
+        self._known = {(t.path, t.ordinal) for t in self._targets.values()}
+        self._sure = self._references(self._targets)
+        self._above = {
+            above: target
+            for identity, target in self._targets.items()
+            if target.kind not in TYPES
+            for above in _overridden(self._rows, identity)
+            if above not in self._targets
+        }
 
     def allows(self, site: Site) -> bool:
-        """A file the layer has read decides itself what it refers to, if it knows the target."""
-        if not self._targets or os.fsencode(site.path) not in self._current:
+        """A file the layer has read decides itself what it refers to, if it knows the targets."""
+        known = all((d.path, d.ordinal) in self._known for d in site.targets)
+        if not known or os.fsencode(site.path) not in self._current or site[:3] in self._sure:
             return True
-        known = all(os.fsencode(d.path) in self._current for d in site.targets)
-        return not known or site[:3] in self._places or site.tier is Tier.NAME
+        return site.tier is Tier.NAME and site[:3] not in self._others
 
     def sites(self) -> Iterator[Site]:
-        """References the layer knows."""
-        for (path, line, column), found in sorted(self._places.items()):
+        """References the layer knows; one to what a target overrides may mean the target."""
+        yield from self._sites(self._sure, self._targets, Tier.EXACT)
+        maybe = self._references(self._above)
+        yield from self._sites(
+            {p: maybe[p] for p in maybe.keys() - self._sure.keys()}, self._above, Tier.NAME
+        )
+
+    @cached_property
+    def _others(self) -> set[_At]:
+        """Places where a symbol of the same name stands that is none of the targets."""
+        names = {target.name for target in self._targets.values()}
+        return {_at(found) for found in semantic.named(self._rows, names)} - self._sure.keys()
+
+    def _references(self, wanted: Iterable[str]) -> dict[_At, semantic.Reference]:
+        found = semantic.references(self._rows, wanted)
+        return {_at(one): one for one in found if one.place.use != Use.DEFINITION}
+
+    def _sites(
+        self, found: Mapping[_At, semantic.Reference], of: Mapping[str, Definition], tier: Tier
+    ) -> Iterator[Site]:
+        for (path, line, column), one in sorted(found.items()):
             source = self._project.source(path)
-            if source is None or found.place.end_line != line:
+            if source is None or one.place.end_line != line:
                 continue
-            place = Occurrence("", line, column, found.place.use, -1)
-            site = make_site(source, place, Tier.EXACT, (self._targets[found.identity],))
+            place = Occurrence("", line, column, one.place.use, -1)
+            site = make_site(source, place, tier, (of[one.identity],))
             yield site._replace(
-                end_column=found.place.end_column,
+                end_column=one.place.end_column,
                 layer=Layer.SEMANTIC,
                 enclosing=enclosing(source, line),
             )
@@ -59,10 +86,61 @@ def current_paths(project: Project) -> frozenset[bytes]:
     return _coverage(project).current
 
 
-def layer_fields(project: Project) -> dict[str, dict[str, int]]:
-    """How far the layer reaches: of so many paths it knows other bytes only, and is not asked."""
-    current, stale = map(len, _coverage(project))
-    return {"semanticLayer": {"current": current, "stale": stale}} if current or stale else {}
+def identities(project: Project, definition: Definition) -> list[str]:
+    """What the layer calls a definition."""
+    raw = os.fsencode(definition.path)
+    if raw not in current_paths(project):
+        return []
+    return semantic.defined_at(project.lens.rows, raw, definition.line, definition.column)
+
+
+def known_at(project: Project, path: str, line: int, column: int) -> list[Definition]:
+    """The definitions of what stands at a place; none where the layer cannot tell."""
+    raw, rows = os.fsencode(path), project.lens.rows
+    if raw not in current_paths(project):
+        return []
+    return _homes(project, semantic.symbols_at(rows, raw, line, column))
+
+
+def known_uses(
+    project: Project, path: str, definition: Definition | None
+) -> dict[tuple[int, int], Definition | None]:
+    """What the places inside a definition, or outside of all, stand for; None: nothing of this tree."""
+    raw, rows = os.fsencode(path), project.lens.rows
+    if raw not in current_paths(project):
+        return {}
+    lines = (definition.start_line, definition.end_line) if definition else None
+    uses = semantic.callees(rows, raw, lines)
+    wanted = {use.identity for use in uses}
+    known: dict[str, Definition | None] = dict.fromkeys(semantic.externals(rows, wanted))
+    for found in semantic.definitions(rows, wanted):
+        known.setdefault(found.identity, _defined_at(project, found))
+    return {use.place[:2]: known[use.identity] for use in uses if use.identity in known}
+
+
+def kin(project: Project, targets: Iterable[Definition]) -> dict[str, list[Definition]]:
+    """What the targets implement or override, and what does so with them, as far as it is in the tree."""
+    own = [identity for target in targets for identity in identities(project, target)]
+    rows = project.lens.rows
+    found = {
+        "implements": [other for i in own for other in _implemented(semantic.related(rows, i))],
+        "implementedBy": [other for i in own for other in _implemented(semantic.relating(rows, i))],
+    }
+    return {name: _homes(project, others) for name, others in found.items()}
+
+
+def layer_fields(project: Project, paths: Collection[str]) -> dict[str, dict[str, Any]]:
+    """How far the layer reaches: of so many paths it knows other bytes only, and is not asked.
+
+    `stalePaths` are those of the answer itself.
+    """
+    current, stale = _coverage(project)
+    if not current and not stale:
+        return {}
+    here = sorted(path for path in set(paths) if os.fsencode(path) in stale)
+    fields = {"current": len(current), "stale": len(stale)}
+    told = [safe_text(path) for path in here[:MAX_STALE]]
+    return {"semanticLayer": fields | ({"stalePaths": told} if told else {})}
 
 
 def _coverage(project: Project) -> semantic.Coverage:
@@ -75,28 +153,29 @@ def _coverage(project: Project) -> semantic.Coverage:
     return found
 
 
-def known_uses(project: Project, definition: Definition) -> dict[tuple[int, int], Definition]:
-    """What the places inside a definition stand for, by line and column."""
-    raw, rows = os.fsencode(definition.path), project.lens.rows
-    if raw not in current_paths(project):
-        return {}
-    inside = [
-        found
-        for found in semantic.file_definitions(rows, raw)
-        if definition.start_line <= found.line <= definition.end_line
-    ]
-    uses = [use for found in inside for use in semantic.callees(rows, found)]
-    homes = {
-        found.identity: (os.fsdecode(found.path), found.line, found.column)
-        for found in semantic.definitions(rows, {use.identity for use in uses})
-    }
-    known = {use: _defined_at(project, homes.get(use.identity)) for use in uses}
-    return {(use.place.line, use.place.column): found for use, found in known.items() if found}
+def _overridden(rows: semantic.Rows, identity: str) -> list[str]:
+    """What a member implements or overrides, however far up."""
+    found = [identity]
+    for one in found:  # grows while it is walked
+        found += [i for i in _implemented(semantic.related(rows, one)) if i not in found]
+    return found[1:]
 
 
-def _defined_at(project: Project, place: tuple[str, int, int] | None) -> Definition | None:
-    source = project.source(place[0]) if place else None
-    for symbol in source.symbols if source else ():
-        if place and (symbol.line, symbol.column) == place[1:]:
-            return symbol
-    return None
+def _implemented(relations: Iterable[tuple[str, Relation]]) -> list[str]:
+    return [other for other, kind in relations if kind is Relation.IMPLEMENTATION]
+
+
+def _homes(project: Project, wanted: Iterable[str]) -> list[Definition]:
+    rows = project.lens.rows
+    known = [_defined_at(project, found) for found in semantic.definitions(rows, wanted)]
+    return [found for found in known if found is not None]
+
+
+def _defined_at(project: Project, found: semantic.Definition) -> Definition | None:
+    source = project.source(os.fsdecode(found.path))
+    here = source.named(found.name) if source else []
+    return next((d for d in here if (d.line, d.column) == (found.line, found.column)), None)
+
+
+def _at(found: semantic.Reference) -> _At:
+    return os.fsdecode(found.path), found.place.line, found.place.column

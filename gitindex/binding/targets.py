@@ -6,6 +6,7 @@ import os
 import re
 from typing import NamedTuple
 
+from gitindex.binding.known import known_at
 from gitindex.binding.names import Meaning
 from gitindex.binding.places import Binder
 from gitindex.binding.source import Definition, Source, enclosing
@@ -98,6 +99,9 @@ def _at(binder: Binder, source: Source, line: int, column: int | None) -> Target
 
 
 def _meant(binder: Binder, source: Source, place: Occurrence) -> Target:
+    known = known_at(binder.project, source.path, place.line, place.column)
+    if known:
+        return Target(known[0].name, tuple(sorted(known, key=rank)))
     meaning = binder.meaning(source, place)
     if meaning.bound is not None:
         places = binder.project.places(place.name, [source.path]).get(source.path, [])

@@ -98,6 +98,10 @@ def _say_references(answer: dict[str, Any]) -> None:
         place = f"{found['path']}:{found['line']}"
         shown = safe_text(found["signature"] or found["name"])
         say(f"{paint('path', safe_text(place))}  {paint('kind', found['kind'])} {shown}")
+    for relation, told in (("implements", "implements"), ("implementedBy", "implemented by")):
+        for found in answer.get(relation, ()):
+            place = safe_text(f"{found['path']}:{found['line']}")
+            say(f"  {told} {paint('path', place)}  {safe_text(found['qualifiedName'])}")
     for found in answer["references"]:
         place = f"{found['path']}:{found['line']}:{found['column']}"
         around = f" in {found['enclosing']}" if "enclosing" in found else ""
@@ -115,7 +119,9 @@ def _say_certificate(answer: dict[str, Any], shown: int, what: str) -> None:
         )
     cut = ", cut" if answer["truncated"] else ""
     sure = "complete" if answer["complete"] else "perhaps not complete"
-    say(paint("dim", f"-- {shown} {what}{cut}; {sure}; {answer['freshness']['state']}"))
+    outdated = len(answer.get("semanticLayer", {}).get("stalePaths", ()))
+    stale = f"; semantic layer stale in {outdated} of these files" if outdated else ""
+    say(paint("dim", f"-- {shown} {what}{cut}; {sure}; {answer['freshness']['state']}{stale}"))
 
 
 def _say_graph(answer: dict[str, Any], direction: Direction) -> None:

@@ -1,8 +1,8 @@
 """Reading the semantic layer: symbols, references and callers by identity, at live paths only.
 
 Every function takes `rows`, the `Lens.rows` of the tree that is asked for: facts count where a live
-path has exactly the bytes they were computed from. `coverage` and `stale_mentions` say where they do
-not, so that an answer can disclose it and fall back to the syntactic layer. Writes nothing.
+path has exactly the bytes they were computed from. `coverage` says where they do not, so that an answer
+can disclose it and fall back to the syntactic layer. Writes nothing.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from gitindex.store.blobs import CHUNK
-from gitindex.store.places import Place, unpack_places
+from gitindex.store.places import NOWHERE, Place, unpack_places
 from gitindex.words import Relation
 
 Rows = Callable[..., list[Any]]
@@ -20,6 +20,8 @@ _LIVE = (
     " JOIN paths p ON p.id=f.path_id JOIN {live} l ON l.path=p.path AND l.oid=f.oid"
     " JOIN contexts c ON c.id=f.context_id"
 )
+_SHARED = "s.identity NOT LIKE 'local %'"
+_DEFINED = f"FROM semantic_definitions d JOIN file_semantic_facts f ON f.id=d.facts_id{_LIVE}"
 
 
 class Coverage(NamedTuple):
@@ -54,9 +56,7 @@ class Reference(NamedTuple):
 
     identity: str
     path: bytes
-    source: str
     place: Place
-    enclosing: str  # identity of the innermost definition around it, '' at module level
 
 
 class FactsRow(NamedTuple):
@@ -103,7 +103,7 @@ def find_identities(rows: Rows, name: str) -> list[str]:
         "SELECT DISTINCT s.identity FROM names n JOIN semantic_symbols s ON s.name_id=n.id"
         " JOIN semantic_definitions d ON d.symbol_id=s.id"
         f" JOIN file_semantic_facts f ON f.id=d.facts_id{_LIVE}"
-        " WHERE n.text=? AND s.identity NOT LIKE 'local %'",
+        f" WHERE n.text=? AND {_SHARED}",
         name,
     )
     return sorted({identity for (identity,) in found})
@@ -123,59 +123,40 @@ def references(rows: Rows, identities: Iterable[str]) -> list[Reference]:
     """Every place of these symbols, by path and line.
 
     `place.use` is facts.Use: DEFINITION, IMPORT, CALL, …; REFERENCE where the grammar says no more.
-    The callers of a symbol are the `enclosing` of its places with the use CALL.
     """
-    found = _chunked(
-        rows,
-        "SELECT s.identity, l.path, l.source, f.id, o.places"
-        " FROM semantic_symbols s JOIN semantic_occurrences o ON o.symbol_id=s.id"
-        f" JOIN file_semantic_facts f ON f.id=o.facts_id{_LIVE} WHERE s.identity IN ({{marks}})",
-        identities,
-    )
-    around = _identities_in(rows, {row[3] for row in found})
-    return sorted(
-        Reference(identity, path, source, place, around.get((facts, place.enclosing), ""))
-        for identity, path, source, facts, packed in found
-        for place in unpack_places(packed)
-    )
+    return _references(rows, "s.identity IN ({marks})", identities)
+
+
+def named(rows: Rows, names: Iterable[str]) -> list[Reference]:
+    """Every place of all symbols that are called so."""
+    wanted = "s.name_id IN (SELECT id FROM names WHERE text IN ({marks}))"
+    return _references(rows, wanted, names)
 
 
 def symbols_at(rows: Rows, path: bytes, line: int, column: int) -> list[str]:
-    """Identities at a place of a live path, `local N` included; 0-based, in bytes."""
-    found = rows(
-        "SELECT s.identity, o.places FROM paths p JOIN file_semantic_facts f ON f.path_id=p.id"
-        " JOIN {live} l ON l.path=p.path AND l.oid=f.oid"
-        " JOIN semantic_occurrences o ON o.facts_id=f.id"
-        " JOIN semantic_symbols s ON s.id=o.symbol_id WHERE p.path=?",
-        path,
-    )
+    """Identities at a place of a live path, 0-based, in bytes; locals have none outside of it."""
     here = (line, column)
-    return sorted(
-        {
-            identity
-            for identity, packed in found
-            for place in unpack_places(packed)
-            if place[:2] <= here < place[2:4]
-        }
-    )
+    return sorted({r.identity for r in _uses(rows, path) if r.place[:2] <= here < r.place[2:4]})
 
 
-def callees(rows: Rows, definition: Definition) -> list[Reference]:
-    """Every place inside a definition that is not inside one of its inner ones, and what is there."""
+def defined_at(rows: Rows, path: bytes, line: int, column: int) -> list[str]:
+    """Identities that a live path defines at a place, 0-based, in bytes; none for a local."""
     found = rows(
-        "SELECT s.identity, l.path, l.source, o.places, d.ordinal"
-        " FROM semantic_symbols own JOIN semantic_definitions d ON d.symbol_id=own.id"
-        f" JOIN file_semantic_facts f ON f.id=d.facts_id{_LIVE}"
-        " JOIN semantic_occurrences o ON o.facts_id=f.id"
-        " JOIN semantic_symbols s ON s.id=o.symbol_id WHERE own.identity=? AND l.path=?",
-        definition.identity, definition.path,
+        f"SELECT s.identity {_DEFINED}"
+        f" JOIN semantic_symbols s ON s.id=d.symbol_id AND {_SHARED}"
+        ' WHERE p.path=? AND d.line=? AND d."column"=?',
+        path, line, column,
     )  # fmt: skip
-    return sorted(
-        Reference(identity, path, source, place, definition.identity)
-        for identity, path, source, packed, ordinal in found
-        for place in unpack_places(packed)
-        if place.enclosing == ordinal
-    )
+    return sorted(identity for (identity,) in found)
+
+
+def callees(rows: Rows, path: bytes, lines: tuple[int, int] | None) -> list[Reference]:
+    """Every place inside the definitions that begin in some lines of a live path; None: in none."""
+    around = {NOWHERE}
+    if lines is not None:
+        sql = f"SELECT d.ordinal {_DEFINED} WHERE p.path=? AND d.line BETWEEN ? AND ?"
+        around = {ordinal for (ordinal,) in rows(sql, path, *lines)}
+    return [found for found in _uses(rows, path) if found.place.enclosing in around]
 
 
 def related(rows: Rows, identity: str) -> list[tuple[str, Relation]]:
@@ -188,30 +169,16 @@ def relating(rows: Rows, identity: str) -> list[tuple[str, Relation]]:
     return _relations(rows, "symbol_id", "target_id", identity)
 
 
-def is_external(rows: Rows, identity: str) -> bool:
-    """Is it known only from outside: used here, defined in no file of any context?"""
-    return bool(
-        rows(
-            "SELECT 1 FROM semantic_symbols s JOIN semantic_externals e ON e.symbol_id=s.id"
-            " WHERE s.identity=? AND NOT EXISTS"
-            " (SELECT 1 FROM semantic_definitions d WHERE d.symbol_id=s.id) LIMIT 1",
-            identity,
-        )
-    )
-
-
-def stale_mentions(rows: Rows, identities: Iterable[str]) -> list[bytes]:
-    """Live paths whose last known bytes mention these symbols, but not the bytes they have now."""
+def externals(rows: Rows, identities: Iterable[str]) -> set[str]:
+    """Those that are known only from outside: used here, defined in no file of any context."""
     found = _chunked(
         rows,
-        "SELECT DISTINCT l.path FROM semantic_symbols s"
-        " JOIN semantic_occurrences o ON o.symbol_id=s.id"
-        " JOIN file_semantic_facts f ON f.id=o.facts_id JOIN paths p ON p.id=f.path_id"
-        " JOIN {live} l ON l.path=p.path WHERE s.identity IN ({marks}) AND NOT EXISTS"
-        " (SELECT 1 FROM file_semantic_facts g WHERE g.path_id=p.id AND g.oid=l.oid)",
+        "SELECT s.identity FROM semantic_symbols s JOIN semantic_externals e ON e.symbol_id=s.id"
+        " WHERE s.identity IN ({marks}) AND NOT EXISTS"
+        " (SELECT 1 FROM semantic_definitions d WHERE d.symbol_id=s.id)",
         identities,
     )
-    return sorted({path for (path,) in found})
+    return {identity for (identity,) in found}
 
 
 def facts_rows(rows: Rows) -> list[FactsRow]:
@@ -260,15 +227,24 @@ def _relations(rows: Rows, wanted: str, given: str, identity: str) -> list[tuple
     return sorted({(other, Relation(kind)) for other, kind in found})
 
 
-def _identities_in(rows: Rows, facts: Iterable[int]) -> dict[tuple[int, int], str]:
-    """Identities of the definitions of some files, by file and ordinal."""
+def _references(rows: Rows, where: str, values: Iterable[Any]) -> list[Reference]:
     found = _chunked(
         rows,
-        "SELECT d.facts_id, d.ordinal, s.identity FROM semantic_definitions d"
-        " JOIN semantic_symbols s ON s.id=d.symbol_id WHERE d.facts_id IN ({marks})",
-        facts,
+        "SELECT s.identity, l.path, o.places"
+        " FROM semantic_symbols s JOIN semantic_occurrences o ON o.symbol_id=s.id"
+        f" JOIN file_semantic_facts f ON f.id=o.facts_id{_LIVE} WHERE {where}",
+        values,
     )
-    return {(fact, ordinal): identity for fact, ordinal, identity in found}
+    return sorted(
+        Reference(identity, path, place)
+        for identity, path, packed in found
+        for place in unpack_places(packed)
+    )
+
+
+def _uses(rows: Rows, path: bytes) -> list[Reference]:
+    """Every place of one live path, and what is there; locals are left out."""
+    return _references(rows, f"{_SHARED} AND p.path IN ({{marks}})", [path])
 
 
 def _chunked(rows: Rows, sql: str, values: Iterable[Any]) -> list[Any]:
