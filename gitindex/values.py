@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     __all__ = ["TYPE_CHECKING", "IntEnum", "NamedTuple", "StrEnum", "once"]
 else:
-    from _collections import _tuplegetter
+    from _operator import itemgetter  # `operator` without its Python part
 
     def once(make):
         """A function without arguments that is run at most once."""
@@ -37,7 +37,7 @@ else:
             names = made._fields = made.__match_args__ = tuple(made.__annotations__)
             made._defaults = {field: space[field] for field in names if field in space}
             for number, field in enumerate(names):
-                setattr(made, field, _tuplegetter(number, None))
+                setattr(made, field, property(itemgetter(number)))
             return made
 
     class NamedTuple(tuple, metaclass=_Shape):
