@@ -104,9 +104,11 @@ class Lens:
     def rows(self, sql: str, *values: Any) -> list[Any]:
         """Rows of every part: `{live}` is the tree, `{symbols}` and so on are its facts.
 
-        Order and limit hold within a part only.
+        Order and limit hold within a part only. Facts of two parts may be in one table: a question
+        that names no part of the tree is asked of it once.
         """
-        return [row for part in self._parts for row in self._db.rows(_fill(sql, part), *values)]
+        asked = dict.fromkeys(_fill(sql, part) for part in self._parts)
+        return [row for text in asked for row in self._db.rows(text, *values)]
 
     def read(self, paths: Iterable[bytes]) -> dict[bytes, bytes]:
         """The bytes of live paths; those without content here are left out."""

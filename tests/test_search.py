@@ -199,6 +199,12 @@ def test_an_edit_is_in_the_next_answer(library: Repo) -> None:
     assert "pkg/uses.py" in _paths(library, "foo")
 
 
+def test_an_edit_doubles_nothing_of_the_other_files(library: Repo) -> None:
+    before = _find(library, "foo")["results"]
+    library.write("new.py", "x = 1\n")
+    assert _find(library, "foo")["results"] == before
+
+
 def test_an_edited_file_stays_where_its_text_belongs(library: Repo) -> None:
     """The score of a text that no index holds is what it would be with one."""
     for number in range(6):
