@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
@@ -12,7 +13,7 @@ from gitindex.languages import extractor_id
 from gitindex.lens import Lens
 from gitindex.lexical import NAME_BOOST, USUAL_LENGTH, Asked, LexicalMemory
 from gitindex.purpose import place_of
-from gitindex.queries import Query, path_matches
+from gitindex.queries import Query, is_below, path_matches
 from gitindex.ranking import Rarity, asked_terms, bm25
 from gitindex.snippets import count_terms, holds_phrases
 from gitindex.tokens import MAX_REPEATS, decode_text, terms_of, words_of
@@ -225,6 +226,7 @@ class Collector:
             name = path.decode("utf-8", "replace")
             if (
                 (not filters.languages or language in filters.languages)
+                and (not filters.below or is_below(filters.below, os.fsdecode(path)))
                 and (not filters.paths or path_matches(filters.paths, name))
                 and not (filters.not_paths and path_matches(filters.not_paths, name))
                 and (not filters.places or place_of(name) in filters.places)

@@ -68,6 +68,7 @@ class Filters(NamedTuple):
     must: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     places: tuple[str, ...] = ()
+    below: tuple[str, ...] = ()  # folders or files of the tree, by their whole path
 
     def merged(self, other: Filters) -> Filters:
         """Both sets of filters."""
@@ -138,6 +139,11 @@ def known_language(name: str) -> str | None:
     """The language a user means: by its name, or by an extension."""
     lowered = name.lower().lstrip(".")
     return lowered if lowered in BY_NAME else _ALIASES.get(lowered)
+
+
+def is_below(folders: Iterable[str], path: str) -> bool:
+    """Is a path one of the folders, or in one?"""
+    return any(path == folder or path.startswith(f"{folder}/") for folder in folders)
 
 
 def path_matches(patterns: Iterable[str], path: str) -> bool:

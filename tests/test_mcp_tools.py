@@ -416,6 +416,30 @@ def test_many_calls_at_once(agent: Agent) -> None:
     assert agent.ask_at_once(calls) == alone * 4
 
 
+def test_a_folder_narrows_a_search_and_focuses_a_map(agent: Agent, repo: Repo) -> None:
+    for folder in ("lib", "src/lib", "library", "web"):
+        repo.write(f"{folder}/part.py", f"def helper():\n    return '{folder}'\n")
+    (repo.path / "empty").mkdir()
+    repo.commit()
+    root = os.path.realpath(repo.path)
+    agent.manage("create", root, waitSeconds=60)
+
+    def found(below: str) -> list[str]:
+        answer = agent.ask("search_codebase", path=f"{root}/{below}", query="helper")
+        assert answer["codebaseRoot"] == root
+        assert answer.get("within", "") == ("" if below == "empty" else below)
+        return sorted(result["path"] for result in answer["results"])
+
+    everywhere = [f"{folder}/part.py" for folder in ("lib", "library", "src/lib", "web")]
+    assert found("") == found("empty") == everywhere
+    assert found("lib") == found("lib/part.py") == ["lib/part.py"]
+    assert found("src") == ["src/lib/part.py"]
+    repo.write("lib/new.py", "def helper(): pass\n")
+    assert found("lib") == ["lib/new.py", "lib/part.py"]
+    told = agent.ask("repo_map", path=f"{root}/web", tokens=100)["map"]
+    assert told.startswith("web/part.py")
+
+
 def test_status_can_wait_for_a_job_of_others(agent: Agent, quiet: Repo) -> None:
     agent.manage("create", quiet.path)
     with job_running(quiet, BuildKind.REFRESH):

@@ -13,19 +13,23 @@ from gitindex.lens import Ask, Lens, answering
 from gitindex.mcp.desk import Desk
 from gitindex.mcp.door import Answer, Arguments
 from gitindex.observe import prove
-from gitindex.paths import Worktree, normalize_rel_path
+from gitindex.paths import Worktree, normalize_rel_path, safe_text
 from gitindex.words import GateStatus
 
 MAP_TOKENS = 20_000
 
 
 def search_codebase(desk: Desk, asked: Arguments) -> Answer:
-    """Ranked places for a query."""
+    """Ranked places for a query, in the folder that was asked about."""
+    from gitindex.queries import Filters
     from gitindex.search import search
 
     with opened(desk, asked) as lens:
         wanted = asked["offset"] + asked["limit"]
-        return search(lens, asked["query"], wanted, memory=desk.lexical)
+        below = _folder(desk, lens, asked["path"])
+        filters = Filters(below=below)
+        answer = search(lens, asked["query"], wanted, filters, memory=desk.lexical)
+    return answer | ({"within": safe_text(below[0])} if below else {})
 
 
 def file_outline(desk: Desk, asked: Arguments) -> Answer:
@@ -90,10 +94,10 @@ def repo_map(desk: Desk, asked: Arguments) -> Answer:
     """The files that matter most and their signatures, as text: its fields would say it twice."""
     from gitindex.repomap import Wanted, read_sections, repo_map
 
-    focus = (asked["focus"],) if asked["focus"] else ()
-    wanted = Wanted(asked["tokens"], focus, read_sections([asked["include"]]))
+    include = read_sections([asked["include"]])
     with opened(desk, asked) as lens:
-        answer = repo_map(lens, wanted)
+        focus = (asked["focus"],) if asked["focus"] else _folder(desk, lens, asked["path"])
+        answer = repo_map(lens, Wanted(asked["tokens"], focus, include))
     told = {name: value for name, value in answer.items() if not isinstance(value, list)}
     more = min(2 * asked["tokens"], MAP_TOKENS)
     goes_on = answer["truncated"] and more > asked["tokens"]
@@ -126,6 +130,21 @@ def opened(desk: Desk, asked: Arguments) -> Iterator[Lens]:
         if asked["debug"] and closed.envelope["status"] == GateStatus.NOT_READY:
             add_debug_hint(closed.envelope, prove(worktree))
         raise
+
+
+def _folder(desk: Desk, lens: Lens, path: str) -> tuple[str, ...]:
+    """The folder that was asked about, below the root: nothing if that is all, or not in the tree."""
+    root = lens.worktree.root
+    here = desk.absolute(path) if path else root
+    if here == root:
+        return ()
+    folder = here[len(root) + 1 :]
+    raw = os.fsencode(folder)
+    held = lens.rows(
+        "SELECT 1 FROM {live} l WHERE l.path=? OR (l.path>? AND l.path<?) LIMIT 1",
+        raw, raw + b"/", raw + b"0",
+    )  # fmt: skip
+    return (folder,) if held else ()
 
 
 def inside(worktree: Worktree, file: str) -> str:

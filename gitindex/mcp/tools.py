@@ -17,6 +17,7 @@ INSTRUCTIONS = (
 )
 
 PATH = Param("path", "path", "Folder in the codebase; default: where the server was started.", "")
+FOLDER = Param("path", "path", "Folder to look in; default: all of the server's codebase.", "")
 FILE = Param("file", "path", "File, relative to the codebase root, or absolute.")
 STRICT = Param("strict", "boolean", "Answer `not_ready` while any job runs.", False)
 DEBUG = Param("debug", "boolean", "More hints in refusals.", False)
@@ -43,7 +44,7 @@ TOOLS = (
                 'Any text; "phrases"; filters path: -path: lang: kind: must: exclude: in:',
                 most=MAX_QUERY,
             ),
-            PATH,
+            FOLDER,
             limit(10),
             OFFSET,
             STRICT,
@@ -137,7 +138,7 @@ TOOLS = (
             Param("tokens", "integer", "The budget.", 1_000, least=100, most=asking.MAP_TOKENS),
             Param("focus", "path", "File or folder of the tree to look from.", ""),
             Param("include", "text", f"Sections: {', '.join(MapSection)}.", "", most=200),
-            PATH,
+            FOLDER,
             AT,
             STRICT,
             DEBUG,
