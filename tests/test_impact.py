@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 
 import pytest
@@ -128,6 +129,34 @@ def test_affected_tests_follow_imports(project: Repo) -> None:
 def test_without_an_index_nothing_is_blocked(repo: Repo) -> None:
     repo.write("a.py", "")
     repo.commit()
-    done = repo.gitindex("impact", "--staged", "--dangling")
-    assert done.returncode == 0
-    assert "nothing was checked" in done.stderr
+    for flag in ("--dangling", "--tests"):
+        done = repo.gitindex("impact", "--staged", flag)
+        assert (done.returncode, done.stdout) == (0, "")
+        assert "nothing was checked" in done.stderr
+        told = repo.gitindex("impact", "--staged", flag, "--json")
+        assert (json.loads(told.stdout)["status"], told.returncode) == ("not_indexed", 3)
+
+
+def test_the_gates_prove_which_tree_they_looked_at(project: Repo) -> None:
+    replace(project, "pkg/core.py", "def build", "def make")
+    answer = project.answer("impact", "--staged", "--dangling")
+    assert answer["dangling"] == [
+        {"path": "pkg/cli.py", "line": 1, "name": "build", "missingFrom": "pkg/core.py"}
+    ]
+    tests = project.answer("impact", "--staged", "--tests")
+    assert answer["receipt"] == tests["receipt"]
+    assert answer["receipt"]["overlayDigest"]
+    assert answer["freshness"]["overlayPaths"] == 1
+
+
+def test_what_is_no_code_is_no_test(project: Repo) -> None:
+    project.write("tests/requirements.txt", "six\n")
+    project.write("tests/test_new.py", "def test_new(): pass\n")
+    project.git("add", "-A")
+    assert project.answer("impact", "--staged", "--tests")["tests"] == ["tests/test_new.py"]
+    assert project.answer("impact", "--staged")["tests"] == ["tests/test_new.py"]
+
+
+def test_three_dots_are_not_taken_for_two(project: Repo) -> None:
+    done = project.gitindex("impact", "HEAD...HEAD")
+    assert (done.returncode, "merge-base" in done.stderr) == (2, True)

@@ -96,4 +96,9 @@ def test_settings_are_listed_and_unknown_ones_told(quiet: Repo) -> None:
     assert "gitindex.strict     true (local)" in done.stdout
     assert "gitindex.enabled    true " in done.stdout
     assert done.stderr == "gitindex: unknown setting gitindex.speed\n"
-    assert quiet.answer("config")["unknown"] == ["speed"]
+    answer = quiet.answer("config")
+    assert answer["unknown"] == ["speed"]
+    told = {
+        setting["name"]: (setting["value"], setting["origin"]) for setting in answer["settings"]
+    }
+    assert (told["strict"], told["enabled"]) == (("true", "local"), ("true", None))

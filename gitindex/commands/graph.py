@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from gitindex.answer import Gated
 from gitindex.callgraph import Wanted as WantedGraph
@@ -15,11 +15,11 @@ from gitindex.drawing import FORMATS
 from gitindex.errors import Exit, GitIndexError
 from gitindex.finding import say_gated
 from gitindex.impact.change import Change, comparing, parse_range
-from gitindex.impact.dangling import find_dangling
+from gitindex.impact.dangling import Dangling, find_dangling
 from gitindex.impact.reach import affected_tests
 from gitindex.impact.reach import impact as find_impact
 from gitindex.lens import NOW, Ask, Lens, answering
-from gitindex.paths import find_worktree, inside_root, safe_text
+from gitindex.paths import find_worktree, inside_root, path_fields, safe_text
 from gitindex.references import Wanted as WantedReferences
 from gitindex.references import find_references
 from gitindex.terminal import paint, say
@@ -171,42 +171,69 @@ def impact(
 
 def dangling(wanted: str, staged: bool, path: str = ".", as_json: bool = False) -> int:
     """Refuse a change that leaves references behind: exit 1, with their places."""
-    found = _compare(wanted, staged, path, find_dangling)
-    if as_json:
-        listed = [{**d._asdict(), "path": safe_text(d.path), "line": d.line + 1} for d in found]
-        say(json.dumps({"status": "ok", "dangling": listed}, ensure_ascii=True))
-    else:
-        for d in found:
-            say(safe_text(f"{d.path}:{d.line + 1}: `{d.name}` is gone from {d.missing_from}"))
-    return int(Exit.NO if found else Exit.OK)
+
+    def question(change: Change) -> dict[str, Any]:
+        listed = [_dangling_fields(found) for found in find_dangling(change)]
+        return change.after.lens.envelope(dangling=listed)
+
+    answer, code = _compare(wanted, staged, path, as_json, question)
+    if answer is None:
+        return code
+    if not as_json:
+        for found in answer["dangling"]:
+            place = f"{found['path']}:{found['line']}"
+            say(safe_text(f"{place}: `{found['name']}` is gone from {found['missingFrom']}"))
+    return int(Exit.NO if answer["dangling"] else Exit.OK)
 
 
 def reached_tests(wanted: str, staged: bool, path: str = ".", as_json: bool = False) -> int:
     """The test files that reach a change."""
-    found = _compare(wanted, staged, path, affected_tests)
-    if as_json:
-        say(json.dumps({"status": "ok", "tests": [safe_text(name) for name in found]}))
-    else:
-        for name in found:
-            say(safe_text(name))
-    return int(Exit.OK)
 
+    def question(change: Change) -> dict[str, Any]:
+        return change.after.lens.envelope(
+            tests=[safe_text(name) for name in affected_tests(change)]
+        )
 
-Found = TypeVar("Found")
+    answer, code = _compare(wanted, staged, path, as_json, question)
+    if answer is not None and not as_json:
+        for name in answer["tests"]:
+            say(name)
+    return code
 
 
 def _compare(
-    wanted: str, staged: bool, path: str, question: Callable[[Change], list[Found]]
-) -> list[Found]:
-    """Nothing where there is no index to ask: a gate that cannot look must not block a commit."""
+    wanted: str,
+    staged: bool,
+    path: str,
+    as_json: bool,
+    question: Callable[[Change], dict[str, Any]],
+) -> tuple[dict[str, Any] | None, int]:
+    """The answer, printed already if it is wanted as JSON, and an exit code.
+
+    Without an index there is none: a gate that cannot look says so, and must not block a commit.
+    """
     try:
         with comparing(find_worktree(path), path, parse_range(wanted, staged)) as change:
-            return question(change)
-    except Gated:
+            answer = question(change)
+    except Gated as closed:
+        if as_json:
+            return None, say_gated(closed, as_json)
         sys.stderr.write(
             "gitindex: not indexed, nothing was checked\n  hint: run `gitindex index`\n"
         )
-        return []
+        return None, int(Exit.OK)
+    if as_json:
+        say(json.dumps(answer, ensure_ascii=True))
+    return answer, int(Exit.OK)
+
+
+def _dangling_fields(found: Dangling) -> dict[str, Any]:
+    return {
+        **path_fields(os.fsencode(found.path)),
+        "line": found.line + 1,
+        "name": found.name,
+        "missingFrom": safe_text(found.missing_from),
+    }
 
 
 def _say_impact(answer: dict[str, Any]) -> None:

@@ -8,18 +8,19 @@ import sys
 import time
 
 from gitindex import face, hooks
-from gitindex.answer import Gated, serve
-from gitindex.config import SETTINGS, read_settings, unknown_settings
+from gitindex.answer import Gated
+from gitindex.config import SETTINGS, Setting, Value, read_settings, unknown_settings
 from gitindex.errors import Exit, GitIndexError, NotIndexed, StoreError
 from gitindex.finding import say_gated
 from gitindex.freshness import judge
 from gitindex.gate import STALE_CREATE
 from gitindex.git.interface import Head
 from gitindex.jobs import Job, RefreshJobService
+from gitindex.lens import answering
 from gitindex.lock import is_held
 from gitindex.log import read_log
 from gitindex.observe import observe
-from gitindex.paths import Worktree, find_worktree, safe_text
+from gitindex.paths import Worktree, find_worktree, path_fields, safe_text
 from gitindex.progress import progress_bar
 from gitindex.spool import IMMEDIATE, Pace, append_event
 from gitindex.store import mapping
@@ -145,18 +146,19 @@ def wait(path: str = ".", timeout: float = 60.0) -> int:
 
 def skipped(path: str = ".", as_json: bool = False) -> int:
     """Every tracked path without content in the index, and why."""
-    worktree = find_worktree(path)
     try:
-        with serve(worktree, path) as served:
+        with answering(find_worktree(path), path) as lens:
+            served = lens.served
             rows = mapping.skipped(served.database, served.published.worktree_id)
+            listed = [{**path_fields(name), "reason": reason} for name, reason in rows]
+            answer = lens.envelope(skipped=listed)
     except Gated as closed:
         return say_gated(closed, as_json)
     if as_json:
-        listed = [{"path": safe_text(name), "reason": reason} for name, reason in rows]
-        say(json.dumps({"status": "ok", "skipped": listed}, ensure_ascii=True))
+        say(json.dumps(answer, ensure_ascii=True))
     else:
-        for name, reason in rows:
-            say(f"{reason:<14} {safe_text(name)}")
+        for row in listed:
+            say(f"{row['reason']:<14} {row['path']}")
     return int(Exit.OK)
 
 
@@ -183,18 +185,24 @@ def config(path: str = ".", as_json: bool = False) -> int:
     """Every setting, its value, and where it was set; those nobody knows are told by name."""
     values = read_settings(find_worktree(path))
     unknown = unknown_settings(values)
+    set_ = {value.name: value for value in values}
+    rows = [(setting, set_.get(setting.name)) for setting in SETTINGS]
     if as_json:
-        listed = [{**v._asdict(), "value": safe_text(v.value)} for v in values]
+        listed = [_setting_fields(setting, value) for setting, value in rows]
         say(json.dumps({"status": "ok", "settings": listed, "unknown": unknown}))
         return int(Exit.OK)
-    set_ = {value.name: value for value in values}
-    for setting in SETTINGS:
-        value = set_.get(setting.name)
+    for setting, value in rows:
         told = f"{safe_text(value.value)} ({value.origin})" if value else setting.default
         say(f"gitindex.{setting.name:<10} {told:<20} {setting.meaning}")
     for name in unknown:
         sys.stderr.write(f"gitindex: unknown setting gitindex.{name}\n")
     return int(Exit.OK)
+
+
+def _setting_fields(setting: Setting, value: Value | None) -> dict[str, str | None]:
+    """`origin` is null where the default is in force."""
+    told = safe_text(value.value) if value else setting.default
+    return {"name": setting.name, "value": told, "origin": value.origin if value else None}
 
 
 def log(path: str = ".", limit: int = 40) -> int:
@@ -244,6 +252,7 @@ def _no_head() -> Head:
 
 
 def _job_fields(job: Job) -> dict[str, object]:
+    """As the queue has it: the columns of `refresh_jobs`."""
     fields = job._asdict()
     fields["scope"] = json.loads(job.scope.to_json())
     return fields

@@ -34,9 +34,13 @@ def parse_range(text: str, staged: bool) -> Between:
             raise GitIndexError("give a range or --staged, not both", code=Exit.USAGE)
         return Between(Ask(at="HEAD"), Ask(staged=True))
     old, dots, new = text.partition("..")
-    if dots and not (old and new.strip(".")):
+    if new.startswith("."):
+        raise GitIndexError(
+            "three dots are not understood", "`$(git merge-base A B)..B`, or A..B", Exit.USAGE
+        )
+    if dots and not (old and new):
         raise GitIndexError("give both ends of a range: A..B", code=Exit.USAGE)
-    after = Ask(at=new.lstrip(".")) if dots else NOW
+    after = Ask(at=new) if dots else NOW
     return Between(Ask(at=old or "HEAD"), after)
 
 

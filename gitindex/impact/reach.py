@@ -10,6 +10,7 @@ from gitindex.binding.finder import Finder
 from gitindex.binding.project import Project
 from gitindex.binding.source import Definition, place_of
 from gitindex.impact.change import Change, ChangedSymbol, Difference
+from gitindex.languages import TEXT
 from gitindex.paths import path_fields
 from gitindex.purpose import is_test
 from gitindex.words import Tier
@@ -17,6 +18,7 @@ from gitindex.words import Tier
 MAX_REACHED = 500
 """Symbols that are followed and shown."""
 MAX_DEPTH = 10
+_NO_CODE = frozenset({TEXT, "json", "yaml", "toml", "markdown", "html", "css"})
 
 
 class Reached(NamedTuple):
@@ -31,8 +33,7 @@ def impact(change: Change, depth: int) -> dict[str, Any]:
     """Changed symbols, and the symbols, files and tests they reach, as an envelope."""
     reached, cut = _reached(change, max(1, min(depth, MAX_DEPTH)))
     files = {r.definition.path for r in reached} | importing_files(change)
-    tests = {path for path in files | set(change.paths) if is_test(path)}
-    live = change.after.project
+    tests = _tests(change, files | set(change.paths))
     return change.after.lens.envelope(
         base=change.before.lens.overlay.commit or change.before.lens.overlay.tree,
         changedFiles=[
@@ -42,16 +43,14 @@ def impact(change: Change, depth: int) -> dict[str, Any]:
         changedSymbols=[_changed_fields(found) for found in change.symbols],
         reached=[_reached_fields(found) for found in reached],
         files=_shown(files - set(change.paths)),
-        tests=_shown(path for path in tests if live.source(path) is not None),
+        tests=_shown(tests),
         truncated=cut,
     )
 
 
 def affected_tests(change: Change) -> list[str]:
     """Test files of the new tree that reach a changed file through imports, or are one."""
-    reached = importing_files(change) | set(change.paths)
-    live = change.after.project
-    return sorted(p for p in reached if is_test(p) and live.source(p) is not None)
+    return sorted(_tests(change, importing_files(change) | set(change.paths)))
 
 
 def importing_files(change: Change) -> set[str]:
@@ -64,6 +63,12 @@ def importing_files(change: Change) -> set[str]:
         ring = found - reached
         reached |= ring
     return reached - set(change.paths)
+
+
+def _tests(change: Change, paths: Iterable[str]) -> set[str]:
+    """Those of the new tree that can be run as tests."""
+    sources = (change.after.project.source(path) for path in paths if is_test(path))
+    return {s.path for s in sources if s is not None and s.origin.language not in _NO_CODE}
 
 
 def _importers(project: Project, targets: set[str]) -> set[str]:
