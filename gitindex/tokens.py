@@ -50,10 +50,16 @@ def _terms(word: str) -> tuple[str, ...]:
 class _Cache(dict[str, tuple[str, ...]]):
     """The terms of words seen before; a plain dict is half the cost of a cached function."""
 
+    def __init__(self) -> None:
+        self.plain: set[str] = set()  # words that are their own only term: most of a text
+
     def __missing__(self, word: str) -> tuple[str, ...]:
         if len(self) >= _MAX_CACHED:
             self.clear()
+            self.plain.clear()
         terms = self[word] = _terms(word)
+        if terms == (word,):
+            self.plain.add(word)
         return terms
 
 
@@ -62,22 +68,33 @@ _TERMS = _Cache()
 
 def lexical_text(text: str) -> str:
     """What the lexical index stores of a text: its terms, repeated a few times at most."""
-    counts: dict[str, int] = {}
-    for word, count in _count_words(text).items():
+    counts = _count_words(text)
+    plain = _TERMS.plain
+    others = [(word, counts.pop(word)) for word in list(counts) if word not in plain]
+    for word, count in others:
         for term in _TERMS[word]:
-            counts[term] = counts.get(term, 0) + count
-    return " ".join(
-        [t if n == 1 else " ".join([t] * min(n, MAX_REPEATS)) for t, n in counts.items()]
-    )
+            if term in counts:
+                counts[term] += count
+            else:
+                counts[term] = count
+    return " ".join(_repeated(counts))
+
+
+def _repeated(counts: dict[str, int]) -> list[str]:
+    """Each term as often as it counts: round by round, for the index knows no order."""
+    terms = list(counts)
+    for round_ in range(1, MAX_REPEATS):
+        terms += [term for term, count in counts.items() if count > round_]
+    return terms
 
 
 def _count_words(text: str) -> dict[str, int]:
     """How often each word occurs: as `words_of`, at a quarter of the cost."""
     found = Counter(text.encode("utf-8", "replace").translate(_BLANKED).decode().split())
     if text.isascii():
-        return found
-    words: Counter[str] = Counter()
+        return dict(found)  # a plain one: a Counter is slow to change
+    words: dict[str, int] = {}
     for word, count in found.items():
         for part in (word,) if word.isascii() else words_of(word):
-            words[part] += count
+            words[part] = words.get(part, 0) + count
     return words
