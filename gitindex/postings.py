@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import sys
+from array import array
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
 from typing import NamedTuple
 
 LEAP = 1 << 20
 LEAP_MARK = 0x10FFFF
 """Stands for a column where there is no place, only a distance of many lines."""
+
+_NATIVE = f"utf-32-{sys.byteorder[0]}e"
+"""How an array of numbers lies in memory: the fastest way from numbers to characters."""
 
 Flat = list[int]
 """Places of one name in file order: `line * 8 + use`, `column`, `enclosing + 1` (0: none) of each."""
@@ -83,9 +88,7 @@ def join_postings(packed: Iterable[tuple[str, bytes]]) -> Postings:
 
 def pack_postings(by_name: Mapping[str, Flat]) -> Postings:
     """The postings of a blob."""
-    flat: Flat = []
-    for places in by_name.values():
-        flat += places
+    flat = list(chain.from_iterable(by_name.values()))
     heads = flat[::3]
     flat[3::3] = [head - (last & -8) for last, head in pairwise(heads)]
     at = 0
@@ -93,8 +96,8 @@ def pack_postings(by_name: Mapping[str, Flat]) -> Postings:
         flat[at] = places[0]
         at += len(places)
     try:
-        text = "".join(map(chr, flat))
-    except ValueError:
+        text = array("I", flat).tobytes().decode(_NATIVE, "surrogatepass")
+    except UnicodeDecodeError:
         return _pack_with_leaps(by_name)
     return Postings(dict(zip(by_name, map(len, by_name.values()), strict=True)), text)
 

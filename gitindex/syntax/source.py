@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from io import BytesIO
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -63,8 +64,10 @@ def readable(source: Source, data: bytes) -> bytes:
 
 def line_starts(data: bytes) -> list[int]:
     """Byte offset of the start of every line; lines end at LF, as tree-sitter and git count."""
-    lengths = [len(line) + 1 for line in data.split(b"\n")]
-    return [0, *accumulate(lengths[:-1])]
+    starts = list(accumulate(map(len, BytesIO(data)), initial=0))
+    if data and not data.endswith(b"\n"):
+        starts.pop()
+    return starts
 
 
 def count_lines(data: bytes) -> int:

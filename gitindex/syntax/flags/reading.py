@@ -24,15 +24,16 @@ class Reading(NamedTuple):
 
     def offsets(self, name: str, *uses: int) -> Iterator[int]:
         """Where a name stands, in bytes from the start; only in these uses if any are given."""
-        packed = self.postings.get(name)
-        if packed is None:
+        if name not in self.postings.counts:
             return
-        for place in unpack_places(name, packed):
+        for place in unpack_places(name, self.postings[name]):
             if not uses or place.use in uses:
                 yield self.outline.starts[place.line] + place.column
 
     def has(self, name: str, *uses: int) -> bool:
         """Whether a name occurs in one of these uses."""
+        if name not in self.postings.counts:
+            return False  # nearly always: not worth a generator
         return next(self.offsets(name, *uses), None) is not None
 
     def calls_bare(self, name: str) -> bool:
