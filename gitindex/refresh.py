@@ -11,12 +11,13 @@ from typing import NamedTuple
 
 from gitindex.atomic import read_small, write_atomic
 from gitindex.errors import GitIndexError, ObjectMissing, StoreError
-from gitindex.extract.frames import Reply, Request
+from gitindex.extract.frames import Request
 from gitindex.extract.plain import plain_facts
 from gitindex.extract.pool import Task
-from gitindex.facts import BlobFacts, FactsKey, decode_facts
+from gitindex.facts import FactsKey, decode_facts
 from gitindex.fingerprint import runtime_fingerprint
 from gitindex.git.interface import Entry, Head
+from gitindex.intake import Found, Intake
 from gitindex.languages import extractor_id, language_of, needs_head
 from gitindex.lexical import LexicalReader
 from gitindex.marker import CompletionMarker, save_marker
@@ -36,9 +37,7 @@ from gitindex.slots import heavy_slot
 from gitindex.status import utc_now
 from gitindex.store import history, mapping
 from gitindex.store.blobs import BlobTable
-from gitindex.store.entities import put_document
 from gitindex.store.mapping import FileRow, Published
-from gitindex.store.trigrams import TrigramTable
 from gitindex.words import FactsStatus, SkipReason
 
 MAX_ROUNDS = 8
@@ -47,9 +46,6 @@ MAX_ROUNDS = 8
 MAX_STAMPED = 4
 """Runs a stamp names: one that failed thrice, and the one whose marker serves meanwhile."""
 
-FLUSH_BLOBS = 1_500
-FLUSH_BYTES = 12 << 20
-SAMPLE = 500
 HEAVY_BLOBS = 200
 """From here on a refresh takes turns with those of other repositories."""
 
@@ -84,7 +80,7 @@ class Refresher:
         self._repo = session.repository(worktree)
         self._report = report
         self._blobs = BlobTable(session.database)
-        self._trigrams = TrigramTable(session.database)
+        self._intake = Intake(worktree, session)
         self._fingerprint = runtime_fingerprint()
         self._extracted = 0
 
@@ -197,7 +193,8 @@ class Refresher:
         missing = keys if force else self._blobs.missing(keys)
         absent: set[str] = set()
         with self._polite(len(missing)):
-            self._extract_all([first[key] for key in missing], absent)
+            found = self._found([first[key] for key in missing], absent)
+            self._extracted += self._intake.take_all(found)
         self._drop_absent(plan, absent)
 
     def _polite(self, blobs: int) -> AbstractContextManager[None]:
@@ -206,15 +203,17 @@ class Refresher:
             return nullcontext()
         return heavy_slot(lambda: self._report("waiting for another repository", None))
 
-    def _extract_all(self, wanted: list[Wanted], absent: set[str]) -> None:
-        batch = _Batch()
-        tasks = self._tasks(wanted, batch, absent)
+    def _found(self, wanted: list[Wanted], absent: set[str]) -> Iterator[Found]:
+        """What workers say of blobs, and what needs no worker."""
+        skipped: list[Found] = []
+        tasks = self._tasks(wanted, skipped, absent)
         for done, (task, reply) in enumerate(self._session.extractor.extract(tasks), 1):
-            batch.add(task, reply)
+            facts = decode_facts(reply.payload)
+            if facts is None:
+                facts = plain_facts(task.request, FactsStatus.QUARANTINED, "broken reply")
+            yield Found(task.key, facts, task.request.data, reply.body, reply.names)
             self._report("extract", 100.0 * done / len(wanted))
-            if batch.full:
-                self._flush(batch)
-        self._flush(batch)
+        yield from skipped
 
     def _ordered(self, wanted: list[Wanted], scope: RefreshScope) -> list[Wanted]:
         """What the scope names comes first; nothing else depends on the scope."""
@@ -230,7 +229,9 @@ class Refresher:
         except OSError:
             return None
 
-    def _tasks(self, wanted: Iterable[Wanted], batch: _Batch, absent: set[str]) -> Iterator[Task]:
+    def _tasks(
+        self, wanted: Iterable[Wanted], skipped: list[Found], absent: set[str]
+    ) -> Iterator[Task]:
         for path in wanted:
             try:
                 size = self._repo.size(path.key.oid)
@@ -243,7 +244,8 @@ class Refresher:
             if reason is None:
                 yield Task(path.key, request)
             else:
-                batch.skip(path.key, plain_facts(request, FactsStatus.SKIPPED, reason))
+                facts = plain_facts(request, FactsStatus.SKIPPED, reason)
+                skipped.append(Found(path.key, facts))
 
     def _drop_absent(self, plan: Plan, absent: set[str]) -> None:
         for wanted in plan.wanted:
@@ -251,28 +253,6 @@ class Refresher:
                 row = FileRow(*_identity(wanted.entry), None, SkipReason.MISSING_BLOB)
                 plan.skipped.append(row)
         plan.wanted = [w for w in plan.wanted if w.key.oid not in absent]
-
-    def _flush(self, batch: _Batch) -> None:
-        """Lexical first, facts after: a blob that SQLite knows is searchable."""
-        if batch.documents:
-            self._session.check_identity()
-            writer = self._session.lexical()
-            for key, body, names in batch.documents:
-                writer.add(key, body, names)
-            writer.commit()
-            self._check_documents([key for key, _, _ in batch.documents])
-        if batch.facts:
-            with self._db.write():
-                kept = self._blobs.add_all(
-                    {key: (facts, _is_searched(facts)) for key, facts, _ in batch.facts}
-                )
-                for key, facts, data in batch.facts:
-                    put_document(self._db, kept[key].blob_id, facts.language, data)
-                    self._trigrams.add(kept[key].blob_id, data)
-                added = sum(kept[k].new and _is_searched(facts) for k, facts, _ in batch.facts)
-                self._db.run("UPDATE repo_state SET lexical_docs=lexical_docs+?", added)
-            self._extracted += len(batch.facts)
-        batch.clear()
 
     def _publish(self, plan: Plan, run_id: str, last: bool, force: bool) -> bool:
         """The one publication point. False: HEAD moved on, nothing was written."""
@@ -295,12 +275,6 @@ class Refresher:
             anew = force or base.fingerprint != self._fingerprint_text()
             history.record(self._db, base, generation, was, anew)
         return True
-
-    def _check_documents(self, keys: list[FactsKey]) -> None:
-        """A writer that went wrong reports success and stores nothing: look before we rely on it."""
-        reader = LexicalReader(self._worktree.lexical)
-        if not all(map(reader.holds, keys[:: max(1, len(keys) // SAMPLE)])):
-            raise StoreError("the lexical index did not store its documents", "see `gitindex log`")
 
     def _read_back(self, run_id: str) -> None:
         """Look through fresh eyes before anything is promised."""
@@ -337,40 +311,6 @@ class Refresher:
 
     def _fingerprint_text(self) -> str:
         return json.dumps(self._fingerprint._asdict())
-
-
-class _Batch:
-    """Facts and documents that are not committed yet."""
-
-    def __init__(self) -> None:
-        self.facts: list[tuple[FactsKey, BlobFacts, bytes]] = []
-        self.documents: list[tuple[FactsKey, str, str]] = []
-        self._bytes = 0
-
-    @property
-    def full(self) -> bool:
-        return len(self.facts) >= FLUSH_BLOBS or self._bytes >= FLUSH_BYTES
-
-    def add(self, task: Task, reply: Reply) -> None:
-        facts = decode_facts(reply.payload)
-        if facts is None:
-            facts = plain_facts(task.request, FactsStatus.QUARANTINED, "broken reply")
-        self.facts.append((task.key, facts, task.request.data))
-        self.documents.append((task.key, reply.body, reply.names))
-        self._bytes += len(task.request.data)
-
-    def skip(self, key: FactsKey, facts: BlobFacts) -> None:
-        self.facts.append((key, facts, b""))
-
-    def clear(self) -> None:
-        self.facts.clear()
-        self.documents.clear()
-        self._bytes = 0
-
-
-def _is_searched(facts: BlobFacts) -> bool:
-    """Whether the lexical index has the blob."""
-    return facts.status is not FactsStatus.SKIPPED
 
 
 def _identity(entry: Entry) -> tuple[bytes, str, int]:

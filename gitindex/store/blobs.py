@@ -35,6 +35,7 @@ class BlobTable:
         self._db = database
         self._prefix = prefix
         self._names: dict[str, int] = {}
+        self._all_known = 1  # the next id of a name, if every name up to it is in the cache
 
     def missing(self, keys: list[FactsKey]) -> list[FactsKey]:
         held = self.ids(keys)
@@ -141,6 +142,7 @@ class BlobTable:
     def forget_names(self) -> None:
         """Drop the cache of name ids: after a rollback, or when it grew too large."""
         self._names.clear()
+        self._all_known = 1
 
     def _name_ids(self, blobs: list[tuple[int, BlobFacts]]) -> dict[str, int]:
         """Ids of all names of some blobs; new ones are given out in the order of the names."""
@@ -152,7 +154,8 @@ class BlobTable:
             names.update([symbol.name for symbol in facts.symbols])
         unknown = sorted(names - self._names.keys())
         first = self._next_id("names")
-        for at in range(0, len(unknown) if first > 1 else 0, CHUNK):
+        cached = first == self._all_known
+        for at in range(0, 0 if cached else len(unknown), CHUNK):
             part = unknown[at : at + CHUNK]
             marks = ",".join("?" * len(part))
             sql = f"SELECT text, id FROM {self._prefix}names WHERE text IN ({marks})"
@@ -160,6 +163,7 @@ class BlobTable:
         new = [name for name in unknown if name not in self._names]
         self._run_many("INSERT INTO {}names VALUES (?,?)", enumerate(new, first))
         self._names.update(zip(new, count(first), strict=False))
+        self._all_known = first + len(new) if cached else 0
         return self._names
 
     def _next_id(self, table: str) -> int:
