@@ -1,4 +1,4 @@
-"""A progress bar on a terminal, nothing in a pipe."""
+"""A progress bar on a terminal, or a word that somebody is at work; nothing in a pipe."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 WIDTH = 30
+PATIENCE_SECONDS = 1.0
 Report = Callable[[str, float | None], None]
 
 
@@ -28,11 +29,39 @@ def progress_bar(title: str) -> Iterator[Report]:
         done = int(WIDTH * (percent or 0.0) / 100)
         bar = "█" * done + "·" * (WIDTH - done)
         number = f"{percent:3.0f} %" if percent is not None else "     "
-        sys.stderr.write(f"\r{title} {bar} {number} {phase}\x1b[K")
-        sys.stderr.flush()
+        _show(f"{title} {bar} {number} {phase}")
 
     try:
         yield report
     finally:
-        sys.stderr.write("\r\x1b[K")
-        sys.stderr.flush()
+        _show("")
+
+
+@contextmanager
+def patience(doing: str) -> Iterator[None]:
+    """Say what is being done, if it takes longer than people wait without a word."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from threading import Timer
+
+    shown: list[str] = []
+
+    def tell() -> None:
+        shown.append(doing)
+        _show(f"{doing} …")
+
+    timer = Timer(PATIENCE_SECONDS, tell)
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
+        if shown:
+            _show("")
+
+
+def _show(text: str) -> None:
+    sys.stderr.write(f"\r{text}\x1b[K")
+    sys.stderr.flush()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import pty
 import select
@@ -12,8 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from gitindex import progress
+from gitindex.face import create_store
 from gitindex.terminal import wants_colour
-from tests.support import TIMEOUT, Repo
+from gitindex.words import BuildKind
+from tests.mcp_client import job_running
+from tests.support import TIMEOUT, Repo, wait_for
 
 
 @pytest.mark.parametrize(
@@ -102,3 +107,34 @@ def test_settings_are_listed_and_unknown_ones_told(quiet: Repo) -> None:
         setting["name"]: (setting["value"], setting["origin"]) for setting in answer["settings"]
     }
     assert (told["strict"], told["enabled"]) == (("true", "local"), ("true", None))
+
+
+class Screen(io.StringIO):
+    """A terminal, as far as a progress bar can tell."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_who_waits_long_is_told_and_who_does_not_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Screen()
+    monkeypatch.setattr(sys, "stderr", screen)
+    with progress.patience("looking"):
+        pass
+    assert screen.getvalue() == ""
+    monkeypatch.setattr(progress, "PATIENCE_SECONDS", 0.0)
+    with progress.patience("looking"):
+        wait_for(lambda: "looking" in screen.getvalue())
+    assert screen.getvalue() == "\rlooking …\x1b[K\r\x1b[K"
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    with progress.patience("looking"):
+        pass
+
+
+def test_wait_shows_how_far_a_job_is(repo: Repo) -> None:
+    repo.write("a.py", "x = 1\n")
+    repo.commit()
+    create_store(repo.worktree)
+    with job_running(repo, BuildKind.CREATE):
+        said = on_a_terminal(repo, "wait", "--timeout", "0.5")
+    assert "40 % extract" in said

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from gitindex.answer import Gated
@@ -20,6 +21,7 @@ from gitindex.impact.reach import affected_tests
 from gitindex.impact.reach import impact as find_impact
 from gitindex.lens import NOW, Ask, Lens, answering
 from gitindex.paths import find_worktree, inside_root, path_fields, safe_text
+from gitindex.progress import patience
 from gitindex.references import Wanted as WantedReferences
 from gitindex.references import find_references
 from gitindex.terminal import paint, say
@@ -72,7 +74,7 @@ def _answer(
 ) -> dict[str, Any] | None:
     """The answer, printed already if it is wanted as JSON; None where the gate is closed."""
     try:
-        with answering(find_worktree(path), path, ask) as lens:
+        with patience("following names"), answering(find_worktree(path), path, ask) as lens:
             answer = question(lens)
     except Gated as closed:
         say_gated(closed, as_json)
@@ -158,7 +160,7 @@ def impact(
 ) -> int:
     """What a change reaches: symbols, files, tests."""
     try:
-        with comparing(find_worktree(path), path, parse_range(wanted, staged)) as change:
+        with _comparing(path, wanted, staged) as change:
             answer = find_impact(change, depth)
     except Gated as closed:
         return say_gated(closed, as_json)
@@ -213,7 +215,7 @@ def _compare(
     Without an index there is none: a gate that cannot look says so, and must not block a commit.
     """
     try:
-        with comparing(find_worktree(path), path, parse_range(wanted, staged)) as change:
+        with _comparing(path, wanted, staged) as change:
             answer = question(change)
     except Gated as closed:
         if as_json:
@@ -234,6 +236,13 @@ def _dangling_fields(found: Dangling) -> dict[str, Any]:
         "name": found.name,
         "missingFrom": safe_text(found.missing_from),
     }
+
+
+@contextmanager
+def _comparing(path: str, wanted: str, staged: bool) -> Iterator[Change]:
+    between = parse_range(wanted, staged)
+    with patience("following the change"), comparing(find_worktree(path), path, between) as change:
+        yield change
 
 
 def _say_impact(answer: dict[str, Any]) -> None:

@@ -19,9 +19,9 @@ from gitindex.jobs import Job, RefreshJobService
 from gitindex.lens import answering
 from gitindex.lock import is_held
 from gitindex.log import read_log
-from gitindex.observe import observe
+from gitindex.observe import observe, read_progress
 from gitindex.paths import Worktree, find_worktree, path_fields, safe_text
-from gitindex.progress import progress_bar
+from gitindex.progress import Report, progress_bar
 from gitindex.spool import IMMEDIATE, Pace, append_event
 from gitindex.store import mapping
 from gitindex.store.connection import open_reader
@@ -31,6 +31,7 @@ from gitindex.words import IndexState, ProofOutcome
 
 LOCK_WAIT_SECONDS = 600.0
 POLL_SECONDS = 0.03
+LOOK_SECONDS = 1.0
 
 
 def install(path: str = ".", mode: str = "auto", everywhere: bool = False) -> int:
@@ -128,20 +129,31 @@ def wait(path: str = ".", timeout: float = 60.0) -> int:
     worktree = _opted_in(path)
     os.umask(0o077)
     deadline = time.monotonic() + timeout
+    with progress_bar("waiting") as report:
+        while True:
+            seen = observe(worktree)
+            verdict = judge(seen._replace(head=seen.head._replace(dirty=())))
+            if verdict.state is IndexState.FRESH:
+                return int(Exit.OK)
+            if time.monotonic() > deadline:
+                raise GitIndexError(
+                    f"still {verdict.state} after {timeout:g} s: {verdict.why}",
+                    "see `gitindex log`",
+                    Exit.NO,
+                )
+            if not is_held(worktree.lock):
+                _run_for(worktree, report)
+            _watch(worktree, report, min(deadline, time.monotonic() + LOOK_SECONDS))
+
+
+def _watch(worktree: Worktree, report: Report, until: float) -> None:
+    """Let a job work. What it notes costs nothing to read; a look at the work tree does."""
     while True:
-        seen = observe(worktree)
-        verdict = judge(seen._replace(head=seen.head._replace(dirty=())))
-        if verdict.state is IndexState.FRESH:
-            return int(Exit.OK)
-        if time.monotonic() > deadline:
-            raise GitIndexError(
-                f"still {verdict.state} after {timeout:g} s: {verdict.why}",
-                "see `gitindex log`",
-                Exit.NO,
-            )
-        if not is_held(worktree.lock):
-            _run_for(worktree)
         time.sleep(POLL_SECONDS)
+        told = read_progress(worktree) if is_held(worktree.lock) else None
+        if told is None or time.monotonic() > until:
+            return
+        report(told.phase or "", told.progress_pct)
 
 
 def skipped(path: str = ".", as_json: bool = False) -> int:
@@ -225,10 +237,10 @@ def _say_installed(states: list[hooks.HookState]) -> int:
     return int(Exit.OK if done else Exit.NO)
 
 
-def _run_for(worktree: Worktree) -> None:
+def _run_for(worktree: Worktree, report: Report) -> None:
     from gitindex.runner import Request, Runner
 
-    Runner(worktree, IMMEDIATE).serve(Request(worktree, "wait"))
+    Runner(worktree, IMMEDIATE, report).serve(Request(worktree, "wait"))
 
 
 def _writable(path: str) -> Worktree:
