@@ -13,7 +13,7 @@ from gitindex.contexts import ContextRouter, Discovery, discover, family_of, is_
 from gitindex.contexts.discovery import folders_up
 from gitindex.contexts.families import FAMILIES
 from gitindex.contexts.probe import probed
-from gitindex.contexts.workspaces import read_members
+from gitindex.contexts.workspaces import Project, read_members
 from gitindex.words import ContextKind, ContextState
 from tests.support import Repo
 
@@ -141,6 +141,11 @@ def test_c5_cargo_workspace_with_path_dependencies() -> None:
     reached = files | {"Cargo.toml": root, "src/lib.rs": ""}
     assert owner(reached, "tools/t/src/lib.rs") == "rust:tools/t"
     assert owner(reached, "src/lib.rs") == "rust:."
+    for table in ("dependencies", "target.'cfg(unix)'.dev-dependencies"):
+        member = f'[package]\nname="a"\n[{table}]\nt={{path="../../tools/t"}}\n'
+        assert (
+            owner(files | {"crates/a/Cargo.toml": member}, "tools/t/src/lib.rs") == "rust:tools/t"
+        )
     assert owner(files | {"crates/out/Cargo.lock": ""}, "crates/out/src/lib.rs") == (
         "rust:crates/out"
     )
@@ -166,6 +171,8 @@ def test_c5_gradle_settings() -> None:
     }  # fmt: skip
     dynamic = files | {"settings.gradle.kts": "file('x').eachDir { include it.name }"}
     assert owner(dynamic, "off/X.kt") == "jvm:off"
+    mixed = files["settings.gradle.kts"] + 'listOf("off").forEach { include(":$it") }\n'
+    assert owner(files | {"settings.gradle.kts": mixed}, "off/X.kt") == "jvm:off"
 
 
 def test_c5_uv_workspace() -> None:
@@ -280,7 +287,8 @@ def test_workspace_files_of_strangers_are_harmless() -> None:
     for family in ("javascript", "python", "go", "rust", "jvm"):
         for text in (b"\xff\xfe\0", b"{" * 5000, b"[" * 5000, b'{"workspaces": 3}', b"use (", b"",
                      b"[workspace]\nmembers=3", b'{"workspaces": ["../..", "/", "[", 4]}'):  # fmt: skip
-            members = read_members(family, "x", names, lambda _path, text=text: text)  # type: ignore[misc]
+            around = Project(("x", "x/a"), lambda _path, text=text: text)  # type: ignore[misc]
+            members = read_members(family, "x", names, around)
             assert members is None or "x/y" not in members or members.anyone
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from gitindex.contexts.families import FAMILIES, Family, family_of, marks_of
-from gitindex.contexts.workspaces import Members, is_virtual, read_members
+from gitindex.contexts.workspaces import Members, Project, is_virtual, read_members
 from gitindex.paths import safe_text
 from gitindex.resolve.tree import parent, under
 from gitindex.words import ContextKind
@@ -129,12 +129,13 @@ class _OfFamily:
 
     def _read_workspaces(self, read: Read) -> dict[str, Members]:
         folders = {*self._marks.workspaces, *self._marks.packages}
+        project = Project(self._marks.packages, read)
         found = {}
         for folder in sorted(folders):
             names = self._marks.workspaces.get(folder, set()) | self._marks.packages.get(
                 folder, set()
             )
-            members = read_members(self._family.name, folder, names, read)
+            members = read_members(self._family.name, folder, names, project)
             if members is not None:
                 found[folder] = members
         return found

@@ -6,7 +6,7 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, NamedTuple
 
 from gitindex.patterns import Rule, make_rule, rule_matches
@@ -15,6 +15,13 @@ from gitindex.resolve.tree import join, under
 Read = Callable[[str], bytes | None]
 MAX_BYTES = 1 << 20
 MAX_GLOBS = 500
+
+
+class Project(NamedTuple):
+    """What is around a workspace file: the folders of all packages, and what is in a file."""
+
+    packages: Collection[str]
+    read: Read
 
 
 class Members(NamedTuple):
@@ -36,11 +43,13 @@ class Members(NamedTuple):
         return verdict
 
 
-def read_members(family: str, folder: str, names: Iterable[str], read: Read) -> Members | None:
+def read_members(
+    family: str, folder: str, names: Iterable[str], project: Project
+) -> Members | None:
     """The members of the workspace that this folder's files declare; None where they declare none."""
     reader = _READERS.get(family)
-    texts = {name: _text(read(under(folder, name))) for name in sorted(names)}
-    return reader(folder, texts, read) if reader else None
+    texts = {name: _text(project.read(under(folder, name))) for name in sorted(names)}
+    return reader(folder, texts, project) if reader else None
 
 
 def is_virtual(text: bytes | None) -> bool:
@@ -49,7 +58,7 @@ def is_virtual(text: bytes | None) -> bool:
     return "workspace" in fields and "package" not in fields
 
 
-def _javascript(folder: str, texts: dict[str, str], _read: Read) -> Members | None:
+def _javascript(folder: str, texts: dict[str, str], _project: Project) -> Members | None:
     globs: list[str] | None = None
     if "pnpm-workspace.yaml" in texts:
         globs = _yaml_list(texts["pnpm-workspace.yaml"], "packages")
@@ -61,7 +70,7 @@ def _javascript(folder: str, texts: dict[str, str], _read: Read) -> Members | No
     return None if globs is None else Members(folder, rules=_rules(globs))
 
 
-def _python(folder: str, texts: dict[str, str], _read: Read) -> Members | None:
+def _python(folder: str, texts: dict[str, str], _project: Project) -> Members | None:
     tool = _toml(texts.get("pyproject.toml", "")).get("tool")
     uv = tool.get("uv") if isinstance(tool, dict) else None
     told = uv.get("workspace") if isinstance(uv, dict) else None
@@ -71,7 +80,7 @@ def _python(folder: str, texts: dict[str, str], _read: Read) -> Members | None:
     return Members(folder, rules=_rules((_strings(told.get("members")) or []) + excluded))
 
 
-def _go(folder: str, texts: dict[str, str], _read: Read) -> Members | None:
+def _go(folder: str, texts: dict[str, str], _project: Project) -> Members | None:
     if "go.work" not in texts:
         return None
     named = set()
@@ -80,49 +89,57 @@ def _go(folder: str, texts: dict[str, str], _read: Read) -> Members | None:
     return Members(folder, frozenset(filter(None, named)) | ({folder} & named))
 
 
-def _rust(folder: str, texts: dict[str, str], read: Read) -> Members | None:
+def _rust(folder: str, texts: dict[str, str], project: Project) -> Members | None:
     fields = _toml(texts.get("Cargo.toml", ""))
     told = fields.get("workspace")
     if not isinstance(told, dict):
         return None
-    members = Members(folder, rules=_rules(_strings(told.get("members")) or []))
+    negated = [f"!{glob}" for glob in _strings(told.get("exclude")) or []]
+    members = Members(folder, rules=_rules((_strings(told.get("members")) or []) + negated))
     excluded = Members(folder, rules=_rules(_strings(told.get("exclude")) or []))
-    reached = _path_dependencies(folder, fields, read)
-    named = {path for path in reached if path not in excluded}
-    negated = _rules([f"!{glob}" for glob in _strings(told.get("exclude")) or []])
-    return Members(folder, frozenset(named), members.rules + negated)
+    inside = [p for p in project.packages if p.startswith(folder and f"{folder}/")]
+    reached = _path_dependencies([folder, *(p for p in inside if p in members)], project.read)
+    return members._replace(named=frozenset(path for path in reached if path not in excluded))
 
 
-def _path_dependencies(folder: str, fields: dict[str, Any], read: Read) -> set[str]:
-    """Crates that a workspace reaches by path: Cargo counts them as members."""
+def _path_dependencies(crates: list[str], read: Read) -> set[str]:
+    """Crates that others reach by path: Cargo counts them as members."""
     found: set[str] = set()
-    todo = [(folder, fields)]
+    todo = list(crates)
     while todo and len(found) < MAX_GLOBS:
-        here, told = todo.pop()
-        for path in _paths_in(told):
+        here = todo.pop()
+        for path in _paths_in(_toml(_text(read(under(here, "Cargo.toml"))))):
             target = join(here, path)
-            if target is not None and target not in found and target != folder:
+            if target is not None and target not in found and target not in crates:
                 found.add(target)
-                todo.append((target, _toml(_text(read(under(target, "Cargo.toml"))))))
+                todo.append(target)
     return found
 
 
 def _paths_in(fields: dict[str, Any]) -> list[str]:
-    tables = [fields.get(f"{kind}dependencies") for kind in ("", "dev-", "build-")]
+    targets = fields.get("target")
+    holders = [fields, *(targets.values() if isinstance(targets, dict) else ())]
+    tables = [
+        holder.get(f"{kind}dependencies")
+        for holder in holders
+        if isinstance(holder, dict)
+        for kind in ("", "dev-", "build-")
+    ]
     workspace = fields.get("workspace")
     tables.append(workspace.get("dependencies") if isinstance(workspace, dict) else None)
     listed = [item for table in tables if isinstance(table, dict) for item in table.values()]
     return [item["path"] for item in listed if isinstance(item, dict) and _is_text(item, "path")]
 
 
-def _jvm(folder: str, texts: dict[str, str], _read: Read) -> Members | None:
+def _jvm(folder: str, texts: dict[str, str], _project: Project) -> Members | None:
     settings = [text for name, text in texts.items() if name.startswith("settings.gradle")]
     if not settings:
         return None
     text = _C_COMMENT.sub("", "\n".join(settings))
-    projects = [name for found in _GRADLE_INCLUDE.findall(text) for name in _QUOTED.findall(found)]
-    if not projects and re.search(r"\binclude\b", text):
-        return Members(folder, anyone=True)
+    listed = _GRADLE_INCLUDE.findall(text)
+    projects = [name for found in listed for name in _QUOTED.findall(found)]
+    if len(listed) < len(re.findall(r"\binclude\b", text)) or any("$" in p for p in projects):
+        return Members(folder, anyone=True)  # some are computed
     moved = {name.strip(":"): path for name, path in _GRADLE_MOVED.findall(text)}
     named = {join(folder, moved.get(name, name.replace(":", "/"))) for name in _above(projects)}
     named |= {join(folder, path) for path in _GRADLE_BUILD.findall(text)}
@@ -138,7 +155,7 @@ def _above(projects: list[str]) -> set[str]:
     return found
 
 
-_READERS: dict[str, Callable[[str, dict[str, str], Read], Members | None]] = {
+_READERS: dict[str, Callable[[str, dict[str, str], Project], Members | None]] = {
     "javascript": _javascript,
     "python": _python,
     "go": _go,
