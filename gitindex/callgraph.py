@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from gitindex.binding.finder import Finder
-from gitindex.binding.known import known_uses, layer_fields
+from gitindex.binding.known import coverage, known_uses
 from gitindex.binding.memory import Memory
 from gitindex.binding.names import State
 from gitindex.binding.sites import Site
@@ -17,6 +17,7 @@ from gitindex.certificate import certify
 from gitindex.errors import Exit, GitIndexError
 from gitindex.facts import Import, Occurrence, Use
 from gitindex.graphnotes import Note, file_notes, note_fields
+from gitindex.layers import layer_fields
 from gitindex.lens import Lens
 from gitindex.paths import path_fields, safe_text
 from gitindex.syntax.kinds import FUNCTIONS, SCOPES, TYPES
@@ -90,7 +91,7 @@ def call_graph(lens: Lens, wanted: Wanted, memory: Memory | None = None) -> dict
         "truncated": walk.truncated,
     }
     files = {node.path for node in nodes} | {edge.path for edge in edges}
-    fields |= layer_fields(walk.finder.project, files)
+    fields |= layer_fields(coverage(walk.finder.project), map(os.fsencode, files))
     notes = [*walk.notes, *file_notes(walk.finder.project, files)]
     fields |= note_fields(notes, files, {node.id for node in nodes}, wanted.note_limit)
     definition = roots[0].definition

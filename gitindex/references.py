@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from gitindex.binding.finder import Finder
-from gitindex.binding.known import kin, layer_fields
+from gitindex.binding.known import coverage, kin
 from gitindex.binding.memory import Memory
 from gitindex.binding.project import Project
 from gitindex.binding.sites import Site
@@ -15,6 +15,7 @@ from gitindex.binding.source import Definition
 from gitindex.binding.targets import Target, find_target
 from gitindex.certificate import certify
 from gitindex.facts import Use
+from gitindex.layers import layer_fields
 from gitindex.lens import Lens
 from gitindex.paths import normalize_rel_path, path_fields
 from gitindex.words import Layer, Role, Tier
@@ -59,7 +60,7 @@ def find_references(lens: Lens, wanted: Wanted, memory: Memory | None = None) ->
         if related:
             fields[name] = [definition_fields(finder.project, d) for d in related[:limit]]
     used = {d.path for d in target.definitions} | {site.path for site in sites}
-    fields |= layer_fields(finder.project, used)
+    fields |= layer_fields(coverage(finder.project), map(os.fsencode, used))
     if target.local:  # a variable of one function: nothing outside of it can name it
         return lens.envelope(**fields, complete=True, unexplained=[])
     return lens.envelope(**fields, **certify(finder.project, target.name, sites).fields())

@@ -12,12 +12,19 @@ from gitindex.extract.frames import Request
 from gitindex.extract.pool import Extractor, Task
 from gitindex.facts import FactsKey, Symbol, decode_facts
 from gitindex.languages import extractor_id, language_of
+from gitindex.layers import layer_fields, read_coverage
 from gitindex.lens import Lens
 from gitindex.paths import normalize_rel_path, path_fields, safe_text
 from gitindex.policy import BINARY_PROBE, MAX_PARSE_BYTES
+from gitindex.scip.symbols import qualified
+from gitindex.store import semantic
+from gitindex.syntax.kinds import TYPES
 from gitindex.words import Layer
 
 MAX_LIMIT = 1_000
+
+_PARTS = frozenset({"module", "parameter", "type_parameter", "meta", "constructor"})
+"""What an indexer calls definitions, and nobody looks for."""
 
 
 class Wanted(NamedTuple):
@@ -36,6 +43,7 @@ class Placed(NamedTuple):
     symbol: Symbol
     parent: str
     source: str = ""
+    layer: Layer = Layer.SYNTACTIC
 
 
 def list_symbols(lens: Lens, wanted: Wanted) -> dict[str, Any]:
@@ -45,8 +53,7 @@ def list_symbols(lens: Lens, wanted: Wanted) -> dict[str, Any]:
         lens.mentioning([_last(wanted.name)])
     else:
         lens.everything()
-    found = _find(lens, wanted, limit + 1)
-    return _envelope(lens, found[:limit], truncated=len(found) > limit)
+    return _answer(lens, wanted, limit)
 
 
 def outline(lens: Lens, path: str) -> dict[str, Any]:
@@ -64,7 +71,7 @@ def outline(lens: Lens, path: str) -> dict[str, Any]:
             "see `gitindex status --skipped`",
             Exit.NO,
         )
-    return _envelope(lens, _find(lens, Wanted(path=clean), MAX_LIMIT), truncated=False)
+    return _answer(lens, Wanted(path=clean), MAX_LIMIT)
 
 
 def file_symbols(path: str) -> dict[str, Any]:
@@ -125,6 +132,76 @@ def _find(lens: Lens, wanted: Wanted, limit: int) -> list[Placed]:
     return sorted(found, key=lambda placed: _rank(placed, last))[:limit]
 
 
+def _answer(lens: Lens, wanted: Wanted, limit: int) -> dict[str, Any]:
+    found = _find(lens, wanted, limit + 1)
+    coverage = read_coverage(lens)
+    if coverage.current:
+        found = list(_merged(found, _known(lens, wanted, found), wanted))
+        found.sort(key=lambda placed: _rank(placed, _last(wanted.name)))
+    contents = lens.read({placed.path for placed in found[:limit]})
+    return lens.envelope(
+        symbols=list(_fields(found[:limit], contents)),
+        truncated=len(found) > limit,
+        **layer_fields(coverage, {placed.path for placed in found}),
+    )
+
+
+def _known(
+    lens: Lens, wanted: Wanted, found: list[Placed]
+) -> dict[tuple[bytes, int, int], semantic.Definition]:
+    """What the semantic layer says, by place: of the name that is asked for, else of the same files."""
+    if wanted.name:
+        named = semantic.find_identities(lens.rows, _last(wanted.name))
+        told = semantic.definitions(lens.rows, named)
+    else:
+        told = semantic.file_definitions(lens.rows, {placed.path for placed in found})
+    shared = (one for one in told if not one.identity.startswith("local "))
+    return {(one.path, one.line, one.column): one for one in shared}
+
+
+def _merged(
+    found: list[Placed],
+    known: dict[tuple[bytes, int, int], semantic.Definition],
+    wanted: Wanted,
+) -> Iterator[Placed]:
+    """Each definition once: as the layer knows it, else as the grammar does; and what no grammar sees."""
+    for placed in found:
+        told = known.pop((placed.path, placed.symbol.line, placed.symbol.column), None)
+        yield placed if told is None else _typed(placed, told)
+    for told in known.values():
+        placed = _seen_only_there(told)
+        if told.kind not in _PARTS and _is_wanted(placed, wanted):
+            yield placed
+
+
+def _typed(placed: Placed, told: semantic.Definition) -> Placed:
+    """The layer knows the types of values; of a type itself the source says more."""
+    symbol = placed.symbol
+    if symbol.kind not in TYPES and symbol.name in told.signature:
+        symbol = symbol._replace(signature=told.signature)
+    return placed._replace(symbol=symbol._replace(doc=symbol.doc or told.doc), layer=Layer.SEMANTIC)
+
+
+def _seen_only_there(told: semantic.Definition) -> Placed:
+    full = qualified(told.identity)
+    symbol = Symbol(
+        told.name, full, told.kind, told.line, told.column, told.start_line, told.end_line,
+        told.signature, told.doc, -1, told.exported,
+    )  # fmt: skip
+    return Placed(told.path, symbol, full.rpartition(".")[0], told.source, Layer.SEMANTIC)
+
+
+def _is_wanted(placed: Placed, wanted: Wanted) -> bool:
+    """What the query asks of the rows of the syntactic layer."""
+    clean = os.fsencode(normalize_rel_path(wanted.path)) if wanted.path else b""
+    asked = wanted.name.replace("::", ".")
+    return (
+        (not clean or placed.path == clean or placed.path.startswith(clean + b"/"))
+        and (not wanted.kind or placed.symbol.kind == wanted.kind)
+        and f".{placed.symbol.qualified}".endswith(f".{asked}" if asked else "")
+    )
+
+
 def _rank(placed: Placed, asked: str) -> tuple[bool, bool, bytes, int, int]:
     symbol = placed.symbol
     named = bool(asked)
@@ -137,11 +214,6 @@ def _rank(placed: Placed, asked: str) -> tuple[bool, bool, bytes, int, int]:
 def _placed(row: tuple[Any, ...]) -> Placed:
     path, *fields, exported, parent, source = row
     return Placed(path, Symbol._make((*fields, bool(exported))), parent, source)
-
-
-def _envelope(lens: Lens, found: list[Placed], truncated: bool) -> dict[str, Any]:
-    contents = lens.read({placed.path for placed in found})
-    return lens.envelope(symbols=list(_fields(found, contents)), truncated=truncated)
 
 
 def _fields(found: Iterable[Placed], contents: dict[bytes, bytes]) -> Iterator[dict[str, Any]]:
@@ -159,7 +231,7 @@ def _fields(found: Iterable[Placed], contents: dict[bytes, bytes]) -> Iterator[d
             "endLine": symbol.end_line + 1,
             "signature": symbol.signature,
             "exported": symbol.exported,
-            "layer": str(Layer.SYNTACTIC),
+            "layer": str(placed.layer),
         }
         if symbol.doc:
             fields["doc"] = symbol.doc

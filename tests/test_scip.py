@@ -21,7 +21,7 @@ from gitindex.scip.facts import Habits, Outline, Syntax, make_facts
 from gitindex.scip.positions import ECMA_LINES, LINES, UTF8, UTF16, UTF32, OutsideFile, Positions
 from gitindex.scip.reader import BadOutput, read_output
 from gitindex.scip.schema import messages
-from gitindex.scip.symbols import read_symbol
+from gitindex.scip.symbols import qualified, read_symbol
 from gitindex.scip.tools import TOOLS, tool_for
 from gitindex.store import semantic
 from gitindex.store.places import NOWHERE, Place, pack_places, unpack_places
@@ -41,6 +41,7 @@ SYMBOLS = {
     "scip-typescript npm @x/y 1.0.0 src/`a.ts`/C#`<constructor>`().": ("C", "constructor"),
     "scip-typescript npm @x/y 1.0.0 src/`a.ts`/C#`<get>len`().": ("len", "method"),
     "scip-typescript npm @x/y 1.0.0 src/`a.ts`/f().[T]": ("T", "type_parameter"),
+    "scip-typescript npm @x/y 1.0.0 src/`a.ts`/key0:": ("key0", "meta"),
     "semanticdb maven org.x 1.0 a/b/F#run(+1).": ("run", "method"),
     "rust-analyzer cargo my  crate 0.1.0 m/odd``name`!": ("odd``name`", "macro"),
     "x y z 1 `back``tick`#": ("back`tick", "class"),
@@ -53,6 +54,12 @@ def test_names_and_kinds_of_symbols(text: str) -> None:
     if "odd" not in text:
         assert (found.name, found.kind) == SYMBOLS[text]
     assert not found.is_local
+
+
+def test_names_in_full_are_of_the_file_down() -> None:
+    odd = "src/`a.ts`/C#bag.`util.Loose`:typeLiteral508:maximum."
+    assert qualified(f"scip-typescript npm @x/y . {odd}") == "C.bag.maximum"
+    assert qualified("scip-python python two  words . `pkg.a`/Shape#area().") == "Shape.area"
 
 
 def test_x8_identity_is_without_the_version() -> None:
@@ -197,6 +204,33 @@ def test_a_place_with_another_name_on_it_is_not_kept() -> None:
     assert facts.doubtful == 2
     aliased = make_facts(one, data, Syntax(aliases=frozenset({("f", "other")})), Habits())
     assert [p.column for p in unpack_places(aliased.places["s m p . `m`/f()."])] == [9, 19, 28]
+
+
+def test_a_key_is_called_what_is_written_there() -> None:
+    """scip-typescript counts the keys of objects: their number is no part of the name."""
+    key = "scip-typescript npm p 1 `a.ts`/size7:"
+    document = messages()["Document"](relative_path="a.ts")
+    document.occurrences.add(range=[1, 7, 11], symbol=key)
+    document.occurrences.add(range=[0, 13, 17], symbol=key, symbol_roles=1)
+    facts = make_facts(document, b"const box = {size: 1}\nf(box).size\n", Syntax(), Habits())
+    assert set(facts.names.values()) == {"size"}
+    assert [d.exported for d in facts.definitions] == [False]
+
+
+@pytest.mark.parametrize(
+    ("told", "signature"),
+    [
+        ("```ts\n(property) size: number\n```", "size: number"),
+        ("```ts\nvar f: (a: b) => c\n```", "var f: (a: b) => c"),
+    ],
+)
+def test_a_signature_does_not_say_what_the_kind_says(told: str, signature: str) -> None:
+    document = messages()["Document"](relative_path="a.ts")
+    symbol = "scip-typescript npm p 1 `a.ts`/C#size."
+    document.occurrences.add(range=[0, 0, 4], symbol=symbol, symbol_roles=1)
+    document.symbols.add(symbol=symbol).documentation.append(told)
+    (made,) = make_facts(document, b"size\n", Syntax(), Habits()).definitions
+    assert made.signature == signature
 
 
 def test_relationships_and_bytes_that_are_no_text() -> None:
@@ -346,8 +380,13 @@ def check_texts(repo: Repo) -> int:
         found = semantic.references(lens.rows, _identities(lens))
         data = lens.read({ref.path for ref in found})
         lines = {path: text.split(b"\n") for path, text in data.items()}
+        names = dict(
+            lens.rows(
+                "SELECT identity, text FROM semantic_symbols s JOIN names n ON n.id=s.name_id"
+            )
+        )
         for ref in found:
-            named, place = read_symbol(ref.identity), ref.place
+            named, place = read_symbol(ref.identity)._replace(name=names[ref.identity]), ref.place
             line = lines[ref.path][place.line]
             text = line[place.column : place.end_column].decode()
             assert place.line == place.end_line

@@ -81,7 +81,7 @@ def test_definitions_references_and_callers(sem: Repo) -> None:
         outside = semantic.callees(lens.rows, b"b.py", None)
         assert [ref.place.line for ref in outside if ref.identity == identity] == [0]
         assert semantic.symbols_at(lens.rows, b"b.py", 3, 12) == [identity]
-        assert [d.name for d in semantic.file_definitions(lens.rows, b"a.py")] == ["alpha", "1"]
+        assert [d.name for d in semantic.file_definitions(lens.rows, [b"a.py"])] == ["alpha", "1"]
 
     with_lens(sem, ask)
 
@@ -129,7 +129,7 @@ def test_x6_locals_stay_in_their_document(sem: Repo) -> None:
         assert semantic.find_identities(lens.rows, "1") == []
         (_,) = lens.rows("SELECT 1 FROM semantic_symbols WHERE identity='local 1'")
         for path in (b"a.py", b"b.py"):
-            defined = semantic.file_definitions(lens.rows, path)
+            defined = semantic.file_definitions(lens.rows, [path])
             assert [d.path for d in defined if d.identity == "local 1"] == [path]
 
     with_lens(sem, ask)

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import Any
 
 from gitindex.binding.project import Project
 from gitindex.binding.sites import Site, make_site
 from gitindex.binding.source import Definition, enclosing
 from gitindex.facts import Occurrence, Use
-from gitindex.paths import safe_text
+from gitindex.layers import read_coverage
 from gitindex.store import semantic
 from gitindex.syntax.kinds import TYPES
 from gitindex.words import Layer, Relation, Tier
-
-MAX_STALE = 20
-"""Stale paths that one answer names."""
 
 _At = tuple[str, int, int]  # path, line, column
 
@@ -83,7 +79,7 @@ class Known:
 
 def current_paths(project: Project) -> frozenset[bytes]:
     """Paths whose bytes the layer has read; none where it knows nothing."""
-    return _coverage(project).current
+    return coverage(project).current
 
 
 def identities(project: Project, definition: Definition) -> list[str]:
@@ -129,27 +125,11 @@ def kin(project: Project, targets: Iterable[Definition]) -> dict[str, list[Defin
     return {name: _homes(project, others) for name, others in found.items()}
 
 
-def layer_fields(project: Project, paths: Collection[str]) -> dict[str, dict[str, Any]]:
-    """How far the layer reaches: of so many paths it knows other bytes only, and is not asked.
-
-    `stalePaths` are those of the answer itself.
-    """
-    current, stale = _coverage(project)
-    if not current and not stale:
-        return {}
-    here = sorted(path for path in set(paths) if os.fsencode(path) in stale)
-    fields = {"current": len(current), "stale": len(stale)}
-    told = [safe_text(path) for path in here[:MAX_STALE]]
-    return {"semanticLayer": fields | ({"stalePaths": told} if told else {})}
-
-
-def _coverage(project: Project) -> semantic.Coverage:
+def coverage(project: Project) -> semantic.Coverage:
+    """Which files of the tree the layer knows; found out once for a question."""
     found: semantic.Coverage | None = project.notes.get("semantic")
     if found is None:
-        rows = project.lens.rows
-        nothing = semantic.Coverage(frozenset(), frozenset())
-        found = semantic.coverage(rows) if semantic.has_facts(rows) else nothing
-        project.notes["semantic"] = found
+        found = project.notes["semantic"] = read_coverage(project.lens)
     return found
 
 

@@ -25,6 +25,8 @@ _HIDDEN_KINDS = ("parameter", "type_parameter", "module", "meta")
 _STAND_INS = ("self", "Self", "this", "super", "base", "cls", "crate", "var", "default", "new")
 """Words that mean a symbol without being its name."""
 _FENCED = re.compile(r"\s*```\w*\n(.*?)\n?```\s*", re.DOTALL)
+_HOVER = re.compile(r"^\([a-z ]{1,20}\) ")
+"""`(property) size: number`: what it is, is told apart."""
 MAX_TEXT = 2_000
 
 Span = tuple[int, int, int, int]
@@ -116,7 +118,11 @@ def _occurrences(
             elif not _is_plausible(text.decode("utf-8", "replace"), one.name, syntax):
                 doubtful += 1
                 continue
-        named[one.identity] = one
+        if one.kind != "meta":
+            named[one.identity] = one
+        elif roles & _DEFINITION or one.identity not in named:
+            written = positions.text(span).decode("utf-8", "replace").strip("\"'`")
+            named[one.identity] = one._replace(name=written or one.name)
         found.append((*span, one.identity, roles, whole))
     found.sort()
     return [one for one, _ in groupby(found)], doubtful
@@ -236,7 +242,8 @@ def _documentation(info: Any) -> tuple[str, str]:
     signature = info.signature_documentation.text
     if not signature and texts and (fenced := _FENCED.fullmatch(texts[0])):
         signature, texts = fenced[1], texts[1:]
-    return " ".join(signature.split())[:MAX_TEXT], "\n".join(texts).strip()[:MAX_TEXT]
+    shown = _HOVER.sub("", " ".join(signature.split()))
+    return shown[:MAX_TEXT], "\n".join(texts).strip()[:MAX_TEXT]
 
 
 def _is_visible(named: Named) -> bool:

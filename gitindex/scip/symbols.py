@@ -68,6 +68,18 @@ def descriptors(path: str) -> Iterator[Descriptor]:
             at += 1
 
 
+def qualified(identity: str) -> str:
+    """The names from the module down to a symbol, as people write them; its own file is left out."""
+    path = identity.replace("  ", _ESCAPED_SPACE).split(" ", 4)[-1]
+    found: list[str] = []
+    for step in descriptors(path):
+        if step.suffix == "/":
+            found = []
+        elif step.suffix != ":":
+            found.append(step.name)
+    return ".".join(found)
+
+
 def _identifier(path: str, at: int) -> tuple[str, int]:
     if path[at : at + 1] != "`":
         end = at
@@ -86,7 +98,7 @@ def _called(steps: list[Descriptor]) -> tuple[str, str]:
     if not steps:
         return "", ""
     last, outer = steps[-1], steps[-2] if len(steps) > 1 else Descriptor("", "")
-    if last.suffix == ":" and outer.suffix == "/":
+    if last == Descriptor("__init__", ":") and outer.suffix == "/":
         return outer.name, "module"
     if last.name in ("<constructor>", "<init>") and outer.suffix == "#":
         return outer.name, "constructor"

@@ -114,9 +114,9 @@ def definitions(rows: Rows, identities: Iterable[str]) -> list[Definition]:
     return _definitions(rows, "s.identity IN ({marks})", identities)
 
 
-def file_definitions(rows: Rows, path: bytes) -> list[Definition]:
-    """All definitions of one live path, in its order; locals and parameters too."""
-    return _definitions(rows, "p.path IN ({marks})", [path])
+def file_definitions(rows: Rows, paths: Iterable[bytes]) -> list[Definition]:
+    """All definitions of some live paths, in their order; locals and parameters too."""
+    return _definitions(rows, "p.path IN ({marks})", paths)
 
 
 def references(rows: Rows, identities: Iterable[str]) -> list[Reference]:
