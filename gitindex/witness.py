@@ -170,7 +170,7 @@ def _checklist(seen: Seen, failed: list[dict[str, Any]]) -> list[str]:
             advice = [_ADVICE["multiple_definitions"]]
         return [
             *advice,
-            "Then `gitindex decide commit` with the proof below, its anchors filled in.",
+            "Then `gitindex decide commit` with the proof below, selection and anchors filled in.",
         ]
     match seen.state.freshness:
         case Freshness.CLEAN:

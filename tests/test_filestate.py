@@ -12,6 +12,7 @@ import pytest
 
 from gitindex.contexts.listing import LiveContexts
 from gitindex.extract.worker import FAULT_VARIABLE
+from gitindex.filestate import FileStateService
 from gitindex.lens import answering
 from gitindex.observe import read_progress
 from gitindex.store import semantic_import
@@ -209,6 +210,31 @@ def test_f10_the_disk_is_hashed(pair: Repo) -> None:
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert pair.git("status", "--porcelain") == ""
     assert states(pair, "a.py", "b.py") == ["dirty", "pending_check"]
+
+
+LISTED = "__all__ = ['helper']\n"
+F13 = {
+    "body": (A.replace("return x", "return [x]"), "clean"),
+    "private helper": (f"{A}\n\ndef _own():\n    return 1\n", "clean"),
+    "default value": (A.replace("(x)", "(x=1)"), "stale"),
+    "name in __all__": (A + LISTED.replace("]", ", 'more']") + "more = 1\n", "stale"),
+}
+
+
+@pytest.mark.parametrize("change", F13)
+def test_f13_what_is_seen_from_outside(pair: Repo, change: str) -> None:
+    text, expected = F13[change]
+    publish(write(pair, {"a.py": A + LISTED if "__all__" in text else A}))
+    refresh(pair, "b.py", "c.py")
+    before = interface(pair, "a.py")
+    publish(write(pair, {"a.py": text}))
+    assert (interface(pair, "a.py") == before) is (expected == "clean")
+    assert states(pair, "a.py", "b.py") == ["clean", expected]
+
+
+def interface(repo: Repo, path: str) -> str:
+    with answering(repo.worktree, ".") as lens:
+        return FileStateService(lens).world.interface(path)
 
 
 def test_f14_formatting_and_comments(pair: Repo) -> None:

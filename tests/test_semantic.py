@@ -109,7 +109,7 @@ def test_s7_the_same_output_twice_changes_no_row(sem: Repo) -> None:
     assert dump(sem) == before
 
 
-def test_x8_versions_inside_symbols_are_no_part_of_the_identity(sem: Repo, fake: Fake) -> None:
+def test_x7_x8_versions_inside_symbols_are_no_part_of_the_identity(sem: Repo, fake: Fake) -> None:
     only(sem)
     before = dump(sem)
     sem.write("c.py", "def gamma():\n    return 3\n")
@@ -135,7 +135,7 @@ def test_x6_locals_stay_in_their_document(sem: Repo) -> None:
     with_lens(sem, ask)
 
 
-def test_x3_x4_positions_are_bytes_on_disk_in_every_encoding(sem: Repo, fake: Fake) -> None:
+def test_x3_x4_x5_positions_are_bytes_on_disk_in_every_encoding(sem: Repo, fake: Fake) -> None:
     sem.write("a.py", f'"😀é"; ǆ = "𝒙"\n{A}')
     sem.write("b.py", 'from a import alpha\n"é"; x = "😀"; alpha(); "😀"; alpha()\n')
     sem.write("crlf.py", b'from a import alpha\r\n"\xc3\xa9"; alpha()\r\nalpha()\r\n')

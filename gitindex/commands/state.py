@@ -163,6 +163,9 @@ def _say_gate(one: dict[str, Any]) -> None:
         say(safe_text(f"  - {step}"))
     if packet["suggestedRefresh"]:
         say(safe_text(f"  refresh: {packet['suggestedRefresh']['command']}"))
+    if "proof" in packet:
+        say(safe_text(f"  select of: {', '.join(packet['choices'])}"))
+        say(f"  proof: {json.dumps(packet['proof'], ensure_ascii=True)}")
 
 
 def decide_commit(proof: str, path: str = ".", as_json: bool = False) -> int:
