@@ -72,14 +72,17 @@ def certify(project: Project, name: str, sites: Collection[Site] = ()) -> Certif
     `sites` are references found in places that are no identifiers.
     """
     coverage, left_out = _tree(project, name)
-    explained = project.places(name)
+    explained: dict[str, set[tuple[int, int]]] = {}
+    for path, places in project.places(name).items():
+        explained[path] = {(place.line, place.column) for place in places}
+    for site in sites:
+        explained.setdefault(site.path, set()).add((site.line, site.column))
     found: list[Mention] = []
     prose = 0
     indexed, others = look(project, name), look_in(project, left_out, name)
-    for file, places in (indexed.places | others.places).items():
-        known = {(p.line, p.column) for p in explained.get(file.path, ())}
-        known |= {(s.line, s.column) for s in sites if s.path == file.path}
-        for line, column, start in places:
+    for file, found_there in (indexed.places | others.places).items():
+        known = explained.get(file.path, set())
+        for line, column, start in found_there:
             if (line, column) in known:
                 continue
             mention = _mention(project, file, (line, column, start), name)

@@ -68,15 +68,14 @@ class Finder:
         names = {t.name for t in targets if t.path.endswith((".py", ".pyi")) and t.parent < 0}
         for name in sorted(names):
             for file, places in look(self.project, name).places.items():
-                source = self.project.source(file.path)
-                if source is None or source.language != "python":
-                    continue
-                for line, column, _ in places:
+                for line, column, _ in places if file.language == "python" else ():
                     text = self.project.span(file.path, line, line)
                     if is_annotation(text, column, column + len(name)):
-                        around = enclosing(source, line)
+                        source = self.project.source(file.path)
+                        around = enclosing(source, line) if source else None
                         scope = around.ordinal if around else -1
-                        yield source, Occurrence(name, line, column, Use.TYPE, scope)
+                        if source is not None:
+                            yield source, Occurrence(name, line, column, Use.TYPE, scope)
 
     def _occurrences(self, name: str) -> Iterator[tuple[Source, list[Occurrence]]]:
         by_path = self.project.places(name)

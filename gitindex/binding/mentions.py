@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
-from gitindex.binding.project import CHUNK, Project
+from gitindex.binding.project import LISTED, Project, rows_of
 from gitindex.lens import Lens
 from gitindex.literals import trigrams_of
 from gitindex.store.trigrams import candidates
@@ -15,9 +15,12 @@ from gitindex.store.trigrams import candidates
 MAX_FILES = 400
 """Files whose text one question reads."""
 
-_INDEXED = (
-    "SELECT l.path, b.language, b.status, l.oid FROM {live} l JOIN {blobs} b ON b.id=l.blob_id"
-    " WHERE b.status NOT IN ('skipped', 'quarantined')"
+_FILE = "SELECT l.path, b.language, b.status, l.oid FROM "
+_INDEXED = " WHERE b.status NOT IN ('skipped', 'quarantined')"
+_ALL = f"{_FILE} {{live}} l JOIN {{blobs}} b ON b.id=l.blob_id {_INDEXED}"
+_OF_BLOBS = (  # from what is asked for to the tree, which may be large
+    f"{_FILE} {{listed}} w CROSS JOIN {{blobs}} b ON b.id=w.column1"
+    f" CROSS JOIN {{live}} l ON l.blob_id=b.id {_INDEXED}"
 )
 _ANNOTATES = re.compile(
     r"(?:->|[\w\])]\s*:|\b(?:[A-Z]\w*|list|dict|tuple|type|set|frozenset)\[(?:[^\]\"']*,)?)\s*$"
@@ -65,11 +68,13 @@ def files_holding(lens: Lens, name: str) -> list[File]:
     trigrams = trigrams_of(name)
     blobs = candidates(lens.served.database, [frozenset({trigrams})] if trigrams else [])
     if blobs is None:
-        rows = lens.rows(_INDEXED)
+        rows = lens.rows(_ALL)
     else:
         changed = [path for path, laid in lens.changed().items() if laid is not None]
-        rows = _in_chunks(lens, f"{_INDEXED} AND l.blob_id IN", sorted(blobs))
-        rows += _in_chunks(lens, f"{_INDEXED} AND l.path IN", changed)
+        rows = rows_of(lens, _OF_BLOBS, sorted(blobs))
+        rows += rows_of(
+            lens, f"{_FILE} {LISTED} JOIN {{blobs}} b ON b.id=l.blob_id {_INDEXED}", changed
+        )
     found = {row[0]: File(os.fsdecode(row[0]), *row[1:]) for row in rows}
     return [found[path] for path in sorted(found)]
 
@@ -95,15 +100,6 @@ def is_annotation(line: str, column: int, end: int) -> bool:
     if opened is None or not re.match(rf"[\w.\[\], |]*{opened.group(1)}", line[end:]):
         return False
     return _ANNOTATES.search(line[: opened.start()]) is not None
-
-
-def _in_chunks(lens: Lens, sql: str, values: Iterable[Any]) -> list[Any]:
-    wanted = list(values)
-    rows = []
-    for at in range(0, len(wanted), CHUNK):
-        part = wanted[at : at + CHUNK]
-        rows += lens.rows(f"{sql} ({','.join('?' * len(part))})", *part)
-    return rows
 
 
 def _is_word(char: bytes) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -25,11 +25,16 @@ _MAIN = frozenset({"__init__", "index", "mod", "lib", "main"})
 """Files that an import of their folder reaches."""
 
 
+# CROSS JOIN keeps the order of the tables: from what is asked for to the tree, which may be large.
 _SYMBOL = (
     'SELECT l.path, s.ordinal, n.text, s.qualified_name, s.kind, s.line, s."column", s.start_line,'
-    " s.end_line, s.signature, s.parent, s.exported FROM {live} l"
-    " JOIN {symbols} s ON s.blob_id=l.blob_id JOIN {names} n ON n.id=s.name_id"
+    " s.end_line, s.signature, s.parent, s.exported FROM "
 )
+_SYMBOLS_NAMED = (
+    f"{_SYMBOL} {{names}} n CROSS JOIN {{symbols}} s ON s.name_id=n.id"
+    " CROSS JOIN {live} l ON l.blob_id=s.blob_id WHERE n.text=?"
+)
+LISTED = "{listed} w CROSS JOIN {live} l ON l.path=w.column1"
 
 
 class Project:
@@ -56,21 +61,24 @@ class Project:
         """Every symbol of this name, in order of path."""
         if name not in self._defined:
             self.lens.mentioning([name])
-            rows = self.lens.rows(f"{_SYMBOL} WHERE n.text=?", name)
+            rows = self.lens.rows(_SYMBOLS_NAMED, name)
             self._defined[name] = sorted(map(_definition, rows), key=place_of)
         return self._defined[name]
 
     def places(self, name: str, within: Iterable[str] = ()) -> dict[str, list[Occurrence]]:
         """Every occurrence of a name, by path; only in some files, where they are named."""
         self.lens.mentioning([name])
-        sql = (
-            "SELECT l.path, o.places FROM {names} n JOIN {occurrences} o ON o.name_id=n.id"
-            " JOIN {live} l ON l.blob_id=o.blob_id WHERE n.text=?"
+        rows = self.lens.rows(
+            "SELECT l.path, o.places FROM {names} n CROSS JOIN {occurrences} o ON o.name_id=n.id"
+            " CROSS JOIN {live} l ON l.blob_id=o.blob_id WHERE n.text=?",
+            name,
         )
-        only = [os.fsencode(path) for path in within]
-        narrowed = f"{sql} AND l.path IN"
-        rows = self._in_chunks(narrowed, only, name) if only else self.lens.rows(sql, name)
-        return {os.fsdecode(path): unpack_places(name, packed) for path, packed in rows}
+        only = {os.fsencode(path) for path in within}
+        return {
+            os.fsdecode(path): unpack_places(name, packed)
+            for path, packed in rows
+            if not only or path in only
+        }
 
     def places_in(self, path: str) -> list[Occurrence]:
         """Every occurrence of one file, in its order."""
@@ -118,7 +126,8 @@ class Project:
         for raw, data in self.lens.read(map(os.fsencode, missing)).items() if missing else ():
             self._texts[os.fsdecode(raw)] = Text(data)
         for path in wanted:
-            self._texts.setdefault(path, Text(b""))
+            if path not in self._texts:
+                self._texts[path] = Text(b"")
 
     def text(self, path: str) -> bytes:
         """The bytes of one file, as columns count them."""
@@ -207,18 +216,12 @@ class Project:
         self._memory.keep_text(oid, text)
         return True
 
-    def _in_chunks(self, sql: str, values: list[bytes], *before: Any) -> list[Any]:
-        rows = []
-        for at in range(0, len(values), CHUNK):
-            part = values[at : at + CHUNK]
-            rows += self.lens.rows(f"{sql} ({','.join('?' * len(part))})", *before, *part)
-        return rows
-
     def _read_sources(self, raw: list[bytes]) -> Iterator[Source]:
         fresh: dict[bytes, Origin] = {}
-        for path, oid, language, status, flags, where in self._in_chunks(
-            "SELECT l.path, l.oid, b.language, b.status, b.flags, l.source FROM {live} l"
-            " JOIN {blobs} b ON b.id=l.blob_id WHERE l.path IN",
+        for path, oid, language, status, flags, where in rows_of(
+            self.lens,
+            f"SELECT l.path, l.oid, b.language, b.status, b.flags, l.source FROM {LISTED}"
+            " JOIN {blobs} b ON b.id=l.blob_id",
             raw,
         ):
             told = tuple(filter(None, flags.split(",")))
@@ -234,12 +237,18 @@ class Project:
 
     def _read_facts(self, fresh: dict[bytes, Origin]) -> Iterator[Source]:
         symbols: dict[bytes, list[Definition]] = {path: [] for path in fresh}
-        for row in self._in_chunks(f"{_SYMBOL} WHERE l.path IN", list(fresh)):
+        for row in rows_of(
+            self.lens,
+            f"{_SYMBOL} {LISTED} JOIN {{symbols}} s ON s.blob_id=l.blob_id"
+            " JOIN {names} n ON n.id=s.name_id",
+            list(fresh),
+        ):
             symbols[row[0]].append(_definition(row))
         imports: dict[bytes, list[tuple[int, Import]]] = {path: [] for path in fresh}
-        for path, ordinal, module, names, level, line in self._in_chunks(
-            "SELECT l.path, i.ordinal, i.module, i.names, i.level, i.line FROM {live} l"
-            " JOIN {imports} i ON i.blob_id=l.blob_id WHERE l.path IN",
+        for path, ordinal, module, names, level, line in rows_of(
+            self.lens,
+            f"SELECT l.path, i.ordinal, i.module, i.names, i.level, i.line FROM {LISTED}"
+            " JOIN {imports} i ON i.blob_id=l.blob_id",
             list(fresh),
         ):
             pairs = tuple((a, b) for a, b in json.loads(names))
@@ -249,6 +258,16 @@ class Project:
             source = Source(origin, ordered, tuple(item for _, item in sorted(imports[path])))
             self._memory.keep(source)
             yield source
+
+
+def rows_of(lens: Lens, sql: str, values: Sequence[Any]) -> list[Any]:
+    """Rows of a query that starts from a list of values, `{listed}`; a part of them at a time."""
+    rows = []
+    for at in range(0, len(values), CHUNK):
+        part = values[at : at + CHUNK]
+        listed = f"(VALUES {','.join(['(?)'] * len(part))})"
+        rows += lens.rows(sql.replace("{listed}", listed), *part)
+    return rows
 
 
 def _definition(row: Any) -> Definition:
