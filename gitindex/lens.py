@@ -14,12 +14,12 @@ from gitindex.extract.frames import Request
 from gitindex.extract.plain import plain_facts
 from gitindex.facts import BlobFacts, FactsKey, decode_facts
 from gitindex.git.command import read_blobs
+from gitindex.git.interface import blob_id
 from gitindex.languages import extractor_id
 from gitindex.overlay import (
     WORKTREE,
     Laid,
     Overlay,
-    blob_id,
     overlay_at,
     overlay_staged,
     overlay_worktree,

@@ -6,11 +6,12 @@ import os
 
 from gitindex.atomic import read_small
 from gitindex.errors import GitIndexError
-from gitindex.git.command import HeadState, empty_tree, read_head_state, tree_of
+from gitindex.git.command import HeadState, empty_tree, tree_of
 from gitindex.lock import is_held
 from gitindex.marker import Proof, validate_completion_proof
 from gitindex.paths import Worktree
 from gitindex.status import parse_object
+from gitindex.unseen import look
 from gitindex.values import TYPE_CHECKING, NamedTuple
 from gitindex.words import BuildKind, ProofOutcome, ProofReason
 
@@ -49,10 +50,10 @@ class Observation(NamedTuple):
 
 
 def observe(worktree: Worktree, untracked: bool = False) -> Observation:
-    """A consistent look: the marker is the same before and after HEAD was read."""
+    """A consistent look: marker and git's index are the same before and after HEAD was read."""
     proof = prove(worktree)
     for _ in range(ATTEMPTS):
-        head = read_head_state(worktree, untracked)
+        head, steady = look(worktree, untracked)
         observation = Observation(
             proof=proof,
             head=head,
@@ -63,7 +64,7 @@ def observe(worktree: Worktree, untracked: bool = False) -> Observation:
             searchable=os.path.exists(worktree.stamp),
         )
         again = prove(worktree)
-        if again == proof:
+        if steady and again == proof:
             break
         proof = again
     return observation

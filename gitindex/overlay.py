@@ -11,7 +11,7 @@ from gitindex.answer import Served
 from gitindex.disk import Beneath
 from gitindex.errors import Exit, GitIndexError
 from gitindex.git.command import GitFailed, read_blobs, run_git, tree_of
-from gitindex.git.interface import GITLINK, LINK, Entry
+from gitindex.git.interface import GITLINK, LINK, Entry, blob_id
 from gitindex.languages import language_of, needs_head
 from gitindex.paths import safe_text
 from gitindex.policy import (
@@ -119,12 +119,6 @@ def overlay_digest(laid: dict[bytes, Laid | None]) -> str:
         found = laid[path]
         text.update(b"%s\0%s\0" % (path, found.oid.encode() if found else b"-"))
     return text.hexdigest()
-
-
-def blob_id(data: bytes, digits: int) -> str:
-    """The id git would give these bytes."""
-    make = hashlib.sha256 if digits == 64 else hashlib.sha1  # git's own name for it
-    return make(b"blob %d\0%s" % (len(data), data)).hexdigest()
 
 
 def _from_disk(disk: Beneath, path: bytes, policy: Policy, digits: int) -> Laid | None:

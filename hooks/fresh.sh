@@ -51,6 +51,12 @@ gitindex_proven() {
     case " $stamp " in *" ${run%%'"'*} "*) ;; *) return 1 ;; esac
 }
 
+# As gitindex itself asks git: no setting makes it miss an edit, no replacement is taken for HEAD.
+gitindex_git() {
+    git --no-optional-locks --no-replace-objects --work-tree=. -c core.fsmonitor=false \
+        -c core.trustctime=true -c core.checkStat=default "$@"
+}
+
 # Prints the answer and sets $code, or fails where this script must not judge.
 gitindex_answer() {
     gitindex_find && gitindex_proven || return 1
@@ -62,13 +68,14 @@ gitindex_answer() {
         [ -e "$store/$note/$id" ] && queued=1
     done
     # `status` tells HEAD in its first lines, then one line for each path that differs.
-    status=$(git --no-optional-locks status --porcelain=v2 --branch --no-renames \
-        --untracked-files=no --ignore-submodules=all) || return 1
+    status=$(gitindex_git status --porcelain=v2 --branch --no-renames \
+        --untracked-files=no --ignore-submodules=dirty) || return 1
     head=${status#*"# branch.oid "}
     case $marker in *'"headCommit": "'"${head%%
 *}"'"'*) ;; *) return 1 ;; esac
-    # The same marker before and after HEAD was read: nothing was published in between.
+    # The same marker and stamp before and after HEAD was read: nothing was published in between.
     gitindex_read .llmc/completion_marker.json && [ "$content" = "$marker" ] || return 1
+    gitindex_read "$store/published/$id" && [ "$content" = "$stamp" ] || return 1
     code=1
     if [ -n "$queued" ]; then
         echo "stale: a refresh is queued"
@@ -76,9 +83,17 @@ gitindex_answer() {
     fi
     case $status in
         *"
+1 "??" S"*) return 1 ;; # a submodule: is a file in its place?
+        *"
 1 "* | *"
 u "*) echo "stale: tracked paths differ from HEAD" ;;
-        *) echo fresh && code=0 ;;
+        *)
+            # Files that git does not look at, or by seconds only where times were set: Python does.
+            gitindex_git ls-files -v --debug | LC_ALL=C awk '/^[a-zS] / { exit 1 }
+                $1 == "ctime:" { changed = int($2) }
+                $1 == "mtime:" && int($2) != changed { exit 1 }' || return 1
+            echo fresh && code=0
+            ;;
     esac
 }
 

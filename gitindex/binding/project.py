@@ -13,8 +13,8 @@ from gitindex.binding.memory import Memory, TreeMemory
 from gitindex.binding.source import Definition, Origin, Source, Text, place_of
 from gitindex.disk import Beneath
 from gitindex.facts import Import, Occurrence, unpack_places
+from gitindex.git.interface import blob_id
 from gitindex.lens import Lens
-from gitindex.overlay import blob_id
 from gitindex.policy import MAX_TEXT_BYTES
 
 CHUNK = 300

@@ -10,8 +10,8 @@ from gitindex.disk import Beneath
 from gitindex.filestate.core import Known
 from gitindex.filestate.semantics import Semantics
 from gitindex.git.command import try_git
+from gitindex.git.interface import blob_id
 from gitindex.lens import Lens
-from gitindex.overlay import blob_id
 from gitindex.policy import MAX_PARSE_BYTES, MAX_TEXT_BYTES
 from gitindex.store import history
 from gitindex.words import Certainty, FactsStatus, SkipReason

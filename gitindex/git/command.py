@@ -14,10 +14,12 @@ HARDENING = (
     "--no-optional-locks",
     "-c", "core.fsmonitor=false",
     "-c", "core.hooksPath=/dev/null",
+    "-c", "core.trustctime=true",
+    "-c", "core.checkStat=default",
     "-c", "safe.bareRepository=explicit",
     "-c", "submodule.recurse=false",
 )  # fmt: skip
-"""A repository's own configuration never makes us run its commands or take its locks."""
+"""A repository's own configuration never makes us run its commands, take its locks or miss an edit."""
 
 VIEWS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "views")
 """One empty git directory per object format, to lay over a repository's objects."""
@@ -27,6 +29,10 @@ TIMEOUT_S = 60.0
 SIGKILL = 9  # not imported from signal: half a millisecond of every prompt
 BLOBS_AT_ONCE = 500
 """Their names fit into a pipe's buffer."""
+
+
+_SUBMODULE = frozenset({b"160000", b"000000"})
+"""Modes of a path that is a submodule or nothing: at HEAD, in git's index, on disk."""
 
 
 class GitFailed(GitIndexError):
@@ -153,9 +159,17 @@ def run_program(
     return Result(os.waitstatus_to_exitcode(status), output, errors)
 
 
-def run_git(root: str, *args: str, index: str | None = None, timeout: float = TIMEOUT_S) -> bytes:
+def run_git(
+    root: str,
+    *args: str,
+    index: str | None = None,
+    work_tree: str | None = None,
+    timeout: float = TIMEOUT_S,
+) -> bytes:
     """The output of a git command that must succeed."""
-    env = clean_env(root) | ({"GIT_INDEX_FILE": index} if index else {})
+    env = clean_env(root)
+    told = {"GIT_INDEX_FILE": index, "GIT_WORK_TREE": work_tree}
+    env |= {name: value for name, value in told.items() if value}
     result = try_git(root, *args, timeout=timeout, env=env)
     if result.returncode:
         raise GitFailed(_complaint(args, result), result.returncode, result.output)
@@ -163,10 +177,15 @@ def run_git(root: str, *args: str, index: str | None = None, timeout: float = TI
 
 
 def read_head_state(worktree: Worktree, untracked: bool = False) -> HeadState:
-    """HEAD's commit and the paths that differ from it, in one git process."""
+    """HEAD's commit and the paths that differ from it, in one git process.
+
+    The work tree is this one, whatever `core.worktree` says. A submodule at another commit is no
+    difference, but a file in its place is.
+    """
     output = run_git(
         worktree.root, "status", "--porcelain=v2", "--branch", "-z", "--no-renames",
-        f"--untracked-files={'all' if untracked else 'no'}", "--ignore-submodules=all",
+        f"--untracked-files={'all' if untracked else 'no'}", "--ignore-submodules=dirty",
+        work_tree=worktree.root,
     )  # fmt: skip
     commit: str | None = None
     dirty: list[bytes] = []
@@ -177,8 +196,12 @@ def read_head_state(worktree: Worktree, untracked: bool = False) -> HeadState:
             commit = None if name == "(initial)" else name
         elif record == b"# branch.head (unknown)":
             raise GitIndexError("HEAD cannot be read", "run `git fsck`")
-        elif record.startswith((b"1 ", b"u ")):
-            dirty.append(record.split(b" ", 8 if record.startswith(b"1") else 10)[-1])
+        elif record.startswith(b"1 "):
+            fields = record.split(b" ", 8)
+            if not _SUBMODULE.issuperset(fields[3:6]):
+                dirty.append(fields[8])
+        elif record.startswith(b"u "):
+            dirty.append(record.split(b" ", 10)[-1])
         elif record.startswith(b"? "):
             new.append(record[2:])
     return HeadState(commit, tuple(dirty), tuple(new))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from gitindex.disk import Beneath
-from gitindex.overlay import blob_id
+from gitindex.git.interface import blob_id
 from gitindex.policy import MAX_TEXT_BYTES
 
 Signature = tuple[int, int, int, int]
