@@ -621,7 +621,7 @@ def _given_away(base: Repo, to: Path) -> Repo:
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_r7_r9_a_partial_clone_never_reaches_its_remote(
+def test_r9_a_partial_clone_never_reaches_its_remote(
     base: Repo, tmp_path: Path, any_git: str, backend: str
 ) -> None:
     """Whatever the remote is: a port that listens, a command that would run, a folder that is gone."""
@@ -717,7 +717,7 @@ def test_r5_crlf_with_autocrlf_is_clean_and_fresh(
 
 
 @pytest.mark.parametrize("choice", BACKENDS)
-def test_r7_r9_what_is_not_here_is_skipped_with_a_reason(
+def test_r7_r8_r9_what_is_not_here_is_skipped_with_a_reason(
     base: Repo, tmp_path: Path, choice: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A submodule, an LFS pointer, a sparse folder and a blob that was never fetched."""

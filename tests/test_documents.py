@@ -202,7 +202,7 @@ def _break(repo: Repo, how: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["missing", "zero bytes", "damaged", "unreadable"])
-def test_e12_to_e15_without_a_usable_index_the_files_answer(library: Repo, how: str) -> None:
+def test_e12_e13_e14_e15_without_a_usable_index_the_files_answer(library: Repo, how: str) -> None:
     expected = [
         _find(library, "hello"),
         _find(library, "", "all"),

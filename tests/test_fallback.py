@@ -67,7 +67,7 @@ def _garble(repo: Repo) -> None:
     [(_remove, "not_indexed"), (_empty, "error"), (_garble, "error")],
     ids=["e12-missing", "e13-zero-bytes", "e14-damaged"],
 )
-def test_e12_to_e14_a_live_scan_answers(
+def test_e12_e13_e14_a_live_scan_answers(
     quiet: Repo, damage: Callable[[Repo], None], gate: str
 ) -> None:
     damage(quiet)

@@ -229,7 +229,7 @@ def test_symlinked_hook(ready: Repo, tmp_path: Path, target: str) -> None:
 
 @pytest.mark.parametrize("content", [SH, PYTHON], ids=["sh", "Python"])
 @pytest.mark.parametrize("where", ["inside .git", "absolute", "ignored"])
-def test_local_hooks_path(ready: Repo, tmp_path: Path, where: str, content: str) -> None:
+def test_k3_local_hooks_path(ready: Repo, tmp_path: Path, where: str, content: str) -> None:
     value, folder = {
         "inside .git": (".git/other", ready.path / ".git/other"),
         "absolute": (str(tmp_path / "my hooks"), tmp_path / "my hooks"),
@@ -245,7 +245,7 @@ def test_local_hooks_path(ready: Repo, tmp_path: Path, where: str, content: str)
     assert events(ready) == head_event(ready)
 
 
-def test_hooks_path_under_version_control(ready: Repo, tmp_path: Path) -> None:
+def test_k3_hooks_path_under_version_control(ready: Repo, tmp_path: Path) -> None:
     """Others get that file: nothing is written, and what is printed names no path of this machine."""
     set_hooks(ready.path / ".githooks", Case(SH, ""))
     ready.commit("team hooks")
@@ -303,7 +303,7 @@ def test_portable_lines_source_nothing_outside_the_git_directory(
     assert not (tmp_path / "stolen").exists()
 
 
-def test_global_hooks_path(ready: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_k3_global_hooks_path(ready: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Never written without --global; then in all repositories, and inert where not opted in."""
     home = tmp_path / "home"
     folder = home / "hooks"
@@ -487,7 +487,7 @@ def test_pre_commit_uninstalled_after_us(ready: Repo, tmp_path: Path) -> None:
     assert snapshot(folder) == ours
 
 
-def test_lefthook(ready: Repo, tmp_path: Path) -> None:
+def test_k3_lefthook(ready: Repo, tmp_path: Path) -> None:
     """It rewrites its hooks at will: nothing is written into them, and the printed job works."""
     job = 'echo "args {0}" >>"$HOOK_LOG"'
     ready.write("lefthook.yml", f"post-checkout:\n  jobs:\n    - run: {job}\n")
@@ -524,7 +524,7 @@ def test_lefthook_installed_over_us(ready: Repo) -> None:
     assert not (folder / "post-commit.old").exists()
 
 
-def test_husky(ready: Repo, tmp_path: Path) -> None:
+def test_k3_husky(ready: Repo, tmp_path: Path) -> None:
     """It rewrites `.husky/_`; the printed lines go into `.husky/<hook>` and work under `sh -e`."""
     npm, shared = program("npm"), tmp_path / "npm"
     done = subprocess.run(

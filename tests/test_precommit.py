@@ -146,7 +146,7 @@ def test_try_repo(ready: Repo, source: Repo, env: dict[str, str], tool: str) -> 
 
 
 @pytest.mark.parametrize("tool", TOOLS)
-def test_rebase_in_a_linked_worktree(
+def test_k2_rebase_in_a_linked_worktree(
     quiet: Repo, source: Repo, env: dict[str, str], tmp_path: Path, tool: str
 ) -> None:
     """K2: five commits replayed under a busy runner; git succeeds, and the index ends fresh."""
