@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple, Protocol
+from gitindex.values import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Protocol
+else:
+    Protocol = object  # a prompt cannot wait for `typing`
 
 LINK = 0o120000
 GITLINK = 0o160000
@@ -31,27 +36,21 @@ class Repository(Protocol):
 
     def head(self) -> Head:
         """HEAD now, read anew each time."""
-        ...
 
     def entries(self, tree: str) -> Iterator[Entry]:
         """All paths of a tree."""
-        ...
 
     def changes(self, old: str, new: str) -> Iterator[tuple[bytes, Entry | None]]:
         """Paths that differ between two trees with their entry in `new`, None where removed."""
-        ...
 
     def size(self, oid: str) -> int:
         """Bytes of a blob, without reading it. ObjectMissing where git has it not."""
-        ...
 
     def read(self, oid: str) -> bytes:
         """A blob's bytes. ObjectMissing where git has it not."""
-        ...
 
     def close(self) -> None:
         """Let go of every file."""
-        ...
 
 
 def blob_id(data: bytes, digits: int) -> str:
