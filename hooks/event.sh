@@ -57,10 +57,11 @@ if [ -e "$off" ]; then
     [ -z "$off" ] || exit 0
 fi
 
-# Record the event, then make the public status say so.
+# Record the event, then make the public status say so, if it is ours: a repository that tracks
+# files of that name is never published.
 umask 077
 printf '%s\n' "$gitindex_event $*" >>"$store/spool/$worktree"
-if [ -f .llmc/stale_status.json ] && [ ! -h .llmc ]; then
+if [ -f "$store/published/$worktree" ] && [ -f .llmc/stale_status.json ] && [ ! -h .llmc ]; then
     if [ -x /bin/mv ]; then mv=/bin/mv; else mv=mv; fi
     LC_ALL=C "$mv" -f .llmc/stale_status.json .llmc/rag_index_status.json
 fi

@@ -47,8 +47,8 @@ gitindex_proven() {
     stamp=$content size=${content##* } && content=${content% *} && inode=${content##* }
     set -- $(LC_ALL=C ls -in "$store/facts.db" 2>/dev/null)
     [ "${1-}" = "$inode" ] && [ "${6:-0}" -ge "$size" ] 2>/dev/null || return 1
-    run=${marker##*'"runId": "'}
-    case " $stamp " in *" ${run%%'"'*} "*) ;; *) return 1 ;; esac
+    run=${marker##*'"runId": "'} && run=${run%%'"'*}
+    case " $stamp " in *" $run "*) ;; *) return 1 ;; esac
 }
 
 # As gitindex itself asks git: no setting makes it miss an edit, no replacement is taken for HEAD.
@@ -70,9 +70,8 @@ gitindex_answer() {
     # `status` tells HEAD in its first lines, then one line for each path that differs.
     status=$(gitindex_git status --porcelain=v2 --branch --no-renames \
         --untracked-files=no --ignore-submodules=dirty) || return 1
-    head=${status#*"# branch.oid "}
-    case $marker in *'"headCommit": "'"${head%%
-*}"'"'*) ;; *) return 1 ;; esac
+    head=${status#*branch.oid } && head=${head%%[!0-9a-f]*}
+    case $marker in *'"headCommit": "'"$head"'"'*) ;; *) return 1 ;; esac
     # The same marker and stamp before and after HEAD was read: nothing was published in between.
     gitindex_read .llmc/completion_marker.json && [ "$content" = "$marker" ] || return 1
     gitindex_read "$store/published/$id" && [ "$content" = "$stamp" ] || return 1
@@ -81,9 +80,10 @@ gitindex_answer() {
         echo "stale: a refresh is queued"
         return
     fi
+    # A line about a submodule: is a file in its place?
     case $status in
         *"
-1 "??" S"*) return 1 ;; # a submodule: is a file in its place?
+1 "??" S"*) return 1 ;;
         *"
 1 "* | *"
 u "*) echo "stale: tracked paths differ from HEAD" ;;

@@ -9,15 +9,20 @@ import signal
 import stat
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from gitindex.hooks import EVENTS, install
 from gitindex.shipped import shipped_folder
-from tests.support import TIMEOUT, Repo, runner_pids
+from gitindex.status import load_status
+from gitindex.words import IndexState
+from tests.support import TIMEOUT, Repo, runner_pids, stop_runners
 
+FRESH = Path(shipped_folder("hooks"), "fresh.sh")
 SCRIPT = (
     ("commit", "-q", "--allow-empty", "-m", "loud", "--no-quiet"),
     ("switch", "-c", "side"),
@@ -73,6 +78,14 @@ def _alive_is_garbage(repo: Repo) -> None:
     Path(repo.worktree.store, "runner.alive").write_text("1 '; $(touch /tmp/owned)\n")
 
 
+def _package_gone(repo: Repo) -> None:
+    """An interpreter that has never heard of gitindex."""
+    python = repo.path.parent / "python"
+    python.write_text("#!/bin/sh\necho no module named gitindex >&2\nexit 1\n")
+    python.chmod(0o755)
+    Path(repo.worktree.store, "python").write_text(f"{python}\n")
+
+
 def _nothing_broken(repo: Repo) -> None:
     """The plain case."""
 
@@ -80,6 +93,7 @@ def _nothing_broken(repo: Repo) -> None:
 BROKEN: dict[str, Callable[[Repo], None]] = {
     "working": _nothing_broken,
     "interpreter-gone": _interpreter_gone,
+    "package-gone": _package_gone,
     "interpreter-unknown": _interpreter_unknown,
     "script-gone": _script_gone,
     "spool-is-a-folder": _spool_is_a_folder,
@@ -110,6 +124,112 @@ def test_k1_git_speaks_and_ends_as_without_us(
     link = tmp_path / "elsewhere"
     if link.exists():
         assert "rebuilding" not in (link / "rag_index_status.json").read_text()
+
+
+@pytest.mark.parametrize("where", ["store", "face"])
+@pytest.mark.parametrize("how", ["full", "read-only"])
+def test_k1_on_a_disk_that_takes_nothing(quiet: Repo, tmp_path: Path, where: str, how: str) -> None:
+    """Git as without us, no false fresh meanwhile, and fresh at the first request with room again."""
+    plain = Repo(tmp_path / "plain" / "repo")
+    plain.path.parent.mkdir()
+    shutil.copytree(quiet.path, plain.path, symlinks=True)
+    for event in EVENTS:
+        Path(plain.path, ".git", "hooks", event).unlink()
+    folder = Path(quiet.worktree.store if where == "store" else quiet.worktree.llmc)
+    with _small_disk(folder) as fill:
+        quiet.git("commit", "-q", "--allow-empty", "-m", "known there")
+        plain.git("commit", "-q", "--allow-empty", "-m", "known there")
+        quiet.wait_fresh()
+        quiet.wait_idle()
+        fill() if how == "full" else _mount("-o", "remount,ro", str(folder))
+        try:
+            for repo in (quiet, plain):
+                repo.write("lib/util.py", "def other():\n    return 1\n")
+            assert _run(quiet, "commit", "-am", "loud") == _run(plain, "commit", "-am", "loud")
+            for command in SCRIPT:
+                assert _run(quiet, *command) == _run(plain, *command), command
+            quiet.wait_idle()
+            if quiet.verdict().state is IndexState.FRESH:
+                quiet.assert_published()
+        finally:
+            _mount("-o", "remount,rw", str(folder))
+            (folder / "ballast").unlink(missing_ok=True)
+        assert quiet.gitindex("index").returncode == 0, quiet.log()
+        assert quiet.verdict().state is IndexState.FRESH
+        quiet.assert_published()
+
+
+@contextmanager
+def _small_disk(folder: Path) -> Iterator[Callable[[], None]]:
+    """What a folder holds moves to a disk of its own, which the yielded function fills up."""
+    kept = folder.parent / "kept"
+    folder.rename(kept)
+    folder.mkdir()
+    try:
+        _mount("-t", "tmpfs", "-o", "size=64m,mode=700", "none", str(folder))
+    except OSError as error:
+        folder.rmdir()
+        kept.rename(folder)
+        pytest.skip(f"cannot mount: {error}")
+    shutil.copytree(kept, folder, symlinks=True, dirs_exist_ok=True)
+
+    def fill() -> None:
+        with open(folder / "ballast", "wb", buffering=0) as file, suppress(OSError):
+            while True:
+                file.write(bytes(4096))
+
+    try:
+        yield fill
+    finally:
+        stop_runners(folder.parent)
+        subprocess.run(["umount", "-l", str(folder)], timeout=TIMEOUT, check=True)
+
+
+def _mount(*options: str) -> None:
+    done = subprocess.run(
+        ["mount", *options], capture_output=True, text=True, timeout=TIMEOUT, check=False
+    )
+    if done.returncode:
+        raise OSError(done.stderr)
+
+
+@pytest.mark.parametrize(
+    "shell",
+    ["dash", "bash --posix", "busybox ash", "ksh", "ksh93", "mksh", "yash", "zsh --emulate sh"],
+)
+def test_any_shell_may_be_sh(quiet: Repo, shell: str) -> None:
+    program, *options = shell.split()
+    if shutil.which(program) is None:
+        pytest.skip(f"no {program}")
+    sh = [program, *options]
+    run = partial(
+        subprocess.run, cwd=quiet.path, capture_output=True, text=True, timeout=TIMEOUT, check=True
+    )
+    marker = quiet.worktree.marker
+    os.utime(marker, (time.time() + 60,) * 2)  # nothing was installed since
+    script = f"gitindex_python=/nonexistent; gitindex_home=/usr; gitindex_site=/usr; . '{FRESH}'"
+    Path(quiet.worktree.store, "python").write_text("/nonexistent\n")
+    assert run([*sh, "-c", script]).stdout == "fresh\n"
+    done = run([*sh, str(quiet.path / ".git/hooks/post-commit"), "a", "b"])
+    assert (done.stdout, done.stderr) == ("", "")
+    assert Path(quiet.worktree.spool).read_text() == "post-commit a b\n"
+    told = load_status(quiet.path)
+    assert told is not None
+    assert told.index_state is IndexState.STALE
+
+
+def test_a_tracked_status_is_left_alone(repo: Repo) -> None:
+    """It is the repository's: a hook that renamed it would make the work tree dirty."""
+    for name in ("stale_status.json", "rag_index_status.json", "completion_marker.json"):
+        repo.write(f".llmc/{name}", "{}\n")
+    repo.git("add", "-f", ".llmc")
+    repo.commit("hostile")
+    repo.gitindex("install")
+    repo.write("a.py", "a = 1\n")
+    repo.commit("more")
+    repo.wait_idle()
+    assert repo.git("status", "--porcelain") == ""
+    assert repo.gitindex("status").returncode == 4
 
 
 def _run(repo: Repo, *command: str) -> tuple[int, str, str]:
