@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from gitindex.atomic import read_small, write_atomic
@@ -58,14 +57,13 @@ class Wanted(NamedTuple):
     language: str
 
 
-@dataclass
-class Plan:
+class Plan(NamedTuple):  # not a dataclass: a runner that a hook starts cannot afford the import
     """What must change so that the mapping becomes a tree."""
 
     head: Head
-    gone: list[bytes] = field(default_factory=list)
-    skipped: list[FileRow] = field(default_factory=list)
-    wanted: list[Wanted] = field(default_factory=list)
+    gone: list[bytes]
+    skipped: list[FileRow]
+    wanted: list[Wanted]
 
 
 class Refresher:
@@ -118,7 +116,7 @@ class Refresher:
 
     def _plan(self, head: Head, scope: RefreshScope) -> Plan:
         base = self._published()
-        plan = Plan(head)
+        plan = Plan(head, [], [], [])
         changed = self._changes(base, head, scope)
         policy = self._policy(base, changed)
         for path, entry in changed.items():
@@ -252,7 +250,7 @@ class Refresher:
             if wanted.key.oid in absent:
                 row = FileRow(*_identity(wanted.entry), None, SkipReason.MISSING_BLOB)
                 plan.skipped.append(row)
-        plan.wanted = [w for w in plan.wanted if w.key.oid not in absent]
+        plan.wanted[:] = [w for w in plan.wanted if w.key.oid not in absent]
 
     def _publish(self, plan: Plan, run_id: str, last: bool, force: bool) -> bool:
         """The one publication point. False: HEAD moved on, nothing was written."""

@@ -5,36 +5,40 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from gitindex.errors import GitIndexError
 from gitindex.paths import normalize_rel_path
 
 
-@dataclass(frozen=True, slots=True)
-class RefreshScope:
+class _Fields(NamedTuple):  # not a dataclass: a runner that a hook starts cannot afford the import
+    files: tuple[str, ...]
+    packages: tuple[str, ...]
+    changed_since: float | None
+    full: bool
+
+
+class RefreshScope(_Fields):
     """Files, path prefixes and a time, OR-ed. Always in canonical form, so equal means equal."""
 
-    files: tuple[str, ...] = ()
-    packages: tuple[str, ...] = ()
-    changed_since: float | None = None
-    full: bool = False
+    __slots__ = ()
 
-    def __post_init__(self) -> None:
-        packages = _outermost({normalize_rel_path(name) for name in self.packages or ()})
-        files = {normalize_rel_path(name) for name in self.files or ()}
-        if self.changed_since is not None and math.isnan(self.changed_since):
+    def __new__(
+        cls,
+        files: tuple[str, ...] = (),
+        packages: tuple[str, ...] = (),
+        changed_since: float | None = None,
+        full: bool = False,
+    ) -> RefreshScope:
+        outermost = _outermost({normalize_rel_path(name) for name in packages or ()})
+        named = {normalize_rel_path(name) for name in files or ()}
+        if changed_since is not None and math.isnan(changed_since):
             raise ValueError("changed_since is not a time")
-        everything = self.full or "" in packages or "" in files
-        set_field = object.__setattr__
-        set_field(self, "full", everything)
-        set_field(self, "packages", () if everything else packages)
-        roots = set(packages)
-        kept = () if everything else (f for f in files if not _under(f, roots))
-        set_field(self, "files", tuple(sorted(kept)))
-        if everything:
-            set_field(self, "changed_since", None)
+        if full or "" in outermost or "" in named:
+            return super().__new__(cls, (), (), None, True)
+        roots = set(outermost)
+        kept = tuple(sorted(name for name in named if not _under(name, roots)))
+        return super().__new__(cls, kept, outermost, changed_since, False)
 
     def covers(self, other: RefreshScope) -> bool:
         """Does this scope select all that the other selects?"""

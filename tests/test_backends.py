@@ -560,7 +560,7 @@ def test_pygit2_is_not_loaded_without_need(made: Repo, choice: str) -> None:
     code = (
         "import sys\nfrom gitindex.paths import worktree_at\n"
         "from gitindex.git.backend import open_repository\n"
-        "open_repository(worktree_at(sys.argv[1])).close()\nprint('pygit2' in sys.modules)\n"
+        "open_repository(worktree_at(sys.argv[1])).close()\nprint('gitindex.git.objects' in sys.modules)\n"
     )
     said = subprocess.run(
         [sys.executable, "-c", code, os.path.realpath(made.path)], capture_output=True, text=True,
