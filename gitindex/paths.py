@@ -86,9 +86,9 @@ def canonical_root(path: str) -> str:
 def normalize_rel_path(path: str) -> str:
     """A repository-relative key with forward slashes; refuses to leave the repository."""
     text = path.replace("\\", "/")
-    if text.startswith("/") or (len(text) > 1 and text[1] == ":" and text[0].isalpha()):
-        raise GitIndexError(f"not a relative path: {safe_text(path)}", code=Exit.USAGE)
     parts = [part for part in text.split("/") if part not in ("", ".")]
+    if text.startswith("/") or (parts and parts[0][1:2] == ":" and parts[0][0].isalpha()):
+        raise GitIndexError(f"not a relative path: {safe_text(path)}", code=Exit.USAGE)
     if ".." in parts:
         raise GitIndexError(f"path leaves the repository: {safe_text(path)}", code=Exit.USAGE)
     if "\0" in text:
