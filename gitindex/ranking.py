@@ -125,11 +125,11 @@ def path_match(query: Query, rarity: Rarity, path: str) -> float:
     known = _path(path)
     if _is_path(query.plain, known.lowered):
         return ASKED_PATH
-    if query.plain == known.stem.lower():
+    if query.plain == known.stem.lowered:
         return ASKED_NAME
     found = 0.0
     for word in query.words:
-        level = _name_match(word, known.stem, known.terms)
+        level = _name_match(word, known.stem)
         if not level and not known.folders.isdisjoint((word.terms[0], *word.forms)):
             level = 0.4
         found += rarity.shares[word.text] * level
@@ -140,8 +140,7 @@ class _Path(NamedTuple):
     """What can be said of a path without a query."""
 
     lowered: str
-    stem: str
-    terms: frozenset[str]
+    stem: _Name
     folders: frozenset[str]
     is_test: bool
     share: float  # of the score, for being foreign or a list of changes
@@ -152,7 +151,22 @@ def _path(path: str) -> _Path:
     stem = stem_of(path)
     folders = frozenset(t for part in path.split("/")[:-1] for t in terms_of(part))
     share = (FOREIGN_SHARE if is_foreign(path) else 1.0) * (NEWS_SHARE if is_news(path) else 1.0)
-    return _Path(path.lower(), stem, frozenset(terms_of(stem)), folders, is_test(path), share)
+    return _Path(path.lower(), _name(stem), folders, is_test(path), share)
+
+
+class _Name(NamedTuple):
+    """What can be said of a name without a query."""
+
+    text: str
+    lowered: str
+    wholes: tuple[str, ...]  # as a term, and without what separates its parts
+    terms: frozenset[str]
+
+
+@lru_cache(maxsize=1 << 15)
+def _name(text: str) -> _Name:
+    terms = terms_of(text)
+    return _Name(text, text.lower(), terms[:2], frozenset(terms))
 
 
 def _is_path(plain: str, lowered: str) -> bool:
@@ -163,22 +177,21 @@ def _is_path(plain: str, lowered: str) -> bool:
     return tail.endswith(f"/{plain}") or f"/{plain}." in tail or f"/{plain}/" in tail
 
 
-def _name_match(word: Word, name: str, terms: frozenset[str]) -> float:
+def _name_match(word: Word, name: _Name) -> float:
     """How well one name is what one word says: exact, other spelling, part, another form."""
-    if name == word.text:
+    if name.text == word.text:
         return 1.0
-    if name.lower() == word.terms[0]:
+    asked, terms = word.terms, name.terms
+    if name.lowered == asked[0]:
         return 0.95
-    parts = terms_of(name)
-    joined = parts[1:2] if len(parts) > 1 else parts[:1]
-    if len(word.terms) > 1 and word.terms[1] in (*parts[:1], *joined):
+    if len(asked) > 1 and asked[1] in name.wholes:
         return 0.9
-    if word.terms[0] in terms:
+    if asked[0] in terms:
         return 0.6
-    if any(form in terms for form in word.forms):
+    if not terms.isdisjoint(word.forms):
         return 0.5
-    if len(word.terms) > 2:
-        inner = word.terms[1:]
+    if len(asked) > 2:
+        inner = asked[1:]
         return 0.5 * sum(part in terms for part in inner) / len(inner)
     return 0.0
 
@@ -195,15 +208,15 @@ class SymbolMatcher:
         """Between 0, nothing of it, and 1, exactly it."""
         if self._dotted and f".{symbol.qualified.lower()}".endswith(self._dotted):
             return 1.0
-        terms = frozenset(terms_of(symbol.name))
-        named = not self._asked.isdisjoint(terms)
+        name = _name(symbol.name)
+        named = not self._asked.isdisjoint(name.terms)
         around, _, _ = symbol.qualified.rpartition(".")
         context = f"{around.lower()} " if around else ""
         doc = symbol.doc.lower()
         factor = self._precision(symbol.name) if named else 0.0
         found = 0.0
         for word, share in self._words:
-            level = _name_match(word, symbol.name, terms) if named else 0.0
+            level = _name_match(word, name) if named else 0.0
             if not level:
                 level = _context_match(word, context, doc)
             elif level < 0.9:

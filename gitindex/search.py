@@ -116,9 +116,10 @@ def _best(rows: Iterable[Ranked], count: int) -> list[Ranked]:
 def _weighed(query: Query, rarity: Rarity, found: list[Candidate]) -> Iterator[Ranked]:
     most = max((c.text for c in found), default=0.0) or 1.0
     for c in found:
-        path = path_match(query, rarity, c.name)
+        name = c.name
+        path = path_match(query, rarity, name)
         features = Features(text=c.text / most, cover=coverage(query, rarity, c.held), path=path)
-        yield Ranked(c, features, share_of(query, c.name))
+        yield Ranked(c, features, share_of(query, name))
 
 
 def _with_phrases(lens: Lens, query: Query, rows: list[Ranked], most: int) -> Iterator[Ranked]:
@@ -164,7 +165,8 @@ def _definitions(
         called = " OR ".join(["s.qualified_name LIKE ?"] * len(needles))
         said = "+".join(["(s.doc LIKE ?)"] * len(needles))  # two words of a comment are a hint
         first = ids[:COMMENTED] if len(query.words) > 1 else []
-        tests.append(f"({called} OR (s.blob_id IN ({_marks(first)}) AND ({said})>1))")
+        commented = f"s.doc<>'' AND s.blob_id IN ({_marks(first)}) AND ({said})>1"  # most have none
+        tests.append(f"({called} OR ({commented}))")
         patterns = [f"%{needle}%" for needle in needles]
         values += [*patterns, *first, *patterns]
     elif not kinds:
