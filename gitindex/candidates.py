@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
-from functools import cached_property
 from typing import Any, NamedTuple
 
 from gitindex.facts import FactsKey
@@ -15,7 +14,7 @@ from gitindex.lexical import NAME_BOOST, USUAL_LENGTH, Asked, LexicalMemory
 from gitindex.purpose import place_of
 from gitindex.queries import Query, is_below, path_matches
 from gitindex.ranking import Rarity, asked_terms, bm25
-from gitindex.snippets import count_terms, holds_phrases
+from gitindex.snippets import count_terms, defines, holds_phrases
 from gitindex.tokens import MAX_REPEATS, decode_text, terms_of, words_of
 
 CHUNK = 400
@@ -34,8 +33,6 @@ _BY_BLOB = " FROM {blobs} b CROSS JOIN {live} l ON l.blob_id=b.id"
 _BY_PATH = " FROM {live} l CROSS JOIN {blobs} b ON b.id=l.blob_id"
 
 
-_KEYWORDS = "def|class|func|fn|fun|function|struct|interface|trait|enum|type|const|module|macro"
-"""What a definition's name often follows; a Go method's receiver may stand between."""
 NO_BLOB = 0
 """The blob of a candidate whose facts are not read yet."""
 
@@ -203,7 +200,7 @@ class Collector:
         The length is an estimate, and what the text defines is told by the word before it.
         """
         length = min(len(text) / 6, 13 * len(text) ** 0.5)
-        named = set(map(str.lower, self._defined.findall(text)))
+        named = {word.text.lower() for word in self._query.words if defines(text, word.text)}
         found = 0.0
         for term, boost in self._asked.terms:
             if counts.get(term):
@@ -211,13 +208,6 @@ class Collector:
                 found += boost * bm25(min(counts[term], MAX_REPEATS), idf, length / average)
                 found += boost * NAME_BOOST * bm25(1, idf, 1.0) if term in named else 0.0
         return found
-
-    @cached_property
-    def _defined(self) -> re.Pattern[str]:
-        words = "|".join(re.escape(word.text) for word in self._query.words) or "(?!)"
-        return re.compile(
-            rf"\b(?:{_KEYWORDS})\s{{1,9}}(?:\([^)\n]{{0,80}}\)\s{{0,9}})?({words})\b", re.IGNORECASE
-        )
 
     def _filtered(self, rows: Iterable[tuple[bytes, bytes, int, str, str, str]]) -> list[Candidate]:
         filters = self._query.filters

@@ -18,6 +18,16 @@ MAX_LINE = 240
 SNIPPET_LINES = 3
 BLOCKS = (8_192, 512)
 _WHOLE_WORD = re.compile(r"\w+")
+_KEYWORDS = (
+    "def", "class", "func", "fn", "fun", "function", "struct", "interface", "trait", "enum", "type",
+    "const", "module", "macro",
+)  # fmt: skip
+"""What a definition's name often follows; a Go method's receiver may stand between."""
+_BEFORE = 120
+_INTRODUCED = re.compile(
+    rf"\b(?:{'|'.join(_KEYWORDS)})(?:\s{{1,9}}\([^)\n]{{0,80}}\)\s{{0,9}}|\s{{1,9}})\Z",
+    re.IGNORECASE,
+)
 _BLANK = re.compile(r"\s+")
 
 
@@ -122,6 +132,29 @@ def count_terms(text: str, terms: Iterable[str]) -> Counter[str]:
     for _, word in words_with(text, wanted):
         counts.update(wanted.intersection(terms_of(word)))
     return counts
+
+
+def defines(text: str, word: str) -> bool:
+    """Does a text define a word, as far as what stands before it tells? `find` is what is fast here."""
+    lowered, needle = text.lower(), word.lower()
+    if len(lowered) != len(text):  # a few letters grow: then only the spelling asked for is seen
+        lowered, needle = text, word
+    at = lowered.find(needle)
+    while at != -1:
+        end = at + len(needle)
+        before = lowered[max(0, at - _BEFORE) : at]
+        if before[-1:].isspace() or before.endswith(")"):
+            introduced = before.rstrip().endswith((*_KEYWORDS, ")"))
+            if introduced and not _continues(text, end) and _INTRODUCED.search(before):
+                return True
+        at = lowered.find(needle, end)
+    return False
+
+
+def _continues(text: str, end: int) -> bool:
+    """Does a word go on at this place?"""
+    following = text[end : end + 1]
+    return following.isalnum() or following == "_"
 
 
 def words_with(text: str, terms: Iterable[str]) -> set[tuple[int, str]]:

@@ -24,7 +24,14 @@ from gitindex.ranking import (
     share_of,
 )
 from gitindex.search import search
-from gitindex.snippets import count_terms, holds_phrases, line_start, look, sought_in
+from gitindex.snippets import (
+    count_terms,
+    defines,
+    holds_phrases,
+    line_start,
+    look,
+    sought_in,
+)
 from tests.golden import HELD_OUT, TUNED, GoldenSet, copy_packages, ndcg, plain_bm25, usable
 from tests.support import Repo
 
@@ -131,6 +138,20 @@ def test_lines_start_where_they_start() -> None:
 def test_terms_are_counted_as_the_index_counts_them() -> None:
     text = "parseHttp parse_http HTTP reparse"
     assert count_terms(text, ["parse", "http", "none"]) == {"parse": 2, "http": 3}
+
+
+@pytest.mark.parametrize(
+    ("text", "defined"),
+    [
+        ("x = self.total\n  def Total(self):", True), ("func (b *Bill) total() {", True),
+        ("class\n    total", True), ("function  (a, b)  total", True), ("İ def total", True),
+        (f"func (b {'x' * 70}){' ' * 9}total", True), ("undef total", False), ("def totals", False),
+        ("def total_of", False), ("def(total)", False), ("func(b)total", False), ("total", False),
+        ("the class of total", False), ("def subtotal", False), ("", False),
+    ],
+)  # fmt: skip
+def test_a_definition_is_told_by_the_word_before_it(text: str, defined: bool) -> None:
+    assert defines(text, "total") is defined
 
 
 def test_phrases_are_found_across_blanks_and_case_but_not_in_longer_words() -> None:
