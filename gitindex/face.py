@@ -58,7 +58,7 @@ def sweep_litter(worktree: Worktree) -> None:
     for folder in (worktree.llmc, *folders):
         if os.path.isdir(folder) and not os.path.islink(folder):
             for entry in list(os.scandir(folder)):
-                left = entry.name.startswith(".") and entry.name.endswith(".tmp")
+                left = entry.name.startswith(".") and entry.name.endswith((".tmp", ".tmp.lock"))
                 with contextlib.suppress(FileNotFoundError):
                     if left and entry.stat().st_mtime < time.time() - LITTER_SECONDS:
                         os.unlink(entry.path)

@@ -125,6 +125,7 @@ def _forget(worktree: Worktree, database: Database, name: str) -> None:
     mapping.forget(database, name)
     for folder in STORE_FOLDERS:
         remove(os.path.join(worktree.store, folder, name))
+    remove(os.path.join(worktree.store, "shadow", f"{name}.index"))
     remove(os.path.join(worktree.store, f"off.{name}"))
 
 

@@ -74,8 +74,13 @@ class Worktree(NamedTuple):
         """Run id of what the store has published: a marker without its store proves nothing."""
         return os.path.join(self.store, "published", self.id)
 
+    @property
+    def shadow(self) -> str:
+        """Of which index the runner has made a copy for readers, and which file that is."""
+        return os.path.join(self.store, "shadow", self.id)
 
-STORE_FOLDERS = ("spool", "taken", "progress", "failure", "published")
+
+STORE_FOLDERS = ("spool", "taken", "progress", "failure", "published", "shadow")
 
 
 def canonical_root(path: str) -> str:

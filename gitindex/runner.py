@@ -11,6 +11,7 @@ from typing import NamedTuple
 from gitindex import face, spool
 from gitindex.atomic import remove
 from gitindex.errors import GitIndexError, StoreReplaced
+from gitindex.git.casting import cast_shadow
 from gitindex.jobs import Job, RefreshJobService, anything_queued
 from gitindex.lock import RunnerLock, advertised
 from gitindex.log import Log
@@ -102,6 +103,8 @@ class Runner:
                 self._take_events(session)
                 if self._run_queued(session, request) or self._notice_heads(session):
                     continue
+                for worktree in self._known:
+                    _quietly(cast_shadow, worktree)  # nobody waits for us now
                 if not self._wait_for_news(session):
                     return
         finally:
@@ -339,5 +342,5 @@ def _kind(worktree: Worktree, force: bool) -> BuildKind:
 
 def _quietly(action: Callable[..., None], *args: object) -> None:
     """A note that cannot be written must not hide the failure it is about."""
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, GitIndexError):
         action(*args)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import select
-import time
 
 from gitindex.errors import GitIndexError
+from gitindex.git.process import TIMEOUT_S, Result, Running, run_program
+from gitindex.git.shadow import SETTINGS, find_shadow
 from gitindex.paths import Worktree, safe_text, worktree_at
 from gitindex.values import NamedTuple
 
@@ -25,8 +25,6 @@ VIEWS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "views")
 """One empty git directory per object format, to lay over a repository's objects."""
 
 FALLBACK_PATH = "/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin"
-TIMEOUT_S = 60.0
-SIGKILL = 9  # not imported from signal: half a millisecond of every prompt
 BLOBS_AT_ONCE = 500
 """Their names fit into a pipe's buffer."""
 
@@ -42,14 +40,6 @@ class GitFailed(GitIndexError):
         super().__init__(message, _hint(message))
         self.returncode = returncode
         self.output = output
-
-
-class Result(NamedTuple):
-    """What one git command printed, and how it ended."""
-
-    returncode: int
-    output: bytes
-    errors: bytes
 
 
 class HeadState(NamedTuple):
@@ -126,67 +116,57 @@ def try_git(
     return run_program(git_argv(root, args, env), env, stdin, timeout)
 
 
-def run_program(
-    argv: list[str], env: dict[str, str], stdin: bytes = b"", timeout: float = TIMEOUT_S
-) -> Result:
-    """Run a program to its end. By posix_spawn: subprocess costs 20 ms to import."""
-    in_read = _filled_pipe(stdin)
-    out_read, out_write = os.pipe()
-    err_read, err_write = os.pipe()
-    actions = [
-        (os.POSIX_SPAWN_DUP2, in_read, 0),
-        (os.POSIX_SPAWN_DUP2, out_write, 1),
-        (os.POSIX_SPAWN_DUP2, err_write, 2),
-    ]
-    try:
-        pid = os.posix_spawn(argv[0], argv, env, file_actions=actions)
-    except OSError as error:
-        os.close(out_read)
-        os.close(err_read)
-        raise GitIndexError(f"cannot run {argv[0]}: {error.strerror}") from error
-    finally:
-        for fd in (in_read, out_write, err_write):
-            os.close(fd)
-    try:
-        output, errors = _drain((out_read, err_read), time.monotonic() + timeout)
-    except BaseException as error:
-        os.kill(pid, SIGKILL)
-        os.waitpid(pid, 0)
-        if isinstance(error, TimeoutError):
-            raise GitIndexError(f"no answer in time from {argv[0]}", "try again") from error
-        raise
-    _, status = os.waitpid(pid, 0)
-    return Result(os.waitstatus_to_exitcode(status), output, errors)
-
-
-def run_git(
-    root: str,
-    *args: str,
-    index: str | None = None,
-    work_tree: str | None = None,
-    timeout: float = TIMEOUT_S,
-) -> bytes:
+def run_git(root: str, *args: str, index: str | None = None, timeout: float = TIMEOUT_S) -> bytes:
     """The output of a git command that must succeed."""
-    env = clean_env(root)
-    told = {"GIT_INDEX_FILE": index, "GIT_WORK_TREE": work_tree}
-    env |= {name: value for name, value in told.items() if value}
-    result = try_git(root, *args, timeout=timeout, env=env)
+    env = clean_env(root) | ({"GIT_INDEX_FILE": index} if index else {})
+    return _checked(args, try_git(root, *args, timeout=timeout, env=env))
+
+
+def _checked(args: tuple[str, ...], result: Result) -> bytes:
     if result.returncode:
         raise GitFailed(_complaint(args, result), result.returncode, result.output)
     return result.output
 
 
 def read_head_state(worktree: Worktree, untracked: bool = False) -> HeadState:
-    """HEAD's commit and the paths that differ from it, in one git process.
+    """HEAD's commit and the paths that differ from it, in one git process."""
+    return HeadLook(worktree, untracked).result()
+
+
+class HeadLook:
+    """`git status` at work: from the copy of the index where that is as good.
 
     The work tree is this one, whatever `core.worktree` says. A submodule at another commit is no
     difference, but a file in its place is.
     """
-    output = run_git(
-        worktree.root, "status", "--porcelain=v2", "--branch", "-z", "--no-renames",
-        f"--untracked-files={'all' if untracked else 'no'}", "--ignore-submodules=dirty",
-        work_tree=worktree.root,
-    )  # fmt: skip
+
+    def __init__(self, worktree: Worktree, untracked: bool) -> None:
+        self._root = worktree.root
+        self._asked: tuple[str, ...] = (
+            "status", "--porcelain=v2", "--branch", "--no-ahead-behind", "-z", "--no-renames",
+            f"--untracked-files={'all' if untracked else 'no'}", "--ignore-submodules=dirty",
+        )  # fmt: skip
+        self._env = clean_env(worktree.root) | {"GIT_WORK_TREE": worktree.root}
+        self._shadow = find_shadow(worktree) if untracked else None  # else there is little to save
+        env, asked = self._env, self._asked
+        if self._shadow is not None:
+            env = env | {"GIT_INDEX_FILE": self._shadow.path}
+            asked = (*SETTINGS, *asked)
+        self._git = Running(git_argv(worktree.root, asked, env), env)
+
+    def result(self) -> HeadState:
+        """What it found."""
+        seen = self._git.result()
+        if self._shadow is not None and (seen.returncode or not self._shadow.is_there()):
+            seen = try_git(self._root, *self._asked, env=self._env)
+        return _head_state(_checked(self._asked, seen))
+
+    def abandon(self) -> None:
+        """End it: nobody wants to know any more."""
+        self._git.abandon()
+
+
+def _head_state(output: bytes) -> HeadState:
     commit: str | None = None
     dirty: list[bytes] = []
     new: list[bytes] = []
@@ -241,40 +221,6 @@ def _parse_batch(output: bytes) -> dict[str, bytes]:
             found[words[0].decode()] = output[at : at + size]
             at += size + 1
     return found
-
-
-def _filled_pipe(data: bytes) -> int:
-    read_end, write_end = os.pipe()
-    try:
-        os.set_blocking(write_end, False)
-        if data and os.write(write_end, data) != len(data):
-            raise ValueError("more than a pipe holds")
-    finally:
-        os.close(write_end)
-    return read_end
-
-
-def _drain(fds: tuple[int, int], deadline: float) -> tuple[bytes, bytes]:
-    chunks: dict[int, list[bytes]] = {fd: [] for fd in fds}
-    poller = select.poll()
-    for fd in fds:
-        poller.register(fd, select.POLLIN | select.POLLHUP)
-    left = set(fds)
-    try:
-        while left:
-            ready = poller.poll(max(0.0, deadline - time.monotonic()) * 1000)
-            if not ready:
-                raise TimeoutError
-            for fd, _ in ready:
-                chunk = os.read(fd, 1 << 20)
-                chunks[fd].append(chunk)
-                if not chunk:
-                    poller.unregister(fd)
-                    left.discard(fd)
-    finally:
-        for fd in fds:
-            os.close(fd)
-    return b"".join(chunks[fds[0]]), b"".join(chunks[fds[1]])
 
 
 def _complaint(args: tuple[str, ...], result: Result) -> str:

@@ -13,7 +13,6 @@ from gitindex.errors import GitIndexError, ObjectMissing
 from gitindex.git.batch import Answer, Batch
 from gitindex.git.command import (
     HARDENING,
-    TIMEOUT_S,
     clean_env,
     empty_tree,
     git_argv,
@@ -23,6 +22,7 @@ from gitindex.git.command import (
     view_env,
 )
 from gitindex.git.interface import Entry, Head
+from gitindex.git.process import TIMEOUT_S
 from gitindex.git.trees import NO_TREE, Listing, compare_trees, parse_tree
 from gitindex.paths import Worktree, safe_text
 

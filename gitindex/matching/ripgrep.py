@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gitindex.disk import Beneath
-from gitindex.git.command import clean_env, find_program, run_program
+from gitindex.git.command import clean_env, find_program
+from gitindex.git.process import run_program
 from gitindex.matching.lines import FileHits, Hit, Want
 from gitindex.needle import Needle
 
