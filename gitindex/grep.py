@@ -81,6 +81,8 @@ def _files(lens: Lens, ids: set[int] | None, question: Question) -> dict[bytes, 
     rows = lens.rows(_FILE) if ids is None else lens.rows(_NAMED, json.dumps(sorted(ids)))
     if lens.changed():
         rows += lens.rows(_NEW)  # bytes that no store has: any of them may match
+    if not question.below:
+        return dict(rows)
     return {path: source for path, source in rows if question.covers(path)}
 
 
@@ -127,12 +129,15 @@ def _rows(
 
 
 def _line(hit: Hit) -> dict[str, Any]:
-    before = hit.text[: hit.column - 1].decode("utf-8", "replace")
+    before = hit.text[: hit.column - 1]
+    utf16 = len(before)
+    if not before.isascii():
+        utf16 = len(before.decode("utf-8", "replace").encode("utf-16-le")) // 2
     text = hit.text.decode("utf-8", "replace").removesuffix("\r")
     row = {
         "line": hit.line,
         "column": hit.column,
-        "columnUtf16": len(before.encode("utf-16-le")) // 2 + 1,
+        "columnUtf16": utf16 + 1,
         "text": text[:MAX_SHOWN],
     }
     return row | ({"textTruncated": True} if len(text) > MAX_SHOWN else {})

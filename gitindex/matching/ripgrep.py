@@ -17,8 +17,8 @@ OPTIONS = (
     "--no-config", "--no-messages", "--no-ignore", "--hidden", "--text", "--no-mmap", "--null",
     "--no-heading", "--with-filename", "--line-number", "--column", "--color=never",
 )  # fmt: skip
-MAX_ARGUMENTS = 1 << 19
-"""Bytes of paths in one call: a quarter of what Linux takes, half of what macOS does."""
+MAX_ARGUMENTS = max(1 << 17, os.sysconf("SC_ARG_MAX") // 3)
+"""Bytes of paths in one call; the environment has to fit in, too."""
 GROWTH = 16
 TIMEOUT_S = 120.0
 
@@ -44,13 +44,14 @@ class Asked(NamedTuple):
 def ripgrep(asked: Asked, paths: list[bytes], want: Want) -> list[FileHits]:
     """Hits in files, in the order of `paths`, which one command line must hold."""
     program, root, needle = asked
-    names = [os.path.join(root, os.fsdecode(path)) for path in paths]
-    argv = [program, *OPTIONS, *_options(needle, want), "-e", needle.text, "--", *names]
-    done = run_program(argv, clean_env(), timeout=TIMEOUT_S)
+    folder = os.fsencode(os.path.join(root, ""))
+    argv = [program, *OPTIONS, *_options(needle, want), "-e", needle.text, "--"]
+    names = [folder + path for path in paths]
+    done = run_program([*argv, *names], clean_env(), timeout=TIMEOUT_S)
     if done.errors or done.returncode not in (0, 1, 2):
         raise Refused  # without messages only a pattern makes it talk; 2: a file was not readable
     read = _read_lines if want.lines else _read_counts
-    found = read(done.output, len(os.fsencode(root)) + 1)
+    found = read(done.output, len(folder))
     with Beneath(root) as disk:
         # it follows a link that it is told to read: what came through one does not count
         return [found[path] for path in paths if path in found and disk.read(path, 0) is not None]
@@ -58,16 +59,25 @@ def ripgrep(asked: Asked, paths: list[bytes], want: Want) -> list[FileHits]:
 
 def portions(root: str, paths: list[bytes], first: int) -> Iterator[list[bytes]]:
     """The paths in portions that a command line holds; with `first`, small ones to begin with."""
-    part: list[bytes] = []
-    size, most = 0, first or len(paths)
-    for path in paths:
-        size += len(root) + len(path) + 10
-        if part and (size > MAX_ARGUMENTS or len(part) == most):
-            yield part
-            part, size, most = [], len(root) + len(path) + 10, GROWTH * most
-        part.append(path)
-    if part:
+    each = len(os.fsencode(root)) + 10
+    start, most = 0, first or len(paths)
+    while start < len(paths):
+        part = paths[start : start + most]
+        if sum(map(len, part)) + each * len(part) > MAX_ARGUMENTS:
+            part = list(_fitting(part, each))
         yield part
+        start, most = start + len(part), GROWTH * most
+
+
+def _fitting(paths: list[bytes], each: int) -> Iterator[bytes]:
+    """The first of some paths that fit into one call: one at least."""
+    room = MAX_ARGUMENTS - len(paths[0]) - each
+    yield paths[0]
+    for path in paths[1:]:
+        room -= len(path) + each
+        if room < 0:
+            return
+        yield path
 
 
 def _options(needle: Needle, want: Want) -> list[str]:
