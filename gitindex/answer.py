@@ -12,7 +12,7 @@ from gitindex.config import is_strict
 from gitindex.errors import StoreError
 from gitindex.freshness import Verdict, judge
 from gitindex.gate import GateInput, decide_gate, gating_envelope
-from gitindex.observe import Observation, observe
+from gitindex.observe import Looking, Observation
 from gitindex.paths import Worktree, safe_text
 from gitindex.store import mapping
 from gitindex.store.connection import Database, open_reader
@@ -42,33 +42,40 @@ class Gated(Exception):
 
 @contextmanager
 def serve(
-    worktree: Worktree, path: str, strict: bool = False, untracked: bool = False
+    worktree: Worktree,
+    path: str,
+    strict: bool = False,
+    untracked: bool = False,
+    begun: Looking | None = None,
 ) -> Iterator[Served]:
-    """A snapshot to answer from, or Gated. Marker first, data after, and they must agree."""
+    """A snapshot to answer from, or Gated. Marker and data must agree. `begun`: a look under way."""
     for attempt in range(ATTEMPTS):
         if attempt:
             time.sleep(PAUSE_SECONDS)  # a publish is between its transaction and its marker
-        seen = observe(worktree, untracked)
-        if seen.progress is not None and not strict:  # only then does it make a difference
-            strict = is_strict(worktree)
-        database = open_reader(worktree.database)
-        if database is None:
-            raise Gated(_envelope(worktree, seen, path, False, strict))
-        try:
-            with database.snapshot():
-                row = mapping.published(database, worktree.id)
-                searchable = row is not None and row.generation > 0
-                last = attempt == ATTEMPTS - 1
-                if decide_gate(_gate(seen, searchable, strict)) is not None:
-                    if searchable and _between(seen) and not last:
-                        continue
-                    raise Gated(_envelope(worktree, seen, path, searchable, strict))
-                assert row is not None
-                if _agrees(seen, row) or last:
-                    yield Served(worktree, database, row, seen)
-                    return
-        finally:
-            database.close()
+        with begun or Looking(worktree, untracked) as looking:
+            begun = None
+            database = open_reader(worktree.database)  # while git looks
+            if database is None:
+                seen = looking.result()
+                strict = strict or _insists(worktree, seen)
+                raise Gated(_envelope(worktree, seen, path, False, strict))
+            try:
+                with database.snapshot():
+                    row = mapping.published(database, worktree.id)
+                    seen = looking.result()
+                    strict = strict or _insists(worktree, seen)
+                    searchable = row is not None and row.generation > 0
+                    last = attempt == ATTEMPTS - 1
+                    if decide_gate(_gate(seen, searchable, strict)) is not None:
+                        if searchable and _between(seen) and not last:
+                            continue
+                        raise Gated(_envelope(worktree, seen, path, searchable, strict))
+                    assert row is not None
+                    if _agrees(seen, row) or last:
+                        yield Served(worktree, database, row, seen)
+                        return
+            finally:
+                database.close()
 
 
 def verdict(served: Served) -> Verdict:
@@ -82,6 +89,11 @@ def verdict(served: Served) -> Verdict:
 def fingerprint_digest(text: str) -> str:
     """A short name for a fingerprint."""
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _insists(worktree: Worktree, seen: Observation) -> bool:
+    """Does the configuration ask for nothing but proof? It makes a difference only while a job runs."""
+    return seen.progress is not None and is_strict(worktree)
 
 
 def _gate(seen: Observation, searchable: bool, strict: bool) -> GateInput:

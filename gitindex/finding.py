@@ -10,13 +10,14 @@ from gitindex.answer import Gated
 from gitindex.errors import Exit
 from gitindex.fallback import served_or_scanned
 from gitindex.lens import NOW, Ask, answering
+from gitindex.notice import say_gated
+from gitindex.observe import Looking
 from gitindex.paths import find_worktree, safe_text
 from gitindex.queries import Filters
 from gitindex.search import search
 from gitindex.terminal import paint, say
-from gitindex.words import GateStatus
 
-__all__ = ["Wish", "find", "say", "say_found", "say_gated"]
+__all__ = ["Wish", "find", "say", "say_found"]
 
 
 class Wish(NamedTuple):
@@ -28,13 +29,18 @@ class Wish(NamedTuple):
 
 
 def find(
-    query: str, path: str = ".", wish: Wish = Wish(), ask: Ask = NOW, as_json: bool = False  # noqa: B008
-) -> int:  # fmt: skip
-    """Search the index; where there is none, the files."""
-    worktree = find_worktree(path)
+    query: str,
+    path: str = ".",
+    wish: Wish = Wish(),  # noqa: B008 - a constant
+    ask: Ask = NOW,
+    as_json: bool = False,
+    begun: Looking | None = None,
+) -> int:
+    """Search the index; where there is none, the files. `begun`: a look at the work tree under way."""
+    worktree = begun.worktree if begun else find_worktree(path)
 
     def serve() -> dict[str, Any]:
-        with answering(worktree, path, ask) as lens:
+        with answering(worktree, path, ask, begun=begun) as lens:
             return search(lens, query, wish.limit, wish.filters, wish.recent)
 
     def scan(why: str) -> dict[str, Any]:
@@ -56,22 +62,6 @@ def say_found(answer: dict[str, Any], as_json: bool) -> int:
     else:
         _say_results(answer)
     return int(Exit.OK if answer["results"] else Exit.NO)
-
-
-def say_gated(closed: Gated, as_json: bool) -> int:
-    """Print a closed gate's answer: data on stdout, or a line and a hint on stderr."""
-    if as_json:
-        say(json.dumps(closed.envelope, ensure_ascii=True))
-    else:
-        sys.stderr.write(f"gitindex: {closed.envelope['message']}\n{_remedy(closed.envelope)}")
-    return int(Exit.GATED)
-
-
-def _remedy(envelope: dict[str, Any]) -> str:
-    if envelope["status"] == GateStatus.NOT_READY:
-        return "  hint: run `gitindex wait`\n"
-    mends = {"create", "reindex"} & envelope["hints"].keys()
-    return "  hint: run `gitindex index`\n" if mends else ""
 
 
 def _say_results(answer: dict[str, Any]) -> None:

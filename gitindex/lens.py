@@ -16,6 +16,7 @@ from gitindex.facts import BlobFacts, FactsKey, decode_facts
 from gitindex.git.command import read_blobs
 from gitindex.git.interface import blob_id
 from gitindex.languages import extractor_id
+from gitindex.observe import Looking
 from gitindex.overlay import (
     WORKTREE,
     Laid,
@@ -321,11 +322,18 @@ class Lens:
 
 @contextmanager
 def answering(
-    worktree: Worktree, path: str, ask: Ask = NOW, memory: FactsMemory | None = None
+    worktree: Worktree,
+    path: str,
+    ask: Ask = NOW,
+    memory: FactsMemory | None = None,
+    begun: Looking | None = None,
 ) -> Iterator[Lens]:
-    """The tree that is asked for, behind the gate. Raises Gated where the gate is closed."""
+    """The tree that is asked for, behind the gate. Raises Gated where the gate is closed.
+
+    `begun` is a look at the work tree that is under way, new files included.
+    """
     on_disk = not (ask.at or ask.staged)
-    with serve(worktree, path, ask.strict, untracked=on_disk) as served:
+    with serve(worktree, path, ask.strict, on_disk, begun) as served:
         if ask.at:
             overlay = overlay_at(served, ask.at)
         elif ask.staged:

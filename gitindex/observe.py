@@ -11,7 +11,7 @@ from gitindex.lock import is_held
 from gitindex.marker import Proof, validate_completion_proof
 from gitindex.paths import Worktree
 from gitindex.status import parse_object
-from gitindex.unseen import look
+from gitindex.unseen import Look
 from gitindex.values import TYPE_CHECKING, NamedTuple
 from gitindex.words import BuildKind, ProofOutcome, ProofReason
 
@@ -51,23 +51,48 @@ class Observation(NamedTuple):
 
 def observe(worktree: Worktree, untracked: bool = False) -> Observation:
     """A consistent look: marker and git's index are the same before and after HEAD was read."""
-    proof = prove(worktree)
-    for _ in range(ATTEMPTS):
-        head, steady = look(worktree, untracked)
-        observation = Observation(
-            proof=proof,
+    return Looking(worktree, untracked).result()
+
+
+class Looking:
+    """A look that has begun: git works while its caller does something else."""
+
+    def __init__(self, worktree: Worktree, untracked: bool = False) -> None:
+        self.worktree, self._untracked = worktree, untracked
+        self._proof = prove(worktree)
+        self._look: Look | None = Look(worktree, untracked)
+
+    def result(self) -> Observation:
+        """All that is seen, once and no more."""
+        for _ in range(ATTEMPTS):
+            look, self._look = self._look or Look(self.worktree, self._untracked), None
+            head, steady = look.result()
+            observation = self._observation(head)
+            again = prove(self.worktree)
+            if steady and again == self._proof:
+                break
+            self._proof = again
+        return observation
+
+    def __enter__(self) -> Looking:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        look, self._look = self._look, None
+        if look is not None:
+            look.abandon()  # nobody wants to know any more
+
+    def _observation(self, head: HeadState) -> Observation:
+        worktree = self.worktree
+        return Observation(
+            proof=self._proof,
             head=head,
-            head_tree=_tree(worktree, head.commit, proof),
+            head_tree=_tree(worktree, head.commit, self._proof),
             progress=read_progress(worktree),
             pending=has_pending(worktree),
             failure=read_failure(worktree),
             searchable=os.path.exists(worktree.stamp),
         )
-        again = prove(worktree)
-        if steady and again == proof:
-            break
-        proof = again
-    return observation
 
 
 def prove(worktree: Worktree) -> Proof:

@@ -5,10 +5,13 @@ Only forms without options besides `--json`: everything else is `cli`'s, and bot
 
 from __future__ import annotations
 
+from gitindex.errors import GitIndexError
 from gitindex.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from gitindex.observe import Looking
 
 _FORMS = {"--json": "json", "--short": "short"}
 
@@ -30,33 +33,58 @@ def short_way(args: list[str]) -> int | None:
         from gitindex.event import note_event
 
         return note_event(rest[0], rest[1:])
-    question = _grep(rest) if verb == "grep" else _question(verb, rest)
-    if question is None:
-        return None
-    from gitindex.terminal import paged
-
-    with paged(args):
-        return question()
+    if not any(word.startswith("--") and word != "--json" for word in rest):
+        if verb == "grep" and rest:
+            return _while_git_looks(lambda begun: _paged(args, _grep(rest, begun)))
+        return _question(args, verb, rest)
+    return None
 
 
-def _grep(rest: list[str]) -> Callable[[], int] | None:
-    from gitindex.commands.grep import read_flags
-
-    return read_flags(rest)
-
-
-def _question(verb: str, rest: list[str]) -> Callable[[], int] | None:
+def _question(args: list[str], verb: str, rest: list[str]) -> int | None:
     as_json = rest[-1:] == ["--json"]
     words = rest[:-1] if as_json else rest
     if not words or any(word.startswith("-") for word in words):
         return None
     if verb == "search":
-        from gitindex.finding import find
-
-        return lambda: find(" ".join(words), as_json=as_json)
+        text = " ".join(words)
+        return _while_git_looks(lambda begun: _paged(args, _search(text, as_json, begun)))
     if verb in _ASKED and len(words) == 1:
-        return lambda: _ASKED[verb](words[0], as_json)
+        return _paged(args, lambda: _ASKED[verb](words[0], as_json))
     return None
+
+
+def _while_git_looks(ask: Callable[[Looking | None], int | None]) -> int | None:
+    """Ask while git looks at the work tree: half of a cold start is imports, which can be made meanwhile."""
+    from gitindex.observe import Looking
+    from gitindex.paths import find_worktree
+
+    try:
+        looking = Looking(find_worktree("."), untracked=True)
+    except GitIndexError:
+        return ask(None)  # whoever needs a repository will tell
+    with looking:
+        return ask(looking)
+
+
+def _paged(args: list[str], question: Callable[[], int] | None) -> int | None:
+    from gitindex.terminal import paged
+
+    if question is None:
+        return None
+    with paged(args):
+        return question()
+
+
+def _grep(rest: list[str], begun: Looking | None) -> Callable[[], int] | None:
+    from gitindex.commands.grep import read_flags
+
+    return read_flags(rest, begun)
+
+
+def _search(text: str, as_json: bool, begun: Looking | None) -> Callable[[], int]:
+    from gitindex.finding import find
+
+    return lambda: find(text, as_json=as_json, begun=begun)
 
 
 def _symbols(name: str, as_json: bool) -> int:

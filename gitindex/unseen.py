@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import struct
 
-from gitindex.git.command import HeadState, read_head_state, run_git, try_git
+from gitindex.git.command import HeadLook, HeadState, run_git, try_git
 from gitindex.git.interface import GITLINK, LINK, blob_id
 from gitindex.paths import Worktree
 from gitindex.values import TYPE_CHECKING, NamedTuple
@@ -55,17 +55,28 @@ class Doubtful(NamedTuple):
     may_miss: bool  # a sparse checkout leaves it out
 
 
-def look(worktree: Worktree, untracked: bool = False) -> Looked:
-    """HEAD's commit and every tracked path that differs from it, whatever git was told."""
-    index = os.path.join(worktree.git_dir, "index")
-    before = _identity(index)
-    head = read_head_state(worktree, untracked)
-    doubtful = list(_doubtful(worktree, index, len(head.commit or "")))
-    steady = before == _identity(index)
-    edited = _edited(worktree, doubtful) if doubtful else []
-    if edited:
-        head = head._replace(dirty=tuple(dict.fromkeys((*head.dirty, *edited))))
-    return Looked(head, steady)
+class Look:
+    """HEAD's commit and every tracked path that differs from it, whatever git was told: git is at work."""
+
+    def __init__(self, worktree: Worktree, untracked: bool = False) -> None:
+        self._worktree = worktree
+        self._index = os.path.join(worktree.git_dir, "index")
+        self._before = _identity(self._index)
+        self._git = HeadLook(worktree, untracked)
+
+    def result(self) -> Looked:
+        """What is seen, once git has looked."""
+        head = self._git.result()
+        doubtful = list(_doubtful(self._worktree, self._index, len(head.commit or "")))
+        steady = self._before == _identity(self._index)
+        edited = _edited(self._worktree, doubtful) if doubtful else []
+        if edited:
+            head = head._replace(dirty=tuple(dict.fromkeys((*head.dirty, *edited))))
+        return Looked(head, steady)
+
+    def abandon(self) -> None:
+        """End it: nobody wants to know any more."""
+        self._git.abandon()
 
 
 def _identity(index: str) -> tuple[int, ...]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gitindex.errors import Exit, GitIndexError
-from gitindex.finding import say
 from gitindex.paths import find_worktree, safe_text
+from gitindex.terminal import say
 
 SECTION = """\
 ## Code index (gitindex)

@@ -12,8 +12,8 @@ from gitindex.answer import Gated
 from gitindex.atomic import write_atomic
 from gitindex.errors import Exit, GitIndexError
 from gitindex.export import export
-from gitindex.finding import say_gated
 from gitindex.lens import NOW, Ask, Lens, answering
+from gitindex.notice import say_gated
 from gitindex.paths import find_worktree, inside_root, safe_text
 from gitindex.queries import KINDS
 from gitindex.reading import parse_span, read_lines

@@ -9,8 +9,8 @@ from typing import Any
 from gitindex.answer import Gated
 from gitindex.documents import Wanted, find_documents
 from gitindex.errors import Exit
-from gitindex.finding import say_gated
 from gitindex.lens import NOW, Ask
+from gitindex.notice import say_gated
 from gitindex.paths import find_worktree, safe_text
 from gitindex.terminal import paint, say
 

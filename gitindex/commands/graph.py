@@ -7,31 +7,32 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gitindex.answer import Gated
-from gitindex.callgraph import Wanted as WantedGraph
-from gitindex.callgraph import call_graph
-from gitindex.drawing import FORMATS
 from gitindex.errors import Exit, GitIndexError
-from gitindex.finding import say_gated
-from gitindex.impact.change import Change, comparing, parse_range
-from gitindex.impact.dangling import Dangling, find_dangling
-from gitindex.impact.reach import affected_tests
-from gitindex.impact.reach import impact as find_impact
 from gitindex.lens import NOW, Ask, Lens, answering
+from gitindex.notice import say_gated
 from gitindex.paths import find_worktree, inside_root, path_fields, safe_text
 from gitindex.progress import patience
-from gitindex.references import Wanted as WantedReferences
-from gitindex.references import find_references
 from gitindex.terminal import paint, say
 from gitindex.words import Direction
+
+if TYPE_CHECKING:
+    from gitindex.callgraph import Wanted as WantedGraph
+    from gitindex.impact.change import Change
+    from gitindex.impact.dangling import Dangling
+    from gitindex.references import Wanted as WantedReferences
 
 EXITS = {"ok": Exit.OK, "not_found": Exit.NO, "ambiguous": Exit.NO}
 
 
 def refs(wanted: WantedReferences, path: str = ".", ask: Ask = NOW, as_json: bool = False) -> int:
     """Where a symbol is used."""
+    from gitindex.references import (
+        find_references,  # lazily, as all of these: one is asked at a time
+    )
+
     inside = wanted._replace(asked=_inside(path, wanted.asked))
 
     def question(lens: Lens) -> dict[str, Any]:
@@ -47,6 +48,8 @@ def refs(wanted: WantedReferences, path: str = ".", ask: Ask = NOW, as_json: boo
 
 def graph(wanted: WantedGraph, path: str = ".", ask: Ask = NOW, form: str = "text") -> int:
     """Who calls a symbol, and what it calls."""
+    from gitindex.callgraph import call_graph
+
     inside = wanted._replace(asked=_inside(path, wanted.asked))
     as_json = form == "json"
     answer = _answer(path, ask, as_json, lambda lens: call_graph(lens, inside))
@@ -56,10 +59,12 @@ def graph(wanted: WantedGraph, path: str = ".", ask: Ask = NOW, form: str = "tex
         return int(_exit(answer))
     if answer["status"] != "ok":
         _say_undecided(answer)
-    elif form in FORMATS:
-        say(FORMATS[form](answer))
-    else:
+    elif form == "text":
         _say_graph(answer, inside.direction)
+    else:
+        from gitindex.drawing import FORMATS
+
+        say(FORMATS[form](answer))
     return int(_exit(answer))
 
 
@@ -159,6 +164,8 @@ def impact(
     wanted: str, staged: bool, path: str = ".", depth: int = 2, as_json: bool = False
 ) -> int:
     """What a change reaches: symbols, files, tests."""
+    from gitindex.impact.reach import impact as find_impact
+
     try:
         with _comparing(path, wanted, staged) as change:
             answer = find_impact(change, depth)
@@ -173,6 +180,7 @@ def impact(
 
 def dangling(wanted: str, staged: bool, path: str = ".", as_json: bool = False) -> int:
     """Refuse a change that leaves references behind: exit 1, with their places."""
+    from gitindex.impact.dangling import find_dangling
 
     def question(change: Change) -> dict[str, Any]:
         listed = [_dangling_fields(found) for found in find_dangling(change)]
@@ -190,6 +198,7 @@ def dangling(wanted: str, staged: bool, path: str = ".", as_json: bool = False) 
 
 def reached_tests(wanted: str, staged: bool, path: str = ".", as_json: bool = False) -> int:
     """The test files that reach a change."""
+    from gitindex.impact.reach import affected_tests
 
     def question(change: Change) -> dict[str, Any]:
         return change.after.lens.envelope(
@@ -240,6 +249,8 @@ def _dangling_fields(found: Dangling) -> dict[str, Any]:
 
 @contextmanager
 def _comparing(path: str, wanted: str, staged: bool) -> Iterator[Change]:
+    from gitindex.impact.change import comparing, parse_range
+
     between = parse_range(wanted, staged)
     with patience("following the change"), comparing(find_worktree(path), path, between) as change:
         yield change

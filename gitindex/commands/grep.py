@@ -14,6 +14,7 @@ from gitindex.fallback import served_or_scanned
 from gitindex.grep import Question, grep, scan
 from gitindex.lens import NOW, Ask, answering
 from gitindex.needle import Needle, understand
+from gitindex.observe import Looking
 from gitindex.paths import Worktree, find_worktree, inside_root, safe_text
 from gitindex.terminal import coloured, paint, say
 from gitindex.words import GrepForm
@@ -22,21 +23,26 @@ LIMIT = 1_000
 
 
 def find_lines(
-    question: Question, files: list[str], path: str = ".", ask: Ask = NOW, as_json: bool = False
+    question: Question,
+    files: list[str],
+    path: str = ".",
+    ask: Ask = NOW,
+    as_json: bool = False,
+    begun: Looking | None = None,
 ) -> int:
-    """Lines that match a pattern."""
+    """Lines that match a pattern. `begun`: a look at the work tree that is under way."""
     understand(question.needle)  # a bad pattern is told before anything else
-    worktree = find_worktree(path)
+    worktree = begun.worktree if begun else find_worktree(path)
     named = question._replace(below=tuple(_below(worktree, path, file, ask) for file in files))
 
     def serve() -> dict[str, Any]:
-        with answering(worktree, path, ask) as lens:
+        with answering(worktree, path, ask, begun=begun) as lens:
             return grep(lens, named)
 
     try:
         answer = served_or_scanned(ask, serve, lambda why: scan(worktree, named, why))
     except Gated as closed:
-        from gitindex.finding import say_gated  # lazily: search and its ranking come with it
+        from gitindex.notice import say_gated
 
         return say_gated(closed, as_json)
     if as_json:
@@ -46,7 +52,7 @@ def find_lines(
     return int(Exit.OK if answer["results"] else Exit.NO)
 
 
-def read_flags(args: list[str]) -> Callable[[], int] | None:
+def read_flags(args: list[str], begun: Looking | None = None) -> Callable[[], int] | None:
     """The everyday forms of the command: short flags and words. None: it takes a real parser."""
     flags = [arg for arg in args if arg.startswith("-")]
     words = [arg for arg in args if not arg.startswith("-")]
@@ -56,7 +62,7 @@ def read_flags(args: list[str]) -> Callable[[], int] | None:
     needle = Needle(words[0], "i" in letters, "F" in letters, "w" in letters)
     form = form_of("l" in letters, "c" in letters)
     question = Question(needle, form=form, limit=LIMIT)
-    return lambda: find_lines(question, words[1:], as_json="--json" in flags)
+    return lambda: find_lines(question, words[1:], as_json="--json" in flags, begun=begun)
 
 
 def form_of(files: bool, counts: bool) -> GrepForm:

@@ -6,8 +6,8 @@ import json
 
 from gitindex.answer import Gated
 from gitindex.errors import Exit
-from gitindex.finding import say_gated
 from gitindex.lens import NOW, Ask, answering
+from gitindex.notice import say_gated
 from gitindex.paths import find_worktree, inside_root
 from gitindex.progress import progress_bar
 from gitindex.repomap import Wanted, map_picture, repo_map

@@ -10,10 +10,10 @@ from typing import Any
 from gitindex.answer import Gated
 from gitindex.audit import audit as compare_with_clean
 from gitindex.errors import Exit
-from gitindex.finding import say_gated
 from gitindex.gc import collect, survey
 from gitindex.hooks import start_runner
 from gitindex.manage import check_owner
+from gitindex.notice import say_gated
 from gitindex.paths import find_worktree, safe_text
 from gitindex.progress import progress_bar
 from gitindex.spool import waiting

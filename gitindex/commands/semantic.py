@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from gitindex.answer import Gated
 from gitindex.errors import Exit
-from gitindex.finding import say_gated
 from gitindex.lens import NOW, Ask, Lens, answering
+from gitindex.notice import say_gated
 from gitindex.paths import find_worktree, inside_root, safe_text
 from gitindex.scope import FULL, RefreshScope
 from gitindex.terminal import say

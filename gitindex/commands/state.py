@@ -14,9 +14,9 @@ from gitindex.errors import Exit, GitIndexError, NotIndexed
 from gitindex.filestate import FileStateService
 from gitindex.filestate.ambiguity import Target, parse_target
 from gitindex.filestate.core import OPAQUE
-from gitindex.finding import say_gated
 from gitindex.lens import Lens, answering
 from gitindex.mutation import check_mutation_gate
+from gitindex.notice import say_gated
 from gitindex.paths import Worktree, find_worktree, inside_root, path_fields, safe_text
 from gitindex.store import decisions as table
 from gitindex.store import history

@@ -11,7 +11,6 @@ from gitindex import face, hooks
 from gitindex.answer import Gated
 from gitindex.config import SETTINGS, Setting, Value, read_settings, unknown_settings
 from gitindex.errors import Exit, GitIndexError, NotIndexed, StoreError
-from gitindex.finding import say_gated
 from gitindex.freshness import judge
 from gitindex.gate import STALE_CREATE
 from gitindex.git.interface import Head
@@ -19,6 +18,7 @@ from gitindex.jobs import Job, RefreshJobService
 from gitindex.lens import answering
 from gitindex.lock import is_held
 from gitindex.log import read_log
+from gitindex.notice import say_gated
 from gitindex.observe import observe, read_progress
 from gitindex.paths import Worktree, find_worktree, path_fields, safe_text
 from gitindex.progress import Report, progress_bar
