@@ -148,11 +148,11 @@ class HeadLook:
         )  # fmt: skip
         self._env = clean_env(worktree.root) | {"GIT_WORK_TREE": worktree.root}
         self._shadow = find_shadow(worktree) if untracked else None  # else there is little to save
-        env, asked = self._env, self._asked
+        env = self._env
+        settings: tuple[str, ...] = ()
         if self._shadow is not None:
-            env = env | {"GIT_INDEX_FILE": self._shadow.path}
-            asked = (*SETTINGS, *asked)
-        self._git = Running(git_argv(worktree.root, asked, env), env)
+            env, settings = env | {"GIT_INDEX_FILE": self._shadow.path}, SETTINGS
+        self._git = Running(git_argv(worktree.root, (*settings, *self._asked), env), env)
 
     def result(self) -> HeadState:
         """What it found."""
