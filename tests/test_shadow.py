@@ -242,6 +242,39 @@ def test_random_changes(tree: Repo) -> None:
             check(tree)
 
 
+def test_it_counts_while_the_index_says_the_same_of_all_files(tree: Repo) -> None:
+    """The user's own `git status` writes down what files look like, and nothing else."""
+    cast_shadow(tree.worktree)
+    index = Path(tree.worktree.git_dir, "index")
+    before = index.read_bytes()
+    os.utime(tree.path / "top.py")
+    tree.git("status")
+    assert index.read_bytes() != before
+    write(tree.path, "d1/sub/new.py", "")
+    assert b"d1/sub/new.py" in check(tree).untracked
+    tree.git("add", "d2/new.py")
+    assert find_shadow(tree.worktree) is None
+    tree.git("reset", "-q")
+    assert find_shadow(tree.worktree) is not None
+    for on, off in (
+        ("--skip-worktree", "--no-skip-worktree"),
+        ("--assume-unchanged", "--no-assume-unchanged"),
+        ("--chmod=+x", "--chmod=-x"),
+    ):
+        tree.git("update-index", on, "top.py")
+        assert find_shadow(tree.worktree) is None, on
+        tree.git("update-index", off, "top.py")
+        assert find_shadow(tree.worktree) is not None, off
+    tree.git("add", "--intent-to-add", "d2/new.py")
+    assert find_shadow(tree.worktree) is None
+    tree.git("rm", "-q", "--cached", "d2/new.py")
+    tree.git("update-index", "--index-version", "4")
+    assert find_shadow(tree.worktree) is None, "the same, but not worth to be understood"
+    tree.git("update-index", "--index-version", "2")
+    tree.git("update-index", "--split-index")
+    assert find_shadow(tree.worktree) is None
+
+
 def test_it_counts_for_the_index_it_was_made_of(tree: Repo) -> None:
     cast_shadow(tree.worktree)
     tree.git("add", "d2/new.py")

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 
 from gitindex.atomic import remove, write_atomic
 from gitindex.git.command import HARDENING, clean_env, git_program
 from gitindex.git.process import run_program
-from gitindex.git.shadow import CHECKSUM, SETTINGS, copy_of, find_shadow, identity_of, index_of
-from gitindex.git.stamps import Unreadable, stamps_of
+from gitindex.git.shadow import (
+    CHECKSUM,
+    MAX_BYTES,
+    SETTINGS,
+    Note,
+    copy_of,
+    has_checksum,
+    identity_of,
+    index_of,
+    read_note,
+)
+from gitindex.git.stamps import Unreadable, digest_of, stamps_of
 from gitindex.paths import Worktree
 
 LEAST_BYTES = 1 << 15
 """Of an index: below them git looks at everything in no time."""
-MAX_BYTES = 1 << 28
 FILE_SYSTEMS = frozenset({"ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "tmpfs", "overlay"})
 """Where a folder's times and inode surely tell that something in it came or went."""
 _MOUNTS = "/proc/self/mountinfo"
@@ -22,7 +32,8 @@ _SECOND = 1_000_000_000
 
 def cast_shadow(worktree: Worktree) -> None:
     """Make the copy of the index as it is now, for readers to come. For writers only."""
-    if find_shadow(worktree) is not None:
+    note = read_note(worktree)
+    if note is not None and has_checksum(worktree, note):
         return
     remove(worktree.shadow)
     data, modified = _read_index(worktree)
@@ -36,7 +47,8 @@ def cast_shadow(worktree: Worktree) -> None:
         began = _write(temp, data)
         # Git tells by the index's time which entries may have changed since they were looked at.
         os.utime(temp, ns=(modified, modified))
-        if not _refresh(worktree, temp) or _is_blurred(temp, began // _SECOND):
+        id_bytes = _id_bytes(data)
+        if not _refresh(worktree, temp) or _is_blurred(temp, began // _SECOND, id_bytes):
             return
         # What changes from here on has a time from here on: of that git trusts nothing.
         os.utime(temp, ns=(began, began))
@@ -45,8 +57,8 @@ def cast_shadow(worktree: Worktree) -> None:
         remove(temp)
     identity = identity_of(copy_of(worktree))
     if identity is not None:
-        note = " ".join((checksum.hex(), *map(str, identity)))
-        write_atomic(worktree.shadow, note.encode(), durable=False)
+        made = Note(checksum.hex(), id_bytes, digest_of(data, id_bytes), identity)
+        write_atomic(worktree.shadow, made.render(), durable=False)
 
 
 def _refresh(worktree: Worktree, index: str) -> bool:
@@ -61,17 +73,20 @@ def _refresh(worktree: Worktree, index: str) -> bool:
     return run_program(argv, env).returncode == 0
 
 
-def _is_blurred(index: str, second: int) -> bool:
+def _is_blurred(index: str, second: int, id_bytes: int) -> bool:
     """Was a time set back in the very second of the look? Git, which counts in seconds, may miss more."""
     with open(index, "rb") as file:
-        data = file.read()
-    for id_bytes in (20, 32):
-        try:
-            seen = list(stamps_of(data, id_bytes))
-        except Unreadable:
-            continue
+        seen = stamps_of(file.read(), id_bytes)
         return any(modified < second <= changed for changed, modified in seen)
-    return True
+
+
+def _id_bytes(data: bytes) -> int:
+    """How long the ids in an index are: with the wrong length none can be read."""
+    for length in (20, 32):
+        with contextlib.suppress(Unreadable):
+            digest_of(data, length)
+            return length
+    raise Unreadable
 
 
 def _read_index(worktree: Worktree) -> tuple[bytes, int]:

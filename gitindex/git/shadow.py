@@ -1,7 +1,7 @@
 """A copy of git's index for readers: with it git lists only folders that changed, and rereads no file.
 
-The runner lets git refresh the copy and put its untracked cache in. It counts for exactly the index it
-was made of, by that index's own checksum; else, and wherever there is doubt, git looks at everything.
+The runner lets git refresh the copy and put its untracked cache in. It counts as long as git's index
+says the same of all files, by its checksum or entry by entry; else git looks at everything.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ SETTINGS = (
     "-c", "core.splitIndex=false",
 )  # fmt: skip
 CHECKSUM = 20
+MAX_BYTES = 1 << 28
 
 
 class Shadow(NamedTuple):
@@ -31,22 +32,58 @@ class Shadow(NamedTuple):
         return identity_of(self.path) == self.identity
 
 
+class Note(NamedTuple):
+    """What the runner leaves beside the copy."""
+
+    checksum: str  # of the index that it was made of
+    id_bytes: int
+    digest: str  # of what that index says of its files
+    identity: tuple[int, ...]  # of the copy
+
+    def render(self) -> bytes:
+        return " ".join(map(str, (*self[:3], *self.identity))).encode()
+
+
 def find_shadow(worktree: Worktree) -> Shadow | None:
-    """The copy of the index as it is now, if the runner has made one."""
+    """The copy, if it says of all files what git's index says now."""
+    note = read_note(worktree)
+    if note is None or not (has_checksum(worktree, note) or _says_the_same(worktree, note)):
+        return None
+    return Shadow(copy_of(worktree), note.identity)
+
+
+def read_note(worktree: Worktree) -> Note | None:
+    """The runner's note, if it is of the copy that is there."""
     try:
-        checksum, *known = (read_small(worktree.shadow) or b"").split()
-        index = os.open(index_of(worktree), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-        try:
-            end = os.pread(index, CHECKSUM, max(0, os.fstat(index).st_size - CHECKSUM))
-        finally:
-            os.close(index)
+        checksum, id_bytes, digest, *rest = (read_small(worktree.shadow) or b"").decode().split()
+        note = Note(checksum, int(id_bytes), digest, tuple(map(int, rest)))
     except (OSError, ValueError):
         return None
-    copy = copy_of(worktree)
-    identity = identity_of(copy)
-    if identity is None or known != [b"%d" % number for number in identity]:
-        return None
-    return Shadow(copy, identity) if checksum == end.hex().encode() else None
+    return note if identity_of(copy_of(worktree)) == note.identity else None
+
+
+def has_checksum(worktree: Worktree, note: Note) -> bool:
+    """Is git's index, byte for byte, the one that the copy was made of?"""
+    try:
+        index = os.open(index_of(worktree), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        end = os.pread(index, CHECKSUM, max(0, os.fstat(index).st_size - CHECKSUM))
+    finally:
+        os.close(index)
+    return end.hex() == note.checksum
+
+
+def _says_the_same(worktree: Worktree, note: Note) -> bool:
+    """Has git written its index again and changed no more than what files looked like on disk?"""
+    from gitindex.git.stamps import Unreadable, digest_of  # lazily: most never ask
+
+    try:
+        with open(index_of(worktree), "rb") as file:
+            return digest_of(file.read(MAX_BYTES), note.id_bytes) == note.digest
+    except (OSError, Unreadable):
+        return False
 
 
 def identity_of(path: str) -> tuple[int, ...] | None:
