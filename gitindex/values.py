@@ -103,6 +103,9 @@ else:
         def __len__(cls):
             return len(cls._members)
 
+        def __contains__(cls, value):
+            return any(value == member for member in cls)
+
     class StrEnum(str, metaclass=_Closed):
         """A closed set of words."""
 

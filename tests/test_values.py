@@ -80,6 +80,9 @@ def test_what_is_replaced_must_be_there() -> None:
 def test_words_are_closed() -> None:
     assert [*Word] == [*PlainWord] == ["one", "two"]
     assert len(Word) == 2
+    assert "one" in Word
+    assert "ONE" not in Word
+    assert [] not in Word  # type: ignore[operator]
     assert Word("two") is Word.TWO
     assert (str(Word.ONE), f"{Word.ONE}", repr(Word.ONE)) == ("one", "one", "<Word.ONE>")
     assert type(str(Word.ONE)) is str
