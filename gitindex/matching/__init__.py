@@ -12,7 +12,7 @@ from gitindex.policy import MAX_TEXT_BYTES
 
 __all__ = ["FileHits", "Want", "search_disk", "search_texts"]
 
-FEW_FILES = 64
+FEW_FILES = 160
 """So many are read here in less time than ripgrep needs to start."""
 FIRST_FILES = 256
 """A pattern that is everywhere has filled its limit by then, or soon after."""
