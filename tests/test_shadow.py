@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gitindex.git import casting, command
+from gitindex.git import casting, command, shadow
 from gitindex.git.casting import cast_shadow
 from gitindex.git.command import HeadState, read_head_state
 from gitindex.git.process import Running
@@ -286,6 +286,24 @@ def test_it_counts_for_the_index_it_was_made_of(tree: Repo) -> None:
     cast_shadow(tree.worktree)
     tree.write("top.py", "hidden from git\n")
     assert b"top.py" not in check(tree).dirty
+
+
+def test_without_new_files_it_is_for_fresh_clones(
+    tree: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With such an index git reads every file that was written in the same second as the index was."""
+    monkeypatch.setattr(shadow, "MANY", 5)
+    cast_shadow(tree.worktree)
+    assert find_shadow(tree.worktree, untracked=False) is None
+    index = Path(tree.worktree.git_dir, "index")
+    then = (tree.path / "top.py").stat().st_mtime
+    os.utime(index, (then - 5, then - 5))
+    Path(tree.worktree.shadow).unlink()
+    cast_shadow(tree.worktree)
+    assert find_shadow(tree.worktree, untracked=False) is not None
+    assert read_head_state(tree.worktree).dirty == ()
+    edit_in_the_past(tree.path)
+    assert read_head_state(tree.worktree).dirty == (b"d7/sub/tracked.py",)
 
 
 def test_gits_own_index_is_left_alone(tree: Repo) -> None:

@@ -57,7 +57,10 @@ def cast_shadow(worktree: Worktree) -> None:
         remove(temp)
     identity = identity_of(copy_of(worktree))
     if identity is not None:
-        made = Note(checksum.hex(), id_bytes, digest_of(data, id_bytes), identity)
+        digest = digest_of(data, id_bytes)
+        written = modified // _SECOND
+        doubtful = sum(not 0 < then < written for _, then in stamps_of(data, id_bytes))
+        made = Note(checksum.hex(), id_bytes, digest, doubtful, identity)
         write_atomic(worktree.shadow, made.render(), durable=False)
 
 

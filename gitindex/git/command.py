@@ -147,7 +147,7 @@ class HeadLook:
             f"--untracked-files={'all' if untracked else 'no'}", "--ignore-submodules=dirty",
         )  # fmt: skip
         self._env = clean_env(worktree.root) | {"GIT_WORK_TREE": worktree.root}
-        self._shadow = find_shadow(worktree) if untracked else None  # else there is little to save
+        self._shadow = find_shadow(worktree, untracked)
         env = self._env
         settings: tuple[str, ...] = ()
         if self._shadow is not None:

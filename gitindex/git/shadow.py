@@ -19,6 +19,8 @@ SETTINGS = (
 )  # fmt: skip
 CHECKSUM = 20
 MAX_BYTES = 1 << 28
+MANY = 32
+"""Files that git would read again: then the copy saves more than it takes to load."""
 
 
 class Shadow(NamedTuple):
@@ -38,25 +40,34 @@ class Note(NamedTuple):
     checksum: str  # of the index that it was made of
     id_bytes: int
     digest: str  # of what that index says of its files
+    doubtful: (
+        int  # files that git reads again with that index: changed in its second, or never looked at
+    )
     identity: tuple[int, ...]  # of the copy
 
     def render(self) -> bytes:
-        return " ".join(map(str, (*self[:3], *self.identity))).encode()
+        return " ".join(map(str, (*self[:4], *self.identity))).encode()
 
 
-def find_shadow(worktree: Worktree) -> Shadow | None:
-    """The copy, if it says of all files what git's index says now."""
+def find_shadow(worktree: Worktree, untracked: bool = True) -> Shadow | None:
+    """The copy, if it says of all files what git's index says now.
+
+    Where new files are not asked for it is worth its size only if git would read many files again.
+    """
     note = read_note(worktree)
-    if note is None or not (has_checksum(worktree, note) or _says_the_same(worktree, note)):
+    if note is None or (not untracked and note.doubtful < MANY):
         return None
-    return Shadow(copy_of(worktree), note.identity)
+    if has_checksum(worktree, note) or (untracked and _says_the_same(worktree, note)):
+        return Shadow(copy_of(worktree), note.identity)
+    return None
 
 
 def read_note(worktree: Worktree) -> Note | None:
     """The runner's note, if it is of the copy that is there."""
     try:
         checksum, id_bytes, digest, *rest = (read_small(worktree.shadow) or b"").decode().split()
-        note = Note(checksum, int(id_bytes), digest, tuple(map(int, rest)))
+        doubtful, *identity = map(int, rest)
+        note = Note(checksum, int(id_bytes), digest, doubtful, tuple(identity))
     except (OSError, ValueError):
         return None
     return note if identity_of(copy_of(worktree)) == note.identity else None
