@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 
 from gitindex import __version__
@@ -12,10 +13,11 @@ from gitindex.lens import Lens
 FORMATS = ("ctags", "scip", "json")
 
 
-def export(lens: Lens, form: str) -> Iterator[bytes]:
-    """The whole index in one of FORMATS, in pieces."""
-    writers = {"ctags": _ctags, "scip": _scip, "json": _json}
-    yield from writers[form](lens)
+def export(lens: Lens, form: str, folder: str = "") -> Iterator[bytes]:
+    """The whole index in one of FORMATS, in pieces; `folder` is where the file will be, if in one."""
+    if form == "ctags":
+        return _ctags(lens, folder or lens.worktree.root)
+    return _scip(lens) if form == "scip" else _json(lens)
 
 
 def _files(lens: Lens) -> Iterator[tuple[bytes, str, BlobFacts]]:
@@ -31,16 +33,21 @@ def _files(lens: Lens) -> Iterator[tuple[bytes, str, BlobFacts]]:
             yield path, oid.hex(), facts
 
 
-def _ctags(lens: Lens) -> Iterator[bytes]:
-    """Extended tags, sorted by bytes, addressed by line: vim and others binary-search it."""
+def _ctags(lens: Lens, folder: str) -> Iterator[bytes]:
+    """Extended tags, sorted by bytes, addressed by line: vim and others binary-search it.
+
+    Editors look for the files from the folder of the tags.
+    """
+    up = os.path.relpath(lens.worktree.root, os.path.realpath(folder))
+    prefix = b"" if up == "." else os.fsencode(f"{up}/")
     yield b"!_TAG_FILE_FORMAT\t2\t/extended format/\n"
     yield b"!_TAG_FILE_SORTED\t1\t/0=unsorted, 1=sorted, 2=foldcase/\n"
     yield f"!_TAG_PROGRAM_NAME\tgitindex\t//\n!_TAG_PROGRAM_VERSION\t{__version__}\t//\n".encode()
     yield from sorted(
-        _tag(path, symbol)
+        _tag(prefix + path, symbol)
         for path, _, facts in _files(lens)
         for symbol in facts.symbols
-        if _fits_a_tag(path) and _fits_a_tag(symbol.name.encode())
+        if _fits_a_tag(prefix + path) and _fits_a_tag(symbol.name.encode())
     )
 
 

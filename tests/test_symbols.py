@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -91,19 +92,24 @@ def test_symbols_of_a_file_outside_any_repository(tmp_path: Path, repo: Repo) ->
     assert [s["name"] for s in answer["symbols"]] == ["Shape", "area", "größe", "area"]
 
 
-def test_a_ctags_file_works_in_vim(shapes: Repo) -> None:
+@pytest.mark.parametrize("folder", [".", "geo", ".."])
+def test_a_ctags_file_works_in_vim(shapes: Repo, folder: str) -> None:
+    """Wherever it is: vim looks for files from the folder of the tags."""
     vim = shutil.which("vim")
     if vim is None:
         pytest.skip("vim is not installed")
-    assert shapes.gitindex("export", "--format", "ctags", "--output", "tags").returncode == 0
-    body = [line for line in (shapes.path / "tags").read_bytes().splitlines() if line[:1] != b"!"]
+    here = shapes.path / folder
+    out = here / "out"
+    options = ("--repo", str(shapes.path), "--output", "tags")
+    assert shapes.gitindex("export", "--format", "ctags", *options, cwd=here).returncode == 0
+    body = [line for line in (here / "tags").read_bytes().splitlines() if line[:1] != b"!"]
     assert body == sorted(body)
-    script = "redir! > out | silent echo expand('%') . ':' . line('.') | redir END | qa!"
+    script = f"redir! > {out} | silent echo expand('%:p') . ':' . line('.') | redir END | qa!"
     subprocess.run(
         [vim, "-e", "-s", "-u", "NONE", "-c", "set tags=tags", "-c", "tag größe", "-c", script],
-        cwd=shapes.path, stdin=subprocess.DEVNULL, capture_output=True, timeout=30, check=False,
+        cwd=here, stdin=subprocess.DEVNULL, capture_output=True, timeout=30, check=False,
     )  # fmt: skip
-    assert (shapes.path / "out").read_text().strip() == "geo/shape.py:11"
+    assert out.read_text().strip() == f"{os.path.realpath(shapes.path)}/geo/shape.py:11"
 
 
 def test_json_export_has_every_file(shapes: Repo) -> None:

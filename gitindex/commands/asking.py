@@ -92,7 +92,8 @@ def write_export(form: str, path: str = ".", ask: Ask = NOW, output: str = "-") 
                 for piece in export(lens, form):
                     sys.stdout.buffer.write(piece)
             else:
-                _write(output, b"".join(export(lens, form)))
+                folder = os.path.dirname(os.path.abspath(output))
+                _write(output, b"".join(export(lens, form, folder)))
     except Gated as closed:
         return say_gated(closed, as_json=False)
     return int(Exit.OK)
