@@ -126,9 +126,11 @@ def test_install_prints_all_snippets_and_knows_its_clients(repo: Repo) -> None:
     assert (done.returncode, "claude" in done.stderr) == (2, True)
 
 
-def test_without_the_extra_one_sentence(repo: Repo) -> None:
+@pytest.mark.parametrize("args", [["mcp"], ["mcp", "install", "--client", "claude"]], ids=len)
+def test_without_the_extra_one_sentence(repo: Repo, args: list[str]) -> None:
+    """Whoever sets a client up hears it too: the client would only see a server that does not start."""
     code = (
-        "import sys; sys.modules['mcp'] = None; sys.argv = ['gitindex', 'mcp']\n"
+        f"import sys; sys.modules['mcp'] = None; sys.argv = ['gitindex', *{args}]\n"
         "from gitindex.__main__ import main; sys.exit(main())"
     )
     done = subprocess.run(

@@ -44,6 +44,7 @@ def install_client(name: str, path: str = ".", dry_run: bool = False) -> int:
     else:
         backup = clients.apply_change(change)
         say(f"wrote {shown}" + (f"; as it was: {safe_text(backup)}" if backup else ""))
+    check_extra()
     return int(Exit.OK)
 
 
