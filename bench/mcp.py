@@ -13,10 +13,12 @@ from bench.harness import GITINDEX, Row, percentile
 from bench.scratch import Bench
 
 STARTS = 3
-ROUNDS = 60
-DEAR_ROUNDS = 10
-CALLS = 3_000
-WARM = 600
+ROUNDS = 200
+DEAR_ROUNDS = 100
+SLOWEST_ROUNDS = 30
+CALLS = 10_000
+WARM = 2_000
+DEAR_EVERY = 20
 HELLO = {
     "protocolVersion": "2025-06-18",
     "capabilities": {},
@@ -34,8 +36,9 @@ CALLED: dict[str, dict[str, Any]] = {
     "list_codebases": {},
     "manage_index": {"action": "status"},
 }
-DEAR = frozenset({"slice", "call_graph", "find_references", "repo_map", "check_mutation_gate"})
-"""Called less often: they take tens of milliseconds, and the time is not the point there."""
+DEAR = ("slice", "call_graph", "find_references", "repo_map", "check_mutation_gate")
+"""Called less often: they take tens or hundreds of milliseconds."""
+SLOWEST = frozenset({"repo_map"})
 
 
 class Wire:
@@ -110,7 +113,7 @@ def measure(bench: Bench) -> list[Row]:
 
 
 def _tool(wire: Wire, tool: str) -> list[Row]:
-    rounds = DEAR_ROUNDS if tool in DEAR else ROUNDS
+    rounds = SLOWEST_ROUNDS if tool in SLOWEST else DEAR_ROUNDS if tool in DEAR else ROUNDS
     wire.call(tool)
     before = wire.cpu()
     taken = [wire.call(tool) for _ in range(rounds)]
@@ -122,14 +125,15 @@ def _tool(wire: Wire, tool: str) -> list[Row]:
 
 
 def _memory(wire: Wire) -> list[Row]:
-    """Most calls are cheap ones, so that it does not take minutes; every tool is among them."""
-    names = [tool for tool in CALLED if tool not in DEAR]
+    """Every tool is among the calls; one in twenty is a dear one, so that it does not take an hour."""
+    cheap = [tool for tool in CALLED if tool not in DEAR]
     warm = 0.0
     for number in range(CALLS):
-        wire.call(names[number % len(names)] if number % 10 == 0 else "list_codebases")
+        often = number % DEAR_EVERY
+        wire.call(cheap[number % len(cheap)] if often else DEAR[number // DEAR_EVERY % len(DEAR)])
         if number == WARM:
             warm = wire.megabytes()
     return [
         Row(f"  memory after {CALLS:,} calls", wire.megabytes(), "MB", warm,
-            f"after {WARM}", most_ratio=1.1),
+            f"after {WARM:,}", most_ratio=1.1),
     ]  # fmt: skip

@@ -38,6 +38,7 @@ class Mention(NamedTuple):
     path: str
     line: int
     column: int
+    utf16: int  # the column as editors count
     reason: str
     text: str
 
@@ -57,6 +58,7 @@ class Certificate(NamedTuple):
                 **path_fields(os.fsencode(m.path)),
                 "line": m.line + 1,
                 "column": m.column + 1,
+                "columnUtf16": m.utf16 + 1,
                 "reason": m.reason,
                 "text": safe_text(m.text),
             }
@@ -138,7 +140,9 @@ def _mention(project: Project, file: File, place: tuple[int, int, int], name: st
     line, column, start = place
     data = project.text(file.path)
     reason = _reason(file, data, start, start + len(name.encode()))
-    return Mention(file.path, line, column, reason, _line(data, start - column))
+    before = data[start - column : start].decode("utf-8", "replace").encode("utf-16-le")
+    text = _line(data, start - column)
+    return Mention(file.path, line, column, len(before) // 2, reason, text)
 
 
 def _line(data: bytes, start: int) -> str:

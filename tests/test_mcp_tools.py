@@ -440,6 +440,21 @@ def test_a_folder_narrows_a_search_and_focuses_a_map(agent: Agent, repo: Repo) -
     assert told.startswith("web/part.py")
 
 
+def test_a_graph_that_is_cut_goes_on(agent: Agent, repo: Repo) -> None:
+    calls = "".join(f"def f{n}():\n    return deep()\n" for n in range(12))
+    repo.write("a.py", f"def deep():\n    pass\n{calls}")
+    repo.commit()
+    path = str(repo.path)
+    agent.manage("create", path, waitSeconds=60)
+    limit = {"limit": 4}
+    while True:
+        answer = agent.ask("call_graph", path=path, symbol="deep", **limit)
+        if not answer["truncated"]:
+            break
+        limit = answer["continuation"]
+    assert (limit["limit"], answer["nodeCount"], "continuation" in answer) == (16, 13, False)
+
+
 def test_status_can_wait_for_a_job_of_others(agent: Agent, quiet: Repo) -> None:
     agent.manage("create", quiet.path)
     with job_running(quiet, BuildKind.REFRESH):

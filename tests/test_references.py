@@ -324,3 +324,11 @@ def test_imports_and_comments_are_explained_and_strings_are_not(repo: Repo, case
     repo.index()
     answer = ask(repo, "Knob")
     assert answer["complete"] is complete, answer["unexplained"]
+
+
+def test_an_unexplained_place_has_both_columns(repo: Repo) -> None:
+    repo.write("a.py", "def Knob(): pass\nx = '😀', 'Knob'\n")
+    repo.commit()
+    repo.index()
+    [found] = ask(repo, "Knob")["unexplained"]
+    assert (found["line"], found["column"], found["columnUtf16"]) == (2, 14, 12)

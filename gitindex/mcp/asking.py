@@ -17,6 +17,7 @@ from gitindex.paths import Worktree, normalize_rel_path, safe_text
 from gitindex.words import GateStatus
 
 MAP_TOKENS = 20_000
+GRAPH_NODES = 200
 
 
 def search_codebase(desk: Desk, asked: Arguments) -> Answer:
@@ -87,7 +88,10 @@ def call_graph(desk: Desk, asked: Arguments) -> Answer:
         asked["noteLimit"],
     )  # fmt: skip
     with opened(desk, asked) as lens:
-        return call_graph(lens, wanted, desk.binding)
+        answer = call_graph(lens, wanted, desk.binding)
+    more = min(2 * asked["limit"], GRAPH_NODES)
+    goes_on = answer.get("truncated") and more > asked["limit"]
+    return answer | ({"continuation": {"limit": more}} if goes_on else {})
 
 
 def repo_map(desk: Desk, asked: Arguments) -> Answer:

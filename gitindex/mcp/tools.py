@@ -122,7 +122,7 @@ TOOLS = (
             Param("direction", "text", "Which way.", "both", ("both", "callers", "callees")),
             Param("depth", "integer", "Steps to follow.", 1, least=1, most=10),
             PATH,
-            limit(50, what="Nodes at most."),
+            limit(50, asking.GRAPH_NODES, "Nodes at most."),
             Param("noteLimit", "integer", "Notes at most.", 20, most=200),
             AT,
             STRICT,
