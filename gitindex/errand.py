@@ -21,15 +21,16 @@ LOCK_WAIT_SECONDS = 600.0
 POLL_SECONDS = 0.05
 
 
-def start_errand(worktree: Worktree, kind: BuildKind) -> subprocess.Popen[bytes]:
+def start_errand(worktree: Worktree, kind: BuildKind, reason: str) -> subprocess.Popen[bytes]:
     """Start it. The lock is taken here and inherited: there is no moment without a visible job."""
+    command = [sys.executable, "-I", "-m", "gitindex.errand", worktree.root, kind, reason]
     lock = RunnerLock(worktree.lock)
     try:
         if lock.acquire():
             face.note_progress(worktree, kind, "starting", None)
         held = () if lock.descriptor is None else (lock.descriptor,)
         return subprocess.Popen(
-            [sys.executable, "-I", "-m", "gitindex.errand", worktree.root, kind, *map(str, held)],
+            [*command, *map(str, held)],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             env=clean_env(), cwd="/", start_new_session=True, close_fds=True, pass_fds=held,
         )  # fmt: skip
@@ -37,9 +38,9 @@ def start_errand(worktree: Worktree, kind: BuildKind) -> subprocess.Popen[bytes]
         lock.release()
 
 
-def run_errand(worktree: Worktree, kind: BuildKind, lock: RunnerLock) -> bool:
+def run_errand(worktree: Worktree, kind: BuildKind, reason: str, lock: RunnerLock) -> bool:
     """Do it, as soon as no other runner is at work. False: one was, all the time."""
-    request = Request(worktree, kind, force=kind is BuildKind.REINDEX)
+    request = Request(worktree, reason, force=kind is BuildKind.REINDEX)
     deadline = time.monotonic() + LOCK_WAIT_SECONDS
     while not Runner(worktree, lock=lock).serve(request):
         if time.monotonic() > deadline:
@@ -49,8 +50,8 @@ def run_errand(worktree: Worktree, kind: BuildKind, lock: RunnerLock) -> bool:
 
 
 def main() -> int:
-    """`python -I -m gitindex.errand <root> <kind> [<descriptor of the held lock>]`."""
-    root, kind, *held = sys.argv[1:]
+    """`python -I -m gitindex.errand <root> <kind> <reason> [<descriptor of the held lock>]`."""
+    root, kind, reason, *held = sys.argv[1:]
     os.umask(0o077)
     with contextlib.suppress(OSError):
         os.nice(10)
@@ -59,7 +60,7 @@ def main() -> int:
     if lock.descriptor is not None:
         os.set_inheritable(lock.descriptor, False)  # our own children must not keep it
     try:
-        run_errand(worktree, BuildKind(kind), lock)
+        run_errand(worktree, BuildKind(kind), reason, lock)
     except GitIndexError as error:
         Log(worktree.store).write("errand ended", error=error.message)
     except Exception as error:  # noqa: BLE001 — the door: nobody is there to see a traceback

@@ -15,6 +15,8 @@ from gitindex.fingerprint import parse_fingerprint, runtime_fingerprint
 from gitindex.freshness import judge
 from gitindex.gate import STALE_CREATE
 from gitindex.git.command import try_git
+from gitindex.git.interface import Head
+from gitindex.jobs import KEEP_ENDED, RefreshJobService
 from gitindex.lock import RunnerLock, is_held
 from gitindex.marker import CompletionMarker, is_newer, save_marker
 from gitindex.observe import Observation, identify_store, observe, parse_stamp, prove
@@ -31,11 +33,12 @@ Process = subprocess.Popen[bytes]
 
 
 class Done(NamedTuple):
-    """What became of a request; `process` works on it where one was started."""
+    """What became of a request; `process` works on it where one was started, as `operation`."""
 
     outcome: ManageOutcome
     message: str
     process: Process | None = None
+    operation: str = ""
 
 
 def create(worktree: Worktree) -> Done:
@@ -48,7 +51,7 @@ def create(worktree: Worktree) -> Done:
     if seen.proof.outcome is ProofOutcome.VALID:
         return Done(ManageOutcome.ALREADY_INDEXED, "Already indexed, with a valid proof.")
     message = STALE_CREATE if seen.searchable else "Indexing has started."
-    return _start(worktree, BuildKind.CREATE, message)
+    return _start(worktree, BuildKind.CREATE, "create", message)
 
 
 def reindex(worktree: Worktree) -> Done:
@@ -58,7 +61,7 @@ def reindex(worktree: Worktree) -> Done:
     _refuse_newer(seen)
     if seen.progress is not None and seen.progress.kind is not BuildKind.REFRESH:
         return Done(ManageOutcome.COALESCED, "The index is being built already.")
-    return _start(worktree, BuildKind.REINDEX, "Reindexing has started.")
+    return _start(worktree, BuildKind.REINDEX, "reindex", "Reindexing has started.")
 
 
 def sync(worktree: Worktree) -> Done:
@@ -71,7 +74,7 @@ def sync(worktree: Worktree) -> Done:
         return Done(ManageOutcome.SKIPPED_FRESH, "The index is of HEAD's tree already.")
     if seen.pending and is_held(worktree.lock):
         return Done(ManageOutcome.COALESCED, "A refresh is queued already, and a runner is there.")
-    return _start(worktree, BuildKind.REFRESH, "A refresh has started.")
+    return _start(worktree, BuildKind.REFRESH, "sync", "A refresh has started.")
 
 
 def repair(worktree: Worktree) -> Done:
@@ -145,9 +148,34 @@ def check_owner(worktree: Worktree) -> None:
             )
 
 
-def _start(worktree: Worktree, kind: BuildKind, message: str) -> Done:
+def new_operation(action: str) -> str:
+    """A name that nobody else has for what is about to be done."""
+    return f"{action}-{os.urandom(6).hex()}"
+
+
+def was_asked_for(worktree: Worktree, operation: str) -> bool:
+    """Is there a job of this operation, whoever started it? The queue notes for what a job was."""
+    database = open_reader(worktree.database)
+    if database is None:
+        return False
+    try:
+        row = mapping.published(database, worktree.id)
+        if row is None:
+            return False
+        jobs = RefreshJobService(database, row.worktree_id, _no_head).history(KEEP_ENDED)
+        return any(job.trigger_reason == operation for job in jobs)
+    finally:
+        database.close()
+
+
+def _no_head() -> Head:
+    raise StoreError("history needs no HEAD")
+
+
+def _start(worktree: Worktree, kind: BuildKind, action: str, message: str) -> Done:
     face.create_store(worktree)
-    return Done(ManageOutcome.STARTED, message, start_errand(worktree, kind))
+    name = new_operation(action)
+    return Done(ManageOutcome.STARTED, message, start_errand(worktree, kind, name), name)
 
 
 def _refuse_newer(seen: Observation) -> None:

@@ -455,6 +455,21 @@ def test_a_graph_that_is_cut_goes_on(agent: Agent, repo: Repo) -> None:
     assert (limit["limit"], answer["nodeCount"], "continuation" in answer) == (16, 13, False)
 
 
+def test_another_server_can_tell_what_became_of_an_operation(
+    agent: Agent, quiet: Repo, tmp_path: Path
+) -> None:
+    path = str(quiet.path)
+    agent.manage("create", path)
+    started = agent.manage("reindex", path, waitSeconds=60)
+    assert started["outcome"] == "reindexed"
+    with Agent(quiet.path, tmp_path / "other-state") as second:
+        told = second.manage("status", path, operationId=started["operationId"])["operation"]
+        assert (told["state"], told["outcome"]) == ("ended", "reindexed")
+        for unknown in ("reindex-000000000000", "install", "", "x"):
+            answer = second.manage("status", path, operationId=unknown)
+            assert answer.get("operation", {"state": "unknown"})["state"] == "unknown"
+
+
 def test_status_can_wait_for_a_job_of_others(agent: Agent, quiet: Repo) -> None:
     agent.manage("create", quiet.path)
     with job_running(quiet, BuildKind.REFRESH):

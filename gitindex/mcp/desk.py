@@ -12,7 +12,7 @@ from gitindex.gate import GateInput, gating_envelope, indexing_fields
 from gitindex.lens import FactsMemory
 from gitindex.lexical import LexicalMemory
 from gitindex.lock import is_held
-from gitindex.manage import Done, Process
+from gitindex.manage import Done, Process, new_operation, was_asked_for
 from gitindex.marker import Proof
 from gitindex.observe import Progress, has_pending, prove, read_failure, read_progress
 from gitindex.paths import Worktree, canonical_root, find_worktree, safe_text, worktree_at
@@ -86,15 +86,21 @@ class Desk:
 
     def note(self, action: str, worktree: Worktree, done: Done) -> Operation:
         """Remember an operation, to tell later what became of it."""
-        made = Operation(f"{action}-{os.urandom(6).hex()}", action, worktree, done.process)
+        name = done.operation or new_operation(action)
+        made = Operation(name, action, worktree, done.process)
         self._operations[made.id] = made
         for old in list(self._operations)[:-KEPT_OPERATIONS]:
             self._reap(self._operations.pop(old))
         return made
 
-    def operation(self, name: str) -> Operation | None:
-        """An operation of this server."""
-        return self._operations.get(name)
+    def operation(self, name: str, worktree: Worktree | None = None) -> Operation | None:
+        """An operation of this server; or of another, if the codebase's queue knows it."""
+        known = self._operations.get(name)
+        if known is not None or worktree is None:
+            return known
+        action = name.partition("-")[0]
+        asked = action in _FINISHED and was_asked_for(worktree, name)
+        return Operation(name, action, worktree, None) if asked else None
 
     def whatever_runs(self, path: str) -> Operation | None:
         """The job of a codebase, whoever started it; nothing where there is no codebase."""

@@ -83,10 +83,11 @@ def _answer(desk: Desk, asked: Arguments, worktree: Worktree, done: Done) -> Ans
 
 
 def _status(desk: Desk, asked: Arguments) -> Answer:
-    answer = manage.describe(desk.locate(asked["path"]), asked["path"]) | {"action": "status"}
+    worktree = desk.locate(asked["path"])
+    answer = manage.describe(worktree, asked["path"]) | {"action": "status"}
     name = asked["operationId"]
     if name:
-        operation = desk.operation(name)
+        operation = desk.operation(name, worktree)
         unknown = {"id": safe_text(name), "state": "unknown"}
         answer["operation"] = desk.tell(operation) if operation else unknown
     return answer
@@ -103,7 +104,8 @@ def _clear(desk: Desk, path: str) -> Answer:
     message = "The codebase was forgotten; nothing was there to remove."
     outcome = ManageOutcome.CLEARED
     if os.path.realpath(root) == root and os.path.lexists(os.path.join(root, ".git")):
-        outcome, message, _ = manage.clear(worktree_at(root), root)
+        done = manage.clear(worktree_at(root), root)
+        outcome, message = done.outcome, done.message
     if outcome is ManageOutcome.CLEARED:
         desk.registry.discard(root)
     return {
