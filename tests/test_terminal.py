@@ -138,3 +138,26 @@ def test_wait_shows_how_far_a_job_is(repo: Repo) -> None:
     with job_running(repo, BuildKind.CREATE):
         said = on_a_terminal(repo, "wait", "--timeout", "0.5")
     assert "40 % extract" in said
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        (["se"], {"search", "semantic"}),
+        (["graph", "--form"], {"--format"}),
+        (["graph", "--format", ""], {"text", "json", "dot", "mermaid", "svg"}),
+        (["mcp", "install", "--client", "c"], {"claude", "cursor", "codex"}),
+        (["search", "--in", "t"], {"tests"}),
+        (["search", "--kind", "met"], {"method"}),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_shell_completes_commands_options_and_values(
+    quiet: Repo, typed: list[str], offered: set[str]
+) -> None:
+    env = {
+        "_GITINDEX_COMPLETE": "complete_bash",
+        "COMP_WORDS": "\n".join(["gitindex", *typed]),
+        "COMP_CWORD": str(len(typed)),
+    }
+    assert set(quiet.gitindex(env=env).stdout.split()) == offered

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from gitindex.cli.app import Path, app, leave
+from gitindex.cli.app import Path, among, app, leave
 
 mcp = typer.Typer(help="The MCP server, for agents.", invoke_without_command=True)
 app.add_typer(mcp, name="mcp")
@@ -27,7 +27,12 @@ def serve(context: typer.Context, path: Path = ".") -> None:
 @mcp.command("install")
 def install_client(
     client: Annotated[
-        str, typer.Option("--client", help="claude, cursor, vscode, codex, or print.")
+        str,
+        typer.Option(
+            "--client",
+            help="claude, cursor, vscode, codex, or print.",
+            autocompletion=among("claude", "cursor", "vscode", "codex", "print"),
+        ),
     ],
     path: Path = ".",
     dry_run: Annotated[

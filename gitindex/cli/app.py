@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -52,6 +53,11 @@ def asked(at: str = "", staged: bool = False, strict: bool = False) -> Ask:
     if at and staged:
         raise typer.BadParameter("--at and --staged exclude each other")
     return Ask(strict, at, staged)
+
+
+def among(*values: str) -> Callable[[str], list[str]]:
+    """What a shell completes an option with."""
+    return lambda incomplete: [value for value in values if value.startswith(incomplete)]
 
 
 def leave(code: int) -> None:

@@ -7,13 +7,16 @@ from typing import Annotated
 import typer
 
 from gitindex import finding
-from gitindex.cli.app import At, Json, Path, Staged, app, asked, leave
+from gitindex.cli.app import At, Json, Path, Staged, among, app, asked, leave
 from gitindex.commands import asking as commands
 from gitindex.export import FORMATS
-from gitindex.queries import read_filters
+from gitindex.languages import BY_NAME
+from gitindex.queries import KINDS, read_filters
 from gitindex.symbols import Wanted
+from gitindex.words import Place
 
 Many = list[str]
+KIND = among(*sorted(KINDS))
 
 
 @app.command()
@@ -23,15 +26,26 @@ def search(
     limit: Annotated[
         int, typer.Option("--limit", "-n", min=1, max=200, help="Results at most.")
     ] = 10,
-    lang: Annotated[Many, typer.Option("--lang", help="Only this language (lang:).")] = [],  # noqa: B006
+    lang: Annotated[
+        Many,
+        typer.Option(
+            "--lang", help="Only this language (lang:).", autocompletion=among(*sorted(BY_NAME))
+        ),
+    ] = [],  # noqa: B006
     below: Annotated[Many, typer.Option("--path", help="Only paths with this (path:).")] = [],  # noqa: B006
     not_below: Annotated[
         Many, typer.Option("--not-path", help="No paths with this (-path:).")
     ] = [],  # noqa: B006
-    kind: Annotated[Many, typer.Option("--kind", help="Only definitions of a kind (kind:).")] = [],  # noqa: B006
+    kind: Annotated[
+        Many,
+        typer.Option("--kind", help="Only definitions of a kind (kind:).", autocompletion=KIND),
+    ] = [],  # noqa: B006
     must: Annotated[Many, typer.Option("--must", help="With this word (must:).")] = [],  # noqa: B006
     exclude: Annotated[Many, typer.Option("--exclude", help="Without this word (exclude:).")] = [],  # noqa: B006
-    place: Annotated[Many, typer.Option("--in", help="code, tests or docs (in:).")] = [],  # noqa: B006
+    place: Annotated[
+        Many,
+        typer.Option("--in", help="code, tests or docs (in:).", autocompletion=among(*Place)),
+    ] = [],  # noqa: B006
     recent: Annotated[bool, typer.Option("--recent", help="Recently changed first.")] = False,
     at: At = "",
     staged: Staged = False,
@@ -55,7 +69,10 @@ def symbols(
         str, typer.Option("--path", help="Only in this file or folder of the tree.")
     ] = "",
     kind: Annotated[
-        str, typer.Option("--kind", help="Only this kind: function, class, method, …")
+        str,
+        typer.Option(
+            "--kind", help="Only this kind: function, class, method, …", autocompletion=KIND
+        ),
     ] = "",
     file: Annotated[
         str, typer.Option("--file", help="Look at this file on disk instead, indexed or not.")
@@ -115,7 +132,10 @@ def slice_(
 
 @app.command()
 def export(
-    form: Annotated[str, typer.Option("--format", help="ctags, scip or json.")],
+    form: Annotated[
+        str,
+        typer.Option("--format", help="ctags, scip or json.", autocompletion=among(*FORMATS)),
+    ],
     path: Path = ".",
     output: Annotated[
         str, typer.Option("--output", "-o", help="A file; - for standard output.")

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from gitindex.cli.app import At, Json, Path, Staged, app, asked, leave
+from gitindex.cli.app import At, Json, Path, Staged, among, app, asked, leave
 from gitindex.words import Direction, Role
 
 FORMATS = ("text", "json", "dot", "mermaid", "svg")
@@ -25,7 +25,12 @@ def refs(
         str, typer.Argument(metavar="NAME|FILE:LINE:COL", help="A name, or a place of it.")
     ],
     path: Path = ".",
-    role: Annotated[str, typer.Option("--role", help="Only reference or import.")] = "",
+    role: Annotated[
+        str,
+        typer.Option(
+            "--role", help="Only reference or import.", autocompletion=among("reference", "import")
+        ),
+    ] = "",
     below: Annotated[
         str, typer.Option("--path", help="Only in this file or folder of the tree.")
     ] = "",
@@ -89,7 +94,13 @@ def graph(
     limit: Limit = 100,
     note_limit: NoteLimit = 50,
     form: Annotated[
-        str, typer.Option("--format", "-f", help="text, json, dot, mermaid or svg.")
+        str,
+        typer.Option(
+            "--format",
+            "-f",
+            help="text, json, dot, mermaid or svg.",
+            autocompletion=among(*FORMATS),
+        ),
     ] = "text",
     at: At = "",
     staged: Staged = False,

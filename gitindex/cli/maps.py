@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from gitindex.cli.app import At, Json, Path, Staged, app, asked, leave
+from gitindex.cli.app import At, Json, Path, Staged, among, app, asked, leave
+from gitindex.words import MapSection
 
 
 @app.command("map")
@@ -23,6 +24,7 @@ def map_(
         typer.Option(
             "--include",
             help="structure, languages, entrypoints, hubs, tests, surface; joined by commas.",
+            autocompletion=among(*MapSection),
         ),
     ] = [],  # noqa: B006
     svg: Annotated[bool, typer.Option("--svg", help="A picture instead: SVG.")] = False,
