@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import pty
 import select
@@ -161,3 +162,16 @@ def test_a_shell_completes_commands_options_and_values(
         "COMP_CWORD": str(len(typed)),
     }
     assert set(quiet.gitindex(env=env).stdout.split()) == offered
+
+
+def test_index_and_wait_end_with_the_status_as_json(repo: Repo) -> None:
+    repo.write("a.py", "x = 1\n")
+    repo.commit()
+    assert repo.answer("index")["state"] == "fresh"
+    assert repo.answer("wait")["state"] == "fresh"
+    repo.write("a.py", "x = 2\n")
+    repo.git("-c", "core.hooksPath=/dev/null", "commit", "-qam", "second")
+    with job_running(repo, BuildKind.REFRESH):
+        done = repo.gitindex("wait", "--timeout", "0", "--json")
+    answer = json.loads(done.stdout)
+    assert (done.returncode, answer["status"], answer["state"]) == (1, "ok", "rebuilding")

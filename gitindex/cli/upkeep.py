@@ -89,9 +89,10 @@ def index(
     force: Annotated[
         bool, typer.Option("--force", help="Extract everything again; rebuild a damaged store.")
     ] = False,
+    as_json: Json = False,
 ) -> None:
-    """Build or refresh the index now."""
-    leave(commands.index(path, force))
+    """Build or refresh the index now, then print its status."""
+    leave(commands.index(path, force, as_json))
 
 
 @app.command()
@@ -116,11 +117,12 @@ def wait(
     timeout: Annotated[
         float, typer.Option("--timeout", min=0.0, help="Seconds to wait at most.")
     ] = 60.0,
+    as_json: Json = False,
 ) -> None:
     """Wait until HEAD is indexed; works itself if nobody does."""
     if not isfinite(timeout):
         raise typer.BadParameter("a number of seconds", param_hint="--timeout")
-    leave(commands.wait(path, timeout))
+    leave(commands.wait(path, timeout, as_json))
 
 
 @app.command()

@@ -88,14 +88,14 @@ def uninstall_aliases() -> int:
     return int(Exit.OK)
 
 
-def index(path: str = ".", force: bool = False) -> int:
+def index(path: str = ".", force: bool = False, as_json: bool = False) -> int:
     """Build or refresh the index now, in the foreground."""
     from gitindex.runner import Request, Runner
 
     worktree = _writable(path)
     face.create_store(worktree)
     seen = observe(worktree)
-    if seen.searchable and seen.proof.outcome is ProofOutcome.STALE_LOCAL:
+    if seen.searchable and seen.proof.outcome is ProofOutcome.STALE_LOCAL and not as_json:
         say(STALE_CREATE)
     deadline = time.monotonic() + LOCK_WAIT_SECONDS
     with progress_bar("indexing") as report:
@@ -111,7 +111,8 @@ def index(path: str = ".", force: bool = False) -> int:
             time.sleep(POLL_SECONDS)
     from gitindex.report import show_status
 
-    return 0 if show_status(path=path) in (Exit.OK, Exit.NO) else int(Exit.ERROR)
+    code = show_status("json" if as_json else "text", path)
+    return 0 if code in (Exit.OK, Exit.NO) else int(Exit.ERROR)
 
 
 def run(path: str = ".", wait: bool = False) -> int:
@@ -124,8 +125,20 @@ def run(path: str = ".", wait: bool = False) -> int:
     return int(Exit.OK)
 
 
-def wait(path: str = ".", timeout: float = 60.0) -> int:
+def wait(path: str = ".", timeout: float = 60.0, as_json: bool = False) -> int:
     """Wait until HEAD's tree is published and proven; does the work itself if nobody does."""
+    error = _wait(path, timeout)
+    if as_json:
+        from gitindex.report import show_status
+
+        show_status("json", path)
+    elif error is not None:
+        raise error
+    return int(Exit.OK if error is None else Exit.NO)
+
+
+def _wait(path: str, timeout: float) -> GitIndexError | None:
+    """None: it is. Otherwise why it is not yet."""
     worktree = _opted_in(path)
     os.umask(0o077)
     deadline = time.monotonic() + timeout
@@ -134,9 +147,9 @@ def wait(path: str = ".", timeout: float = 60.0) -> int:
             seen = observe(worktree)
             verdict = judge(seen._replace(head=seen.head._replace(dirty=())))
             if verdict.state is IndexState.FRESH:
-                return int(Exit.OK)
+                return None
             if time.monotonic() > deadline:
-                raise GitIndexError(
+                return GitIndexError(
                     f"still {verdict.state} after {timeout:g} s: {verdict.why}",
                     "see `gitindex log`",
                     Exit.NO,
