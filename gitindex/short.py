@@ -29,6 +29,8 @@ def short_way(args: list[str]) -> int | None:
         from gitindex.commands.upkeep import index
 
         return index()
+    if verb == "impact" and len(rest) == 2 and rest[0] == "--staged":
+        return _gate(rest[1])
     if verb == "hook" and rest and not rest[0].startswith("-"):
         from gitindex.event import note_event
 
@@ -73,6 +75,14 @@ def _paged(args: list[str], question: Callable[[], int] | None) -> int | None:
         return None
     with paged(args):
         return question()
+
+
+def _gate(flag: str) -> int | None:
+    """What pre-commit asks before every commit."""
+    from gitindex.commands.graph import dangling, reached_tests
+
+    gates = {"--dangling": dangling, "--tests": reached_tests}
+    return gates[flag]("", True) if flag in gates else None
 
 
 def _grep(rest: list[str], begun: Looking | None) -> Callable[[], int] | None:
