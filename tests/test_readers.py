@@ -110,6 +110,8 @@ def test_help_is_printed_and_lists_every_command(repo: Repo) -> None:
     done = repo.gitindex("--help")
     assert done.returncode == 0
     assert [command for command in COMMANDS if command not in done.stdout] == []
+    assert "..." not in done.stdout.partition("Commands:")[2], "a summary is cut"
+    assert done.stdout.index("  install ") < done.stdout.index("  search ")
     assert repo.gitindex("search", "-h").returncode == 0
 
 

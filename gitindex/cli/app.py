@@ -5,15 +5,33 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated
 
+import click
 import typer
 from click.exceptions import NoArgsIsHelpError, UsageError
+from typer.core import TyperGroup
 
 from gitindex import __version__
 from gitindex.errors import Exit, GitIndexError
 from gitindex.lens import Ask
 from gitindex.terminal import paged
 
+_COMMANDS = (
+    "install uninstall doctor index run wait status check jobs log search grep symbols outline refs"
+    " callers callees graph impact map read slice docs verify audit export contexts semantic state"
+    " decide mcp agents-md template aliases gc config hook"
+)
+_ORDER = {name: place for place, name in enumerate(_COMMANDS.split())}
+
+
+class _InOrder(TyperGroup):
+    """Commands as one meets them, not as their files are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(super().list_commands(ctx), key=lambda name: _ORDER.get(name, len(_ORDER)))
+
+
 app = typer.Typer(
+    cls=_InOrder,
     name="gitindex",
     help="A code index of a git repository that is always fresh, and can prove it.",
     no_args_is_help=True,

@@ -126,7 +126,7 @@ def slice_(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """The lines of its function that a line, or a variable, depends on."""
+    """The lines that a line, or a variable on it, depends on."""
     leave(commands.slice_lines(place, path, forward, as_json))
 
 
@@ -143,7 +143,7 @@ def export(
     at: At = "",
     staged: Staged = False,
 ) -> None:
-    """The whole index in another tool's format; vim reads the ctags file."""
+    """The whole index for another tool. Vim reads the ctags file."""
     if form not in FORMATS:
         raise typer.BadParameter(f"one of {', '.join(FORMATS)}", param_hint="--format")
     leave(commands.write_export(form, path, asked(at, staged), output))

@@ -41,7 +41,7 @@ def refs(
     staged: Staged = False,
     as_json: Json = False,
 ) -> None:
-    """Where a symbol is used, how sure that is, and what may have been missed."""
+    """Where a symbol is used, and whether that is all."""
     from gitindex.commands import graph as commands
     from gitindex.references import Wanted
 
@@ -106,7 +106,7 @@ def graph(
     staged: Staged = False,
     as_json: Json = False,
 ) -> None:
-    """The call graph around a symbol, or the import graph around a file."""
+    """The calls around a symbol, or the imports around a file."""
     if direction not in list(Direction):
         raise typer.BadParameter("callers, callees or both", param_hint="--direction")
     if form not in FORMATS:

@@ -46,7 +46,7 @@ def grep(
         bool, typer.Option("--strict", help="Only from a proven index; no live scan.")
     ] = False,
 ) -> None:
-    """Lines that match a pattern: the index says where to look, the files say what is there."""
+    """Lines that match a pattern. The index says where to look, the files say what is there."""
     needle = Needle(pattern, ignore_case, fixed, word)
     question = Question(needle, form=form_of(names, count), limit=limit)
     leave(find_lines(question, files or [], path, Ask(strict, at, staged), as_json))

@@ -32,7 +32,7 @@ def map_(
     staged: Staged = False,
     as_json: Json = False,
 ) -> None:
-    """The files that matter most and their signatures, within a budget."""
+    """The files that matter most and their signatures. Never longer than its budget."""
     from gitindex.commands.maps import show_map
     from gitindex.repomap import Wanted, read_sections
 

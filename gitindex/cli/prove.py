@@ -42,7 +42,7 @@ def gc(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Remove facts that no worktree and no local branch needs; forget worktrees that are gone."""
+    """Remove facts that no worktree and no local branch needs. Forget worktrees that are gone."""
     from gitindex.commands import prove
 
     leave(prove.gc(path, dry_run, as_json))

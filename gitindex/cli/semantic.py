@@ -19,7 +19,7 @@ app.add_typer(semantic)
 
 @app.command()
 def contexts(path: Path = ".", at: At = "", staged: Staged = False, as_json: Json = False) -> None:
-    """The projects of the tree, by language family, and what each owns."""
+    """The projects of the tree, and which files each owns."""
     from gitindex.commands import semantic as commands
 
     leave(commands.contexts(path, asked(at, staged), as_json))

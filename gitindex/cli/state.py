@@ -10,7 +10,7 @@ from gitindex.cli.app import Json, Path, app, leave
 
 decide = typer.Typer(
     name="decide",
-    help="Decisions that answer what the language leaves open about a file.",
+    help="Answers to what the language leaves open about a file.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -36,7 +36,10 @@ def state(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Is what is known of a file current and sure? Exit 1: of one of them it is not current."""
+    """Is what is known of a file current and sure?
+
+    Exit 1: of one of them it is not current.
+    """
     from gitindex.commands import state as commands
 
     if gate and (refresh or not files):

@@ -49,7 +49,7 @@ def hook(
 def template(
     folder: Annotated[str, typer.Argument(help="Where to write the template directory.")],
 ) -> None:
-    """Write a git template directory (init.templateDir): new clones are indexed without a command."""
+    """Write a git template directory: new clones index themselves. For `init.templateDir`."""
     leave(commands.template(folder))
 
 
@@ -134,7 +134,10 @@ def status(
         bool, typer.Option("--skipped", help="List tracked paths that are not indexed, and why.")
     ] = False,
 ) -> None:
-    """Is the index current? Exit 0 fresh, 1 stale or rebuilding, 3 not indexed, 4 error."""
+    """Is the index current?
+
+    Exit 0 fresh, 1 stale or rebuilding, 3 not indexed, 4 error.
+    """
     if skipped:
         leave(commands.skipped(path, as_json))
     leave(show_status("json" if as_json else "short" if short else "text", path))
