@@ -201,6 +201,16 @@ def test_the_command(twice: Repo, cli: Cli) -> None:
     assert (code, text[:16]) == (2, "decision refused")
 
 
+def test_the_gate_shows_the_proof_that_it_speaks_of(twice: Repo, cli: Cli) -> None:
+    _, text = cli(twice, "state", "--gate", "t.py")
+    [shown] = [line for line in text.splitlines() if line.startswith("  proof: ")]
+    assert json.loads(shown.removeprefix("  proof: ")) == one(twice, "t.py")["witness"]["proof"]
+    assert "  choices: t.py#f, t.py#f~2" in text
+    made = decide(twice, offered(twice))
+    _, text = cli(twice, "decide", "show", str(made))
+    assert 'selected: ["t.py#f~2"]' in text
+
+
 def test_numbers_are_not_used_twice(twice: Repo) -> None:
     database = open_writer(twice.worktree.database)
     first = table.add(database, "s", "h", {"a": "1"}, ["x"], {})

@@ -161,6 +161,9 @@ def _say_gate(one: dict[str, Any]) -> None:
         say(safe_text(f"  candidate {candidate['id']} at line {candidate['line']}"))
     for step in packet["checklist"]:
         say(safe_text(f"  - {step}"))
+    if packet.get("proof"):
+        say(safe_text(f"  choices: {', '.join(packet['choices'])}"))
+        say(f"  proof: {json.dumps(packet['proof'], ensure_ascii=True)}")
     if packet["suggestedRefresh"]:
         say(safe_text(f"  refresh: {packet['suggestedRefresh']['command']}"))
     if "proof" in packet:
@@ -228,7 +231,8 @@ def decide_show(decision_id: int, path: str = ".", as_json: bool = False) -> int
         say(json.dumps({"status": "ok", "decision": fields}, ensure_ascii=True))
     else:
         for name, value in fields.items():
-            say(safe_text(f"{name}: {value}"))
+            told = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            say(safe_text(f"{name}: {told}"))
     return int(Exit.OK)
 
 
