@@ -1,5 +1,5 @@
 # ruff: noqa: E501 — sources read better on one line
-"""What names mean in other languages than Python and TypeScript, and in texts made to be slow."""
+"""What names mean in other languages than Python, in generic TypeScript, and in texts made to be slow."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from gitindex.binding.blocks import Blocks
 from gitindex.binding.chains import Part, read_chain, receiver
 from gitindex.binding.locals import bound_names
+from gitindex.binding.signatures import type_arguments, type_parameters
 from gitindex.binding.typed import typed_names
 from gitindex.lens import answering
 from gitindex.references import Wanted, find_references
@@ -27,6 +28,10 @@ FILES = {
     "rs/Cargo.toml": '[package]\nname = "demo"\n',
     "rs/src/lib.rs": "mod util;\nuse crate::util::pad;\npub fn top() {\npad();\nutil::pad(); }\n",
     "rs/src/util.rs": "pub fn pad() {}\npub struct P;\nimpl P { pub fn a(&self) { self.b() }\nfn b(&self) {} }\n",
+    "ts/core.ts": "export interface Inner { depth: number }\nexport interface Wider extends Inner { width: number }\nexport class Holder<out K, Def extends Inner = Inner> {\n  held!: Def;\n}\nexport class Middle<T extends Inner> extends Holder<string, T> {}\nexport class Whole extends Middle<Wider> {\n  read() { return this.held.width + this.held.depth; }\n}\n",
+    "ts/use.ts": "import { Holder, Inner } from './core';\nexport function deep<T extends Inner>(given: T, other: Holder<string>) {\n  return given.depth +\n    other.held.depth;\n}\n",
+    "ts/both.ts": "export interface Maker<T> { init(x: T): void }\nexport interface Both { size: number }\nexport const Both: Maker<Both> = null as any;\nBoth.init({} as any);\nexport function measure(both: Both) { return both.size; }\n",
+    "ts/blocks.ts": "export class Kept {}\nexport const run = () => {\n  const shape = 1;\n  type shape = { a: number };\n  let x: shape = { a: shape };\n};\nexport class More { static create = (n: number): Kept => { return new Kept(); }; }\n",
     "rb/a.rb": "class A\n  def go; self.halt; end\n  def halt; end\nend\n",
 }
 EXPECTED = {
@@ -44,6 +49,16 @@ EXPECTED = {
     },
     "P.b": {("rs/src/util.rs", 3, "exact")},
     "A.halt": {("rb/a.rb", 2, "exact")},
+    "Inner.depth": {
+        ("ts/core.ts", 8, "exact"),
+        ("ts/use.ts", 3, "import"),
+        ("ts/use.ts", 4, "import"),
+    },
+    "Wider.width": {("ts/core.ts", 8, "exact")},
+    "Maker.init": {("ts/both.ts", 4, "exact")},
+    "Both.size": {("ts/both.ts", 5, "exact")},
+    "run.shape": {("ts/blocks.ts", 5, "exact")},
+    "Kept": {("ts/blocks.ts", 7, "exact")},
 }
 
 
@@ -83,6 +98,16 @@ def test_what_stands_before_a_name(text: str, parts: list[Part] | None) -> None:
     assert receiver(text.encode(), len(text) - 1) == parts
 
 
+def test_type_parameters_and_arguments() -> None:
+    header = "interface Box< in out K, V extends Map<K, () => void> = Map<K, never>, D = K[] >"
+    assert type_parameters(header, "Box") == {"K": "", "V": "Map<K, () => void>", "D": "K[]"}
+    assert type_parameters("class Box extends Other<K>", "Box") == {}
+    assert type_arguments("a.Other<string, () => Map<K, V>>", "a.Other") == [
+        "string",
+        "() => Map<K, V>",
+    ]
+
+
 def test_expressions_that_are_chains() -> None:
     assert read_chain("await a.b(c(d)).e") == [Part("a", False), Part("b", True), Part("e", False)]
     assert read_chain("new Box<T>(1)") == [Part("Box", True)]
@@ -118,4 +143,5 @@ def test_a_text_made_to_be_slow_is_not(piece: str) -> None:
     typed_names(text, "java")
     typed_names(text, "go")
     receiver(f"{text}.x".encode(), len(text) + 1)
+    type_parameters(f"A<{text}", "A")
     assert time.process_time() - started < 10

@@ -32,11 +32,12 @@ _EACH = re.compile(
 _UNPACKED = re.compile(
     r"\b(?:const|let|var)\s{0,20}([{\[][^=;{}\[\]]{0,400}[}\]])\s{0,20}(?::[^=\n]{1,200})?(?:=|\bof\b)"
 )
-_NAMED = re.compile(
-    r"\b(?:function\s{0,20}\*?|class|enum|interface|type|namespace)\s{1,20}([\w$]{1,100})"
-)
+_NAMED = re.compile(r"\b(?:function\s{0,20}\*?|class|enum|namespace)\s{1,20}([\w$]{1,100})")
+_TYPED = re.compile(r"\b(?:class|enum|interface|type)\s{1,20}([\w$]{1,100})")
 _ARROW = re.compile(rf"\({_LIST}\)\s{{0,20}}{_TYPE}=>")
-_BARE_ARROW = re.compile(r"(?:[=(,?:\[]|\breturn\b|\basync\b)\s{0,20}([\w$]{1,100})\s{0,20}=>")
+_BARE_ARROW = re.compile(  # not the result of `(…): T =>`
+    r"(?:[=(,?\[]|(?<!\)):|\breturn\b|\basync\b)\s{0,20}([\w$]{1,100})\s{0,20}=>"
+)
 _HEADED = re.compile(
     r"(?<![\w$.])(?!(?:if|for|while|switch|catch|with|return)\b)[\w$#]{1,100}\s{0,20}"
     rf"(?:<[^>{{}}()]{{0,100}}>)?\({_LIST}\)\s{{0,20}}{_TYPE}\{{"
@@ -66,19 +67,33 @@ class Blocks:
         self._outer: list[int] = []
         self._find_blocks()
         self._declared: dict[str, dict[int, Declared]] = {}
+        self._types: dict[str, dict[int, Declared]] = {}
         self._headed: dict[tuple[str, int], Declared] = {}
         for name, block, offset, bound in self._declarations(text):
             found = Declared(offset, bound)
             self._declared.setdefault(name, {}).setdefault(block, found)
             if block >= 0 and not self._starts[block] <= offset <= self._ends[block]:
                 self._headed[name, offset] = found  # a parameter stands before its block
+        for match in _TYPED.finditer(self._plain):
+            found = Declared(match.start(1), NOWHERE)
+            block = self._block(match.start(1))
+            self._types.setdefault(match.group(1), {}).setdefault(block, found)
         self._plain = ""
 
-    def find(self, name: str, at: int) -> Declared | None:
-        """The nearest declaration of a name around a place, inside any braces."""
-        known = self._declared.get(name)
-        if known is None or (name, at) in self._headed:
-            return self._headed.get((name, at))
+    def find(self, name: str, at: int, of_type: bool = False) -> Declared | None:
+        """The nearest declaration of a name around a place, inside any braces.
+
+        Types and values have names of their own: one block may declare both.
+        """
+        if of_type:
+            return self._around(self._types.get(name), at) or self.find(name, at)
+        if (name, at) in self._headed:
+            return self._headed[name, at]
+        return self._around(self._declared.get(name), at) or self._around(self._types.get(name), at)
+
+    def _around(self, known: dict[int, Declared] | None, at: int) -> Declared | None:
+        if known is None:
+            return None
         block = self._block(at)
         for _ in range(MAX_DEPTH):
             if block < 0:

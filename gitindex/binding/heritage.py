@@ -26,6 +26,14 @@ def declared(definition: Definition) -> Bound:
 
 def heritage(signature: str, language: str) -> list[str]:
     """The base classes a signature names, without their type arguments."""
+    cut = (
+        re.split(r"[\[<({]", item, maxsplit=1)[0] for item in heritage_items(signature, language)
+    )
+    return [item.rpartition(" ")[2] for item in cut if item.strip()]
+
+
+def heritage_items(signature: str, language: str) -> list[str]:
+    """The base classes as they are written."""
     if language == "python":
         found = [p for p in _arguments(signature) if "=" not in p]
     elif match := _ALIAS.match(signature):
@@ -37,8 +45,7 @@ def heritage(signature: str, language: str) -> list[str]:
         if language == "ruby":
             lists = [signature.partition("<")[2]]
         found = [item for text in lists for item in split_top(text, ",")]
-    cut = (re.split(r"[\[<({]", item.strip(), maxsplit=1)[0] for item in found)
-    return [item.rpartition(" ")[2] for item in cut if item.strip()]
+    return [item.strip() for item in found]
 
 
 def _arguments(signature: str) -> list[str]:

@@ -76,13 +76,16 @@ class Names:
         self._imported: dict[tuple[str, Import, str], Meaning] = {}
         self._exports: dict[str, dict[str, str]] = {}
 
-    def lookup(self, source: Source, name: str, scope: int, at: int = -1) -> Meaning:
+    def lookup(
+        self, source: Source, name: str, scope: int, at: int = -1, of_type: bool = False
+    ) -> Meaning:
         """The meaning of a bare name inside the symbol `scope` (-1: at module level).
 
-        `at` is its place in the text, which languages with block scopes need.
+        `at` is its place in the text, which languages with block scopes need; `of_type`: a type is
+        expected there.
         """
         if source.language in ECMA and at >= 0:
-            found = self._in_blocks(source, name, at)
+            found = self._in_blocks(source, name, at, of_type)
             if found is not None:
                 return found
         here = scope
@@ -113,9 +116,9 @@ class Names:
             source.notes[function.ordinal] = known
         return known
 
-    def _in_blocks(self, source: Source, name: str, at: int) -> Meaning | None:
+    def _in_blocks(self, source: Source, name: str, at: int, of_type: bool) -> Meaning | None:
         """A name that a block around the place declares: a symbol, or a variable without one."""
-        found = self._blocks_of(source).find(name, at)
+        found = self._blocks_of(source).find(name, at, of_type)
         if found is None:
             return None
         for symbol in source.named(name):

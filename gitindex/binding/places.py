@@ -54,7 +54,7 @@ class Binder:
             return self.types.member(value, place.name)
         if self._is_key(source, place, data, at):
             return _KEY
-        found = self.names.lookup(source, place.name, scope, at)
+        found = self.names.lookup(source, place.name, scope, at, place.use == Use.TYPE)
         if found.state is State.UNKNOWN and source.language not in STRICT:
             return self._implicit(source, place)
         if (

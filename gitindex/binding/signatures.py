@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gitindex.binding.chains import closing, split_top
+from gitindex.binding.chains import MAX_LOOK, closing, split_top
 
 NAMES = re.compile(r"(?<![\w.$])[^\W\d][\w$]*")
 _KEY = re.compile(r"[\w$]+\s*:")
@@ -15,6 +15,10 @@ _MODIFIERS = re.compile(
     r"|@[\w.]+\s*(?:\([^()]*\))?\s*)+"
 )
 _PARAMETER = re.compile(r"^([\w$]+)\s*\??\s*(?::\s*(.*?))?\s*(?:=(?!>)\s*(.*))?$", re.DOTALL)
+_TYPE_PARAMETER = re.compile(
+    r"^(?:(?:in|out|const)\s+)*([\w$]+)(?:\s+extends\s+(.*?))?\s*(?:(?<![=<>!])=(?![=>])\s*(.*))?$",
+    re.DOTALL,
+)
 
 WHOLE, EACH = -1, -2
 
@@ -45,6 +49,34 @@ def returned(signature: str) -> str:
         return ""
     rest = signature[closing(signature, opened) + 1 :].strip()
     return rest[2:].strip() if rest[:2] == "->" else rest[1:].strip() if rest[:1] == ":" else ""
+
+
+def type_parameters(signature: str, owner: str) -> dict[str, str]:
+    """The type parameters of a definition, in order: what each extends, or is by default."""
+    found = {}
+    for part in type_arguments(signature, owner):
+        if match := _TYPE_PARAMETER.match(part):
+            found[match.group(1)] = (match.group(2) or match.group(3) or "").strip()
+    return found
+
+
+def type_arguments(text: str, name: str) -> list[str]:
+    """What stands in angle brackets behind a name."""
+    opened = text.find(f"{name}<") + len(name)
+    if opened < len(name):
+        return []
+    inner = text[opened + 1 : _closing_angle(text, opened)]
+    return [part.strip() for part in split_top(inner, ",")]
+
+
+def _closing_angle(text: str, at: int) -> int:
+    """Where `<` at `at` is closed; the head of an arrow closes nothing."""
+    depth = 0
+    for here in range(at, min(len(text), at + MAX_LOOK)):
+        depth += (text[here] == "<") - (text[here] == ">" and text[here - 1] not in "=-")
+        if depth == 0:
+            return here
+    return len(text)
 
 
 def read_parameters(text: str) -> Iterator[tuple[str, Bound]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gitindex.binding.chains import LITERAL, Part, closing, read_chain, split_top
-from gitindex.binding.heritage import declared, heritage
+from gitindex.binding.heritage import declared, heritage, heritage_items
 from gitindex.binding.names import (
     ECMA,
     OUTSIDE,
@@ -18,7 +18,14 @@ from gitindex.binding.names import (
     is_type,
 )
 from gitindex.binding.project import Project
-from gitindex.binding.signatures import EACH, WHOLE, Bound, parameters
+from gitindex.binding.signatures import (
+    EACH,
+    WHOLE,
+    Bound,
+    parameters,
+    type_arguments,
+    type_parameters,
+)
 from gitindex.binding.source import Definition, Source
 from gitindex.binding.typed import field_type, result_of
 from gitindex.binding.values import NOT_KNOWN, NOT_OURS, Kind, Place, Value, instance_of
@@ -189,8 +196,11 @@ class Types:
         if meaning.bound is not None:
             return self._local(meaning.bound, meaning, place, name)
         if meaning.definitions:
-            values = [self.of_definition(d, place.depth + 1) for d in meaning.definitions[:4]]
-            return next((v for v in values if v.kind is not Kind.UNKNOWN), NOT_KNOWN)
+            found = _of_space(meaning.definitions, place)
+            given = self._given(holder.definition, found[0], place.depth + 1)
+            values = (self.of_definition(d, place.depth + 1) for d in found[:4])
+            known = (v for v in (given, *values) if v.kind is not Kind.UNKNOWN)
+            return next(known, NOT_KNOWN)
         if meaning.state is State.UNBOUND and name in _PLAIN:
             return NOT_OURS
         if holder.definition is not None:
@@ -209,7 +219,7 @@ class Types:
         return self._bound(bound, place._replace(scope=within.ordinal).deeper(), name)
 
     def _look(self, name: str, place: Place) -> Meaning:
-        return self.names.lookup(place.source, name, place.scope, place.at)
+        return self.names.lookup(place.source, name, place.scope, place.at, place.of_type)
 
     def _beside(self, source: Source, definition: Definition, scope: int, depth: int) -> Place:
         """Where a definition stands, to read what it says there."""
@@ -306,6 +316,9 @@ class Types:
         parts = read_chain(text)
         if parts is None or any(part.called for part in parts):
             return NOT_KNOWN
+        place = place._replace(of_type=True)
+        if len(parts) == 1 and (bound := self._type_parameter(text, place)) is not None:
+            return bound
         meaning = self._look(parts[0].name, place)
         if len(parts) == 1 and meaning.definitions:
             told = _BOUND.search(meaning.definitions[0].signature)
@@ -317,6 +330,63 @@ class Types:
         if value.kind is Kind.OUTSIDE or parts[-1].name in _PLAIN:
             return NOT_OURS
         return NOT_KNOWN
+
+    def _type_parameter(self, name: str, place: Place) -> Value | None:
+        """What a type parameter of a definition around the place is at least; None if it is none."""
+        source = place.source
+        symbol = source.symbol(place.scope) if source.language in ECMA else None
+        while symbol is not None:
+            known = type_parameters(self.names.header(source, symbol), symbol.name)
+            if name in known:
+                outer = self._beside(source, symbol, symbol.ordinal, place.depth + 1)
+                return self.annotation(known[name], outer)
+            symbol = source.symbol(symbol.parent)
+        return None
+
+    def _given(self, holder: Definition | None, field: Definition, depth: int) -> Value:
+        """A field whose type is a parameter of a base class: what the class gives for it."""
+        source = self.project.source(field.path)
+        owner = source.symbol(field.parent) if source else None
+        if holder is None or source is None or owner is None or source.language not in ECMA:
+            return NOT_KNOWN
+        name = declared(field).annotation.strip()
+        if owner == holder or name not in type_parameters(
+            self.names.header(source, owner), owner.name
+        ):
+            return NOT_KNOWN
+        text, at = self._argument(holder, owner, name, depth) or ("", holder)
+        written = self.project.source(at.path)
+        if not text or written is None:
+            return NOT_KNOWN
+        return self.annotation(text, self._beside(written, at, at.ordinal, depth))
+
+    def _argument(
+        self, below: Definition, owner: Definition, name: str, depth: int
+    ) -> tuple[str, Definition] | None:
+        """What is written for a type parameter on the way from a class up to its base; and by whom."""
+        source = self.project.source(below.path)
+        if source is None or depth > MAX_DEPTH:
+            return None
+        place = self._beside(source, below, below.parent, depth)
+        for item in heritage_items(self.names.header(source, below), source.language):
+            called = item.partition("<")[0].strip()
+            base = self._named_type(called, place).definition
+            if base is None or base == below:
+                continue
+            found = (name, base) if base == owner else self._argument(base, owner, name, depth + 1)
+            if found is not None and found[1] == base:
+                header = self.names.header(self.project.source(base.path) or source, base)
+                given = dict(
+                    zip(
+                        type_parameters(header, base.name),
+                        type_arguments(item, called),
+                        strict=False,
+                    )
+                )
+                return (given[found[0]], below) if found[0] in given else found
+            if found is not None:
+                return found
+        return None
 
     def _members(
         self, definition: Definition, name: str, above: bool
@@ -425,6 +495,15 @@ class Types:
                 (Bound(match.group(2) or "", value), *place)
             )
         return found
+
+
+def _of_space(found: tuple[Definition, ...], place: Place) -> list[Definition]:
+    """Of a type and a value with one name, what can stand at the place."""
+    if place.source.language not in ECMA or len(found) == 1:
+        return list(found)
+    if place.of_type:
+        return [d for d in found if is_type(d) or d.kind in SPACES] or list(found)
+    return [d for d in found if d.kind not in ("interface", "type")] or list(found)
 
 
 def _function_at(source: Source, line: int) -> int:

@@ -40,6 +40,7 @@ class Place(NamedTuple):
     scope: int
     at: int  # in the text
     depth: int = 0
+    of_type: bool = False  # a type is expected there, not a value
 
     def deeper(self) -> Place:
         """The same place, a step further."""
