@@ -21,7 +21,7 @@ from typing import NamedTuple
 from bench.harness import Row
 from bench.scratch import Bench, Repo
 from gitindex.binding.finder import Finder
-from gitindex.binding.names import State
+from gitindex.binding.meanings import State
 from gitindex.binding.source import Definition, Source
 from gitindex.facts import Occurrence, Use
 from gitindex.lens import answering

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from gitindex.binding.finder import Finder
 from gitindex.binding.known import coverage, known_uses
+from gitindex.binding.meanings import State
 from gitindex.binding.memory import Memory
-from gitindex.binding.names import State
 from gitindex.binding.sites import Site
 from gitindex.binding.source import Definition, Source
 from gitindex.binding.targets import Target, find_target

@@ -7,8 +7,8 @@ import re
 from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple
 
+from gitindex.binding.meanings import ECMA
 from gitindex.binding.mentions import MAX_FILES, File, look, look_in
-from gitindex.binding.names import ECMA
 from gitindex.binding.project import Project
 from gitindex.binding.sites import Site
 from gitindex.binding.targets import NAME

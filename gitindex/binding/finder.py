@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterable, Iterator
 
 from gitindex.binding.known import Known
+from gitindex.binding.meanings import ECMA, State
 from gitindex.binding.memory import Memory
 from gitindex.binding.mentions import is_annotation, look
-from gitindex.binding.names import ECMA, State
 from gitindex.binding.places import Binder
 from gitindex.binding.project import Project
 from gitindex.binding.sites import Site, make_site
@@ -112,7 +112,7 @@ class Finder:
         pairs = [pair for item in source.imports for pair in item.names]
         found = [local for there, local in pairs if there == name and local not in (name, "*")]
         if source.language in ECMA and source.named(name):
-            renamed = self.binder.names.renamed(source)
+            renamed = self.binder.names.modules.renamed(source)
             found += [out for out, local in renamed.items() if local == name and out != "default"]
         return found
 
@@ -123,7 +123,7 @@ class Finder:
             source = self.project.source(target.path)
             if source is None or source.language not in ECMA:
                 continue
-            if self.binder.names.renamed(source).get("default") == target.name:
+            if self.binder.names.modules.renamed(source).get("default") == target.name:
                 found += self._default_locals(target.path)
         return [name for name in dict.fromkeys(found) if name not in names][:MAX_ALIASES]
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 
 from gitindex.binding.chains import receiver
-from gitindex.binding.names import (
+from gitindex.binding.meanings import (
     ECMA,
     OUTSIDE,
     STRICT,
     UNBOUND,
     UNKNOWN,
     Meaning,
-    Names,
     State,
     is_type,
 )
+from gitindex.binding.names import Names
 from gitindex.binding.project import Project
 from gitindex.binding.source import Definition, Source
 from gitindex.binding.types import Types
@@ -115,7 +115,7 @@ class Binder:
         for item in (i for i in near if i.line == line):
             for there, local in item.names:
                 if name == there or (name == local and there != "*"):
-                    return self.names.imported(source, item, there)
+                    return self.names.modules.imported(source, item, there)
             if name in re.split(r"\W+", item.module):
                 return Meaning(State.MODULE)
         return UNBOUND if near else OUTSIDE

@@ -7,7 +7,7 @@ import re
 from typing import NamedTuple
 
 from gitindex.binding.known import known_at
-from gitindex.binding.names import Meaning
+from gitindex.binding.meanings import Meaning
 from gitindex.binding.places import Binder
 from gitindex.binding.source import Definition, Source, enclosing
 from gitindex.errors import Exit, GitIndexError

@@ -6,17 +6,17 @@ import re
 
 from gitindex.binding.chains import LITERAL, Part, closing, read_chain, split_top
 from gitindex.binding.heritage import declared, heritage, heritage_items
-from gitindex.binding.names import (
+from gitindex.binding.meanings import (
     ECMA,
     OUTSIDE,
     STRICT,
     UNKNOWN,
     Meaning,
-    Names,
     State,
     defined,
     is_type,
 )
+from gitindex.binding.names import Names
 from gitindex.binding.project import Project
 from gitindex.binding.signatures import (
     EACH,
@@ -87,7 +87,7 @@ class Types:
         if value.kind is Kind.OUTSIDE:
             return OUTSIDE
         if value.module is not None:
-            return self.names.below(value.module, name)
+            return self.names.modules.below(value.module, name)
         if value.kind is Kind.FUNCTION and depth < MAX_DEPTH:  # a property, seen as its result
             return self.member(self._result(value, depth + 1), name, depth + 1)
         if value.definition is None or depth >= MAX_DEPTH:

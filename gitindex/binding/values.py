@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple
 
-from gitindex.binding.names import Module
+from gitindex.binding.meanings import Module
 from gitindex.binding.source import Definition, Source
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gitindex.binding.names import STRICT
+from gitindex.binding.meanings import STRICT
 from gitindex.binding.source import Source
 from gitindex.facts import Import, Use
 from gitindex.impact.change import Change
