@@ -91,7 +91,7 @@ class Binder:
 
     def _implicit(self, source: Source, place: Occurrence) -> Meaning:
         """A member of the class around it, in languages that need no `this`."""
-        owner = self.types.owner(source, place.enclosing)
+        owner = self.types.classes.owner(source, place.enclosing)
         if owner is None:
             return UNKNOWN
         value = self.types.of_definition(owner)

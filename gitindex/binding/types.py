@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
-from gitindex.binding.chains import LITERAL, Part, closing, read_chain, split_top
-from gitindex.binding.heritage import declared, heritage, heritage_items
+from gitindex.binding.attributes import assignments
+from gitindex.binding.chains import LITERAL, Part, read_chain, split_top
+from gitindex.binding.classes import Classes
+from gitindex.binding.heritage import declared
 from gitindex.binding.meanings import (
     ECMA,
     OUTSIDE,
-    STRICT,
     UNKNOWN,
     Meaning,
     State,
@@ -23,17 +24,12 @@ from gitindex.binding.signatures import (
     WHOLE,
     Bound,
     parameters,
-    type_arguments,
     type_parameters,
 )
 from gitindex.binding.source import Definition, Source
 from gitindex.binding.typed import field_type, result_of
-from gitindex.binding.values import NOT_KNOWN, NOT_OURS, Kind, Place, Value, instance_of
+from gitindex.binding.values import MAX_DEPTH, NOT_KNOWN, NOT_OURS, Kind, Place, Value, instance_of
 from gitindex.syntax.kinds import FUNCTIONS, SPACES
-
-MAX_VALUE = 2_000
-MAX_DEPTH = 12
-"""Steps from one expression to the next."""
 
 _THIS = frozenset({"this", "self", "$this", "Self", "static"})
 _SUPER = frozenset({"super", "parent", "base"})
@@ -57,9 +53,6 @@ _PLAIN = frozenset({
 _GENERIC = re.compile(r"^([\w.$]+)\s*([\[<].*[\]>])$", re.S)
 _NOTHING = frozenset({"None", "null", "undefined", "", "void"})
 _BOUND = re.compile(r"\bbound\s*=\s*[\"']?([\w.]+)")
-_ASSIGNED = re.compile(
-    r"\b(?:self|this)\.(\w{1,100})\s{0,20}(?::\s{0,20}([^=\n]{1,200}?))?\s{0,20}=(?!=)\s{0,20}([^\n;]{0,500})"
-)
 _EITHER = re.compile(r"\s+(?:if|or|and|else)\s+|\s*(?:\?\?|\|\|)\s*")
 
 
@@ -69,7 +62,7 @@ class Types:
     def __init__(self, names: Names) -> None:
         self.names = names
         self.project: Project = names.project
-        self._bases: dict[tuple[str, int], tuple[list[Definition], bool]] = {}
+        self.classes = Classes(names, self._named_type)
         self._busy: set[tuple[str, int, str]] = set()
 
     def chain(self, parts: list[Part], place: Place) -> Value:
@@ -92,29 +85,12 @@ class Types:
             return self.member(self._result(value, depth + 1), name, depth + 1)
         if value.definition is None or depth >= MAX_DEPTH:
             return UNKNOWN
-        found, is_open = self._members(value.definition, name, value.kind is Kind.SUPER)
+        found, is_open = self.classes.members(value.definition, name, value.kind is Kind.SUPER)
         if found:
             return defined(found)
-        return UNKNOWN if is_open or not self._instance(value.definition, name) else OUTSIDE
-
-    def owner(self, source: Source, scope: int) -> Definition | None:
-        """The class whose code a place belongs to."""
-        symbol = source.symbol(scope)
-        while symbol is not None:
-            if is_type(symbol):
-                return symbol
-            if symbol.parent < 0 and "." in symbol.qualified:
-                return self._receiver_type(source, symbol)
-            symbol = source.symbol(symbol.parent)
-        return None
-
-    def bases(self, definition: Definition) -> tuple[list[Definition], bool]:
-        """The classes a class is made from, and whether some are not of this tree."""
-        key = (definition.path, definition.ordinal)
-        if key not in self._bases:
-            self._bases[key] = ([], True)  # while they are looked for
-            self._bases[key] = self._read_bases(definition)
-        return self._bases[key]
+        return (
+            UNKNOWN if is_open or not assignments(self.project, value.definition, name) else OUTSIDE
+        )
 
     def annotation(self, text: str, place: Place, pick: int = WHOLE) -> Value:
         """An instance of what an annotation names."""
@@ -129,7 +105,7 @@ class Types:
         if text.endswith("[]"):
             return self.annotation(text[:-2], place.deeper()) if pick != WHOLE else NOT_OURS
         if text in ("Self", "this"):
-            return instance_of(self.owner(place.source, place.scope))
+            return instance_of(self.classes.owner(place.source, place.scope))
         if match := _GENERIC.match(text):
             return self._generic(match.group(1), match.group(2)[1:-1], place, pick)
         if pick != WHOLE:
@@ -162,7 +138,7 @@ class Types:
         source = self.project.source(definition.path)
         if source is None or depth > MAX_DEPTH:
             return NOT_KNOWN
-        place = self._beside(source, definition, definition.parent, depth + 1)
+        place = self.classes.beside(source, definition, definition.parent, depth + 1)
         told = field_type(definition.signature, definition.name, source.language)
         bound = Bound(told) if told else declared(definition)
         value = self._bound(bound, place, definition.name)
@@ -180,10 +156,10 @@ class Types:
             return NOT_OURS
         source, scope = place.source, place.scope
         if part.name in _SUPER and (part.called or source.language != "python"):
-            owner = self.owner(source, scope)
+            owner = self.classes.owner(source, scope)
             return Value(Kind.SUPER, owner) if owner else NOT_KNOWN
         if part.name in _THIS and source.language != "python":
-            return instance_of(self.owner(source, scope))
+            return instance_of(self.classes.owner(source, scope))
         value = self._value(self._look(part.name, place), place, part.name)
         return self._call(value, place) if part.called else value
 
@@ -221,13 +197,6 @@ class Types:
     def _look(self, name: str, place: Place) -> Meaning:
         return self.names.lookup(place.source, name, place.scope, place.at, place.of_type)
 
-    def _beside(self, source: Source, definition: Definition, scope: int, depth: int) -> Place:
-        """Where a definition stands, to read what it says there."""
-        at = -1
-        if source.language in ECMA:
-            at = self.project.offset(source.path, definition.line, definition.column)
-        return Place(source, scope, at, depth)
-
     def _is_receiver(self, source: Source, function: Definition, name: str) -> bool:
         owner = source.symbol(function.parent)
         if source.language != "python" or owner is None or not is_type(owner):
@@ -263,7 +232,7 @@ class Types:
         if definition is None or source is None:
             return NOT_KNOWN
         text = result_of(self.names.header(source, definition), definition.name, source.language)
-        place = self._beside(source, definition, definition.ordinal, depth + 1)
+        place = self.classes.beside(source, definition, definition.ordinal, depth + 1)
         return self.annotation(text, place, pick)
 
     def _part(self, parts: list[Part], place: Place, pick: int) -> Value:
@@ -290,7 +259,7 @@ class Types:
             if definition.kind in FUNCTIONS:
                 return self._result(Value(Kind.FUNCTION, definition), place.depth, pick=pick)
             if told and source is not None:
-                beside = self._beside(source, definition, definition.parent, place.depth + 1)
+                beside = self.classes.beside(source, definition, definition.parent, place.depth + 1)
                 return self.annotation(told, beside, pick=pick)
         return self._attribute(value, last.name, place.depth, pick=pick) or NOT_KNOWN
 
@@ -338,7 +307,7 @@ class Types:
         while symbol is not None:
             known = type_parameters(self.names.header(source, symbol), symbol.name)
             if name in known:
-                outer = self._beside(source, symbol, symbol.ordinal, place.depth + 1)
+                outer = self.classes.beside(source, symbol, symbol.ordinal, place.depth + 1)
                 return self.annotation(known[name], outer)
             symbol = source.symbol(symbol.parent)
         return None
@@ -354,97 +323,11 @@ class Types:
             self.names.header(source, owner), owner.name
         ):
             return NOT_KNOWN
-        text, at = self._argument(holder, owner, name, depth) or ("", holder)
+        text, at = self.classes.argument(holder, owner, name, depth) or ("", holder)
         written = self.project.source(at.path)
         if not text or written is None:
             return NOT_KNOWN
-        return self.annotation(text, self._beside(written, at, at.ordinal, depth))
-
-    def _argument(
-        self, below: Definition, owner: Definition, name: str, depth: int
-    ) -> tuple[str, Definition] | None:
-        """What is written for a type parameter on the way from a class up to its base; and by whom."""
-        source = self.project.source(below.path)
-        if source is None or depth > MAX_DEPTH:
-            return None
-        place = self._beside(source, below, below.parent, depth)
-        for item in heritage_items(self.names.header(source, below), source.language):
-            called = item.partition("<")[0].strip()
-            base = self._named_type(called, place).definition
-            if base is None or base == below:
-                continue
-            found = (name, base) if base == owner else self._argument(base, owner, name, depth + 1)
-            if found is not None and found[1] == base:
-                header = self.names.header(self.project.source(base.path) or source, base)
-                given = dict(
-                    zip(
-                        type_parameters(header, base.name),
-                        type_arguments(item, called),
-                        strict=False,
-                    )
-                )
-                return (given[found[0]], below) if found[0] in given else found
-            if found is not None:
-                return found
-        return None
-
-    def _members(
-        self, definition: Definition, name: str, above: bool
-    ) -> tuple[list[Definition], bool]:
-        """Members of a class or of its bases, and whether part of the hierarchy is not ours."""
-        is_open = False
-        todo = [] if above else [definition]
-        if above:
-            todo, is_open = self.bases(definition)
-            todo = list(todo)
-        seen = set()
-        while todo:
-            at = todo.pop(0)
-            if (at.path, at.ordinal) in seen:
-                continue
-            seen.add((at.path, at.ordinal))
-            found = self._own(at, name)
-            if found:
-                return found, is_open
-            more, opened = self.bases(at)
-            is_open = is_open or opened
-            todo = [*more, *todo]
-        return [], is_open
-
-    def _own(self, definition: Definition, name: str) -> list[Definition]:
-        source = self.project.source(definition.path)
-        if source is None:
-            return []
-        found = source.children(definition.ordinal, name)
-        if found or source.language in STRICT:
-            return found
-        qualified = f"{definition.qualified}.{name}"
-        near = [d for d in self.project.definitions(name) if d.qualified == qualified]
-        return [d for d in near if d.path.rpartition("/")[0] == source.path.rpartition("/")[0]]
-
-    def _receiver_type(self, source: Source, method: Definition) -> Definition | None:
-        """The type of a method that stands outside of it: Go, Rust, C++."""
-        name = method.qualified.rpartition(".")[0].rpartition(".")[2]
-        meaning = self.names.lookup(source, name, -1)
-        return next((d for d in meaning.definitions if is_type(d)), None)
-
-    def _read_bases(self, definition: Definition) -> tuple[list[Definition], bool]:
-        source = self.project.source(definition.path)
-        if source is None:
-            return [], True
-        place = self._beside(source, definition, definition.parent, 1)
-        found, is_open = [], False
-        for text in heritage(self.names.header(source, definition), source.language):
-            value = self._named_type(text, place)
-            if value.definition is not None and value.definition != definition:
-                found.append(value.definition)
-            elif text.rpartition(".")[2] not in ("object", "Protocol", "Generic"):
-                is_open = True
-        return found, is_open
-
-    def _instance(self, definition: Definition, name: str) -> bool:
-        """Is it an attribute that the class sets on itself, without a symbol of its own?"""
-        return any(True for _ in self._assignments(definition, name))
+        return self.annotation(text, self.classes.beside(written, at, at.ordinal, depth))
 
     def _attribute(self, holder: Value, name: str, depth: int, pick: int = WHOLE) -> Value | None:
         """The value of `self.name`, by what the class assigns to it."""
@@ -456,45 +339,14 @@ class Types:
             if (at.path, at.ordinal) in seen:
                 continue
             seen.add((at.path, at.ordinal))
-            for bound, place in self._assignments(at, name):
+            for bound, place in assignments(self.project, at, name):
                 value = self._bound(
                     bound._replace(pick=pick), place._replace(depth=depth + 1), f"self.{name}"
                 )
                 if value.kind is not Kind.UNKNOWN:
                     return value
-            todo = [*self.bases(at)[0], *todo]
+            todo = [*self.classes.bases(at)[0], *todo]
         return None
-
-    def _assignments(self, definition: Definition, name: str) -> list[tuple[Bound, Place]]:
-        """What a class assigns to an attribute of its instances."""
-        source = self.project.source(definition.path)
-        if source is None or source.language not in STRICT:
-            return []
-        key = ("attributes", definition.ordinal)
-        if key not in source.notes:
-            source.notes[key] = self._read_assignments(source, definition)
-        known: dict[str, list[tuple[Bound, int, int]]] = source.notes[key]
-        return [(bound, Place(source, scope, at)) for bound, scope, at in known.get(name, ())]
-
-    def _read_assignments(
-        self, source: Source, definition: Definition
-    ) -> dict[str, list[tuple[Bound, int, int]]]:
-        found: dict[str, list[tuple[Bound, int, int]]] = {}
-        text = self.project.span(source.path, definition.start_line, definition.end_line)
-        line = seen = 0
-        for match in _ASSIGNED.finditer(text):
-            line += text.count("\n", seen, match.start())
-            seen = match.start()
-            value = match.group(3)
-            if value.endswith("("):
-                rest = text[match.start(3) : match.start(3) + MAX_VALUE]
-                value = rest[: closing(rest, len(value) - 1) + 1]
-            number = definition.start_line + line
-            place = _function_at(source, number), self.project.offset(source.path, number, 0)
-            found.setdefault(match.group(1), []).append(
-                (Bound(match.group(2) or "", value), *place)
-            )
-        return found
 
 
 def _of_space(found: tuple[Definition, ...], place: Place) -> list[Definition]:
@@ -504,12 +356,3 @@ def _of_space(found: tuple[Definition, ...], place: Place) -> list[Definition]:
     if place.of_type:
         return [d for d in found if is_type(d) or d.kind in SPACES] or list(found)
     return [d for d in found if d.kind not in ("interface", "type")] or list(found)
-
-
-def _function_at(source: Source, line: int) -> int:
-    """The innermost function around a line."""
-    found = -1
-    for symbol in source.symbols:
-        if symbol.kind in FUNCTIONS and symbol.start_line <= line <= symbol.end_line:
-            found = symbol.ordinal
-    return found

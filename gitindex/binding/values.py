@@ -8,6 +8,9 @@ from typing import NamedTuple
 from gitindex.binding.meanings import Module
 from gitindex.binding.source import Definition, Source
 
+MAX_DEPTH = 12
+"""Steps from one expression to the next."""
+
 
 class Kind(StrEnum):
     """What a value is."""
