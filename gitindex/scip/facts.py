@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from gitindex.facts import Use
 from gitindex.scip.positions import LINES, UTF16, Positions
 from gitindex.scip.symbols import Named, read_symbol
-from gitindex.store.places import NOWHERE, Defined, FileFacts, Related, pack_words
+from gitindex.store.places import NOWHERE, Defined, FileFacts, Related, pack_places
 from gitindex.words import Relation
 
 _DEFINITION, _IMPORT = 1, 2
@@ -211,7 +211,7 @@ def _around(
 def _places(
     seen: list[_Seen], around: list[int], uses: Mapping[tuple[int, int], int]
 ) -> dict[str, bytes]:
-    found: dict[str, list[int]] = {}
+    found: dict[str, list[tuple[int, int, int, int, int, int]]] = {}
     for (line, column, end_line, end_column, identity, roles, _), enclosing in zip(
         seen, around, strict=True
     ):
@@ -219,9 +219,9 @@ def _places(
             use = Use.DEFINITION if roles & _DEFINITION else Use.IMPORT
         else:
             use = uses.get((line, column)) or Use.REFERENCE  # the grammar's definition is none here
-        words = found.setdefault(identity, [])
-        words += (line, column, end_line, end_column, use << 28 | enclosing)
-    return {identity: pack_words(words) for identity, words in sorted(found.items())}
+        place = (line, column, end_line, end_column, use, enclosing)
+        found.setdefault(identity, []).append(place)
+    return {identity: pack_places(places) for identity, places in sorted(found.items())}
 
 
 def _relations(symbols: Iterable[Any]) -> set[Related]:

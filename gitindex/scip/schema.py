@@ -29,10 +29,7 @@ _MESSAGES: dict[str, tuple[tuple[int, str, str, bool], ...]] = {
         (1, "symbol", _TEXT, False),
         (3, "documentation", _TEXT, True),
         (4, "relationships", "Relationship", True),
-        (5, "kind", _NUMBER, False),
-        (6, "display_name", _TEXT, False),
         (7, "signature_documentation", "Signature", False),
-        (8, "enclosing_symbol", _TEXT, False),
     ),
     "Occurrence": (
         (1, "range", _NUMBER, True),
@@ -44,14 +41,9 @@ _MESSAGES: dict[str, tuple[tuple[int, str, str, bool], ...]] = {
         (1, "relative_path", _TEXT, False),
         (2, "occurrences", "Occurrence", True),
         (3, "symbols", "SymbolInformation", True),
-        (4, "language", _TEXT, False),
         (6, "position_encoding", _NUMBER, False),
     ),
-    "Index": (
-        (1, "metadata", "Metadata", False),
-        (2, "documents", "Document", True),
-        (3, "external_symbols", "SymbolInformation", True),
-    ),
+    "Index": ((1, "metadata", "Metadata", False), (2, "documents", "Document", True)),
 }
 
 

@@ -72,22 +72,17 @@ class Dependency(NamedTuple):
     interface_hash: str
 
 
-def pack_words(words: list[int]) -> bytes:
+def pack_places(places: Iterable[tuple[int, int, int, int, int, int]]) -> bytes:
     """The stored form of places in file order: five little-endian 32-bit words each.
 
     The last word is the use in its upper four bits, and the enclosing ordinal.
     """
-    packed = array("I", words)
+    packed = array("I")
+    for line, column, end_line, end_column, use, enclosing in places:
+        packed.extend((line, column, end_line, end_column, use << 28 | enclosing))
     if sys.byteorder == "big":
         packed.byteswap()
     return packed.tobytes()
-
-
-def pack_places(places: Iterable[Place]) -> bytes:
-    """The stored form of some places."""
-    return pack_words(
-        [word for p in sorted(places) for word in (*p[:4], p.use << 28 | p.enclosing)]
-    )
 
 
 def unpack_places(packed: bytes) -> list[Place]:

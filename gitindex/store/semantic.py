@@ -39,15 +39,12 @@ class Definition(NamedTuple):
     kind: str
     path: bytes
     source: str  # index@<tree> or worktree
-    context: str
     line: int
     column: int
-    end_column: int
     start_line: int  # of the whole definition
     end_line: int
     signature: str
     doc: str
-    parent: str  # identity of the enclosing definition, '' at module level
     exported: bool
 
 
@@ -204,16 +201,14 @@ def edge_rows(rows: Rows) -> list[EdgeRow]:
 def _definitions(rows: Rows, where: str, values: Iterable[Any]) -> list[Definition]:
     found = _chunked(
         rows,
-        'SELECT s.identity, n.text, d.kind, l.path, l.source, c.name, d.line, d."column",'
-        " d.end_column, d.start_line, d.end_line, d.signature, d.doc,"
-        " (SELECT o.identity FROM semantic_definitions e JOIN semantic_symbols o"
-        " ON o.id=e.symbol_id WHERE e.facts_id=d.facts_id AND e.ordinal=d.parent), d.exported"
+        'SELECT s.identity, n.text, d.kind, l.path, l.source, d.line, d."column",'
+        " d.start_line, d.end_line, d.signature, d.doc, d.exported"
         " FROM semantic_symbols s JOIN names n ON n.id=s.name_id"
         " JOIN semantic_definitions d ON d.symbol_id=s.id"
         f" JOIN file_semantic_facts f ON f.id=d.facts_id{_LIVE} WHERE {where}",
         values,
     )
-    made = (Definition._make((*row[:13], row[13] or "", bool(row[14]))) for row in found)
+    made = (Definition._make((*row[:-1], bool(row[-1]))) for row in found)
     return sorted(made, key=lambda d: (d.path, d.line, d.column, d.identity))
 
 
