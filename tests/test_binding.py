@@ -80,6 +80,19 @@ def test_other_languages(mixed: Repo, name: str) -> None:
     assert {(r["path"], r["line"], r["tier"]) for r in found} == EXPECTED[name]
 
 
+def test_another_language_names_nothing_but_data(repo: Repo) -> None:
+    repo.write("a.py", "def shared_name():\n    pass\n")
+    repo.write("b.ts", "export function other(x: any) { return x.shared_name(); }\n")
+    repo.write("data.json", '{"only_key": 1}\n')
+    repo.write("c.ts", "import { only_key } from './data.json';\nexport const v = only_key;\n")
+    repo.commit()
+    repo.index()
+    with answering(repo.worktree, ".") as lens:
+        assert find_references(lens, Wanted("shared_name"))["references"] == []
+        found = find_references(lens, Wanted("only_key"))["references"]
+    assert [(r["path"], r["line"]) for r in found] == [("c.ts", 1), ("c.ts", 2)]
+
+
 @pytest.mark.parametrize(
     ("text", "parts"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 
 from gitindex.facts import Use
 from gitindex.lens import Lens
+from gitindex.references import Wanted, find_references
 from gitindex.scip.facts import Habits, Outline, Syntax, make_facts
 from gitindex.scip.positions import ECMA_LINES, LINES, UTF8, UTF16, UTF32, OutsideFile, Positions
 from gitindex.scip.reader import BadOutput, read_output
@@ -463,6 +465,35 @@ def test_scip_python_on_a_real_package(real: Repo, programs: str, tmp_path: Path
     assert second.done.changed == 1
     after = identities_by_file(real)
     assert {path: after[path] for path in before} == before
+
+
+@pytest.mark.timeout(600)
+def test_scip_typescript_across_a_workspace(real: Repo) -> None:
+    """Two packages, each indexed for itself, know each other's symbols; one that is left out is not run."""
+    real.write("package.json", '{"private": true, "workspaces": ["packages/a", "packages/b"]}')
+    real.write(".gitignore", "node_modules\n")
+    (real.path / "node_modules/@x").mkdir(parents=True)
+    for name, text in (
+        ("a", "export class Box { open(n: number): string { return String(n); } }\n"),
+        ("b", "import { Box } from '@x/a';\nexport const shown = new Box().open(3);\n"),
+        ("c", "export const c = 1;\n"),
+    ):
+        manifest = {"name": f"@x/{name}", "version": f"1.{len(text)}", "types": "src/index.ts"}
+        real.write(f"packages/{name}/package.json", json.dumps(manifest))
+        settings = {"compilerOptions": {"moduleResolution": "node"}, "include": ["src"]}
+        real.write(f"packages/{name}/tsconfig.json", json.dumps(settings))
+        real.write(f"packages/{name}/src/index.ts", text)
+        (real.path / "node_modules/@x" / name).symlink_to(f"../../packages/{name}")
+    real.commit("first")
+    refresh(real)
+    outcomes = {outcome.context: outcome.job.status for outcome in index_semantically(real)}
+    assert outcomes == dict.fromkeys(
+        ("javascript:packages/a", "javascript:packages/b"), JobStatus.COMPLETED
+    )
+    found = with_lens(real, lambda lens: find_references(lens, Wanted("Box.open")))["references"]
+    assert [(r["path"], r["line"], r["tier"], r["layer"]) for r in found] == [
+        ("packages/b/src/index.ts", 2, "exact", "semantic")
+    ]
 
 
 @pytest.mark.timeout(600)

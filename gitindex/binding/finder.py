@@ -21,6 +21,9 @@ MAX_ALIASES = 20
 """Other names of one definition that are followed."""
 MAX_PLACES = 50_000
 
+_CLOSED = frozenset({"python", "ecma", "go", "jvm", "rust", "csharp"})
+"""Nothing written in another language names their symbols; keys of data may be named by any."""
+
 
 class Finder:
     """Finds references in one tree."""
@@ -39,8 +42,11 @@ class Finder:
         found: dict[tuple[str, int, int], Site] = {}
         names = list(dict.fromkeys(d.name for d in wanted.values()))
         names += self._default_names(wanted.values(), names)
+        families = self._families(wanted.values())
         for name in names:  # grows while it is walked
             for source, places in self._occurrences(name):
+                if families and source.origin.family not in families:
+                    continue
                 for place in places:
                     site = self._site(source, place, wanted)
                     if site is not None and known.allows(site):
@@ -106,6 +112,12 @@ class Finder:
             return None
         maybe = _among(self.binder.candidates(source, meaning, place.name), wanted)
         return make_site(source, place, Tier.NAME, maybe) if maybe else None
+
+    def _families(self, targets: Iterable[Definition]) -> set[str]:
+        """The languages that can name the targets; empty where any may."""
+        sources = [self.project.source(target.path) for target in targets]
+        found = {source.origin.family for source in sources if source is not None}
+        return found if found <= _CLOSED else set()
 
     def _aliases(self, source: Source, name: str) -> list[str]:
         """Names that imports and exports of a file give to this one."""

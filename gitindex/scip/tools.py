@@ -56,7 +56,7 @@ TOOLS = (
     Tool("cpp", "scip-clang",
          "--compdb-path={root}/compile_commands.json --index-output-path={output}", 3600,
          "see the releases of scip-clang", "compile_commands.json", encoding=UTF8),
-    Tool("ruby", "scip-ruby", "--index-file {output} --gem-metadata {name}@0", 3600,
+    Tool("ruby", "scip-ruby", "{root} --index-file {output} --gem-metadata {name}@0", 3600,
          "gem install scip-ruby", "Gemfile", encoding=UTF8),
     Tool("rust", "rust-analyzer", "scip {root} --output {output}", 3600,
          "rustup component add rust-analyzer", "Cargo.toml", encoding=UTF8),

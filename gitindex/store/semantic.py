@@ -121,13 +121,18 @@ def references(rows: Rows, identities: Iterable[str]) -> list[Reference]:
 
     `place.use` is facts.Use: DEFINITION, IMPORT, CALL, …; REFERENCE where the grammar says no more.
     """
-    return _references(rows, "s.identity IN ({marks})", identities)
+    return _references(rows, "CROSS JOIN", "s.identity IN ({marks})", identities)
 
 
 def named(rows: Rows, names: Iterable[str]) -> list[Reference]:
     """Every place of all symbols that are called so."""
-    wanted = "s.name_id IN (SELECT id FROM names WHERE text IN ({marks}))"
-    return _references(rows, wanted, names)
+    found = _chunked(
+        rows,
+        "SELECT s.identity FROM names n CROSS JOIN semantic_symbols s ON s.name_id=n.id"
+        f" WHERE {_SHARED} AND n.text IN ({{marks}})",
+        names,
+    )
+    return references(rows, {identity for (identity,) in found})
 
 
 def symbols_at(rows: Rows, path: bytes, line: int, column: int) -> list[str]:
@@ -170,9 +175,10 @@ def externals(rows: Rows, identities: Iterable[str]) -> set[str]:
     """Those that are known only from outside: used here, defined in no file of any context."""
     found = _chunked(
         rows,
-        "SELECT s.identity FROM semantic_symbols s JOIN semantic_externals e ON e.symbol_id=s.id"
-        " WHERE s.identity IN ({marks}) AND NOT EXISTS"
-        " (SELECT 1 FROM semantic_definitions d WHERE d.symbol_id=s.id)",
+        "SELECT s.identity FROM semantic_symbols s WHERE s.identity IN ({marks}) AND EXISTS"
+        " (SELECT 1 FROM contexts c CROSS JOIN semantic_externals e"
+        "  ON e.context_id=c.id AND e.symbol_id=s.id)"
+        " AND NOT EXISTS (SELECT 1 FROM semantic_definitions d WHERE d.symbol_id=s.id)",
         identities,
     )
     return {identity for (identity,) in found}
@@ -222,12 +228,13 @@ def _relations(rows: Rows, wanted: str, given: str, identity: str) -> list[tuple
     return sorted({(other, Relation(kind)) for other, kind in found})
 
 
-def _references(rows: Rows, where: str, values: Iterable[Any]) -> list[Reference]:
+def _references(rows: Rows, join: str, where: str, values: Iterable[Any]) -> list[Reference]:
+    """Places by what they are of; a CROSS JOIN goes from symbols to files, however many are asked for."""
     found = _chunked(
         rows,
         "SELECT s.identity, l.path, o.places"
-        " FROM semantic_symbols s JOIN semantic_occurrences o ON o.symbol_id=s.id"
-        f" JOIN file_semantic_facts f ON f.id=o.facts_id{_LIVE} WHERE {where}",
+        f" FROM semantic_symbols s {join} semantic_occurrences o ON o.symbol_id=s.id"
+        f" {join} file_semantic_facts f ON f.id=o.facts_id{_LIVE} WHERE {where}",
         values,
     )
     return sorted(
@@ -239,7 +246,7 @@ def _references(rows: Rows, where: str, values: Iterable[Any]) -> list[Reference
 
 def _uses(rows: Rows, path: bytes) -> list[Reference]:
     """Every place of one live path, and what is there; locals are left out."""
-    return _references(rows, f"{_SHARED} AND p.path IN ({{marks}})", [path])
+    return _references(rows, "JOIN", f"{_SHARED} AND p.path IN ({{marks}})", [path])
 
 
 def _chunked(rows: Rows, sql: str, values: Iterable[Any]) -> list[Any]:
