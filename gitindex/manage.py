@@ -16,6 +16,7 @@ from gitindex.freshness import judge
 from gitindex.gate import STALE_CREATE
 from gitindex.git.command import try_git
 from gitindex.git.interface import Head
+from gitindex.hooks.start import start_runner
 from gitindex.jobs import KEEP_ENDED, RefreshJobService
 from gitindex.lock import RunnerLock, is_held
 from gitindex.marker import CompletionMarker, is_newer, save_marker
@@ -23,6 +24,7 @@ from gitindex.observe import Observation, identify_store, observe, parse_stamp, 
 from gitindex.paths import STORE_FOLDERS, Worktree, safe_text
 from gitindex.report import status_envelope
 from gitindex.session import check_store, wipe_store
+from gitindex.spool import waiting
 from gitindex.status import parse_object, status_path, utc_now
 from gitindex.store import mapping
 from gitindex.store.connection import open_reader, open_writer
@@ -100,7 +102,7 @@ def repair(worktree: Worktree) -> Done:
     except (CorruptStore, _NotAdoptable) as why:
         return Done(ManageOutcome.NOT_ADOPTABLE, f"Nothing to adopt: {why}. Create the index.")
     finally:
-        lock.release()
+        _release(worktree, lock)
     return Done(ManageOutcome.ADOPTED, f"Generation {marker.generation} is proven again.")
 
 
@@ -119,7 +121,7 @@ def clear(worktree: Worktree, root: str) -> Done:
         try:
             _remove_index(worktree)
         finally:
-            lock.release()
+            _release(worktree, lock)
     _remove_face(worktree)
     return Done(ManageOutcome.CLEARED, "The index was removed.")
 
@@ -146,6 +148,13 @@ def check_owner(worktree: Worktree) -> None:
             raise GitIndexError(
                 "this repository belongs to another user", "run gitindex as that user"
             )
+
+
+def _release(worktree: Worktree, lock: RunnerLock) -> None:
+    """Runners that hooks started meanwhile found the lock taken and left: serve what they came for."""
+    lock.release()
+    if waiting(worktree):
+        start_runner(worktree)
 
 
 def new_operation(action: str) -> str:

@@ -8,7 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import Repo, wait_for
+from gitindex import gc, manage
+from gitindex.commands import prove
+from gitindex.errors import StoreError
+from gitindex.paths import Worktree
+from gitindex.session import check_store
+from gitindex.words import ManageOutcome
+from tests.support import Repo, runner_pids, wait_for
 
 
 def _commit_file(
@@ -296,3 +302,39 @@ def _told(repo: Repo) -> tuple[str, str | None]:
     """State and commit of the public status file."""
     fields = json.loads(Path(repo.worktree.llmc, "rag_index_status.json").read_text())
     return fields["index_state"], fields["last_indexed_commit"]
+
+
+def test_i15_an_event_during_a_repair_is_served_after_it(
+    quiet: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The runner that the hook starts finds the lock taken and leaves."""
+    Path(quiet.worktree.marker).unlink()
+
+    def commit_meanwhile(worktree: Worktree) -> None:
+        quiet.write("meanwhile.py", "x = 1\n")
+        quiet.commit("meanwhile")
+        wait_for(lambda: not runner_pids(quiet.path))
+        check_store(worktree)
+
+    monkeypatch.setattr(manage, "check_store", commit_meanwhile)
+    assert manage.repair(quiet.worktree).outcome is ManageOutcome.ADOPTED
+    quiet.wait_fresh()
+    quiet.assert_published()
+
+
+def test_i15_an_event_during_a_gc_that_fails_is_served_after_it(
+    quiet: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The hook sees a runner alive and starts none."""
+
+    def commit_and_fail(*_: object) -> None:
+        quiet.write("meanwhile.py", "x = 1\n")
+        quiet.commit("meanwhile")
+        assert runner_pids(quiet.path) == []
+        raise StoreError("full")
+
+    monkeypatch.setattr(gc, "_remove_leftovers", commit_and_fail)
+    with pytest.raises(StoreError):
+        prove.gc(str(quiet.path))
+    quiet.wait_fresh()
+    quiet.assert_published()

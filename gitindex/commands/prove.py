@@ -61,10 +61,12 @@ def gc(path: str = ".", dry_run: bool = False, as_json: bool = False) -> int:
     else:
         check_owner(worktree)
         os.umask(0o077)
-        with progress_bar("tidying") as report:
-            answer = collect(worktree, report)
-        if waiting(worktree):  # a hook saw us at work and left its event to us
-            start_runner(worktree)
+        try:
+            with progress_bar("tidying") as report:
+                answer = collect(worktree, report)
+        finally:
+            if waiting(worktree):  # a hook saw us at work and left its event to us
+                start_runner(worktree)
     if as_json:
         say(json.dumps(answer, ensure_ascii=True))
     else:
