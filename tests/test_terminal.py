@@ -6,6 +6,7 @@ import io
 import json
 import os
 import pty
+import re
 import select
 import subprocess
 import sys
@@ -40,7 +41,7 @@ def test_who_gets_colour(env: dict[str, str], terminal: bool, expected: bool) ->
     assert wants_colour(env, terminal) is expected
 
 
-def on_a_terminal(repo: Repo, *args: str, **env: str) -> str:
+def on_a_terminal(repo: Repo, *args: str, codes: tuple[int, ...] = (0, 1), **env: str) -> str:
     """What a command prints on a pseudo-terminal."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
@@ -59,7 +60,7 @@ def on_a_terminal(repo: Repo, *args: str, **env: str) -> str:
             break
         said += chunk
     os.close(ours)
-    assert process.wait(TIMEOUT) in (0, 1)
+    assert process.wait(TIMEOUT) in codes
     return said.decode()
 
 
@@ -175,3 +176,46 @@ def test_index_and_wait_end_with_the_status_as_json(repo: Repo) -> None:
         done = repo.gitindex("wait", "--timeout", "0", "--json")
     answer = json.loads(done.stdout)
     assert (done.returncode, answer["status"], answer["state"]) == (1, "ok", "rebuilding")
+
+
+EVIL = "\x1b]0;x\x07\x1b[31m\u202e\u2066\u009b31m\x7f\r[link=x]"
+HOSTILE = f"evil{EVIL}.py"
+COMMANDS: list[list[str]] = [
+    ["status"], ["status", "--skipped"], ["search", "needle"], ["search", EVIL],
+    ["search", "helper", "--at", EVIL], ["grep", "needle"], ["grep", "-l", "helper"],
+    ["grep", "-c", "helper"], ["symbols", "target"], ["symbols", EVIL], ["outline", HOSTILE],
+    ["outline", EVIL], ["refs", "helper"], ["refs", EVIL], ["callers", "helper"],
+    ["callees", "target"], ["graph"], ["impact"], ["impact", "--staged"], ["map"],
+    ["read", HOSTILE], ["read", f"../{EVIL}"], ["slice", f"{HOSTILE}:6"], ["docs", "needle"],
+    ["docs", "--tags", "b"], ["jobs"], ["log"], ["contexts"], ["semantic", "status"],
+    ["state", HOSTILE], ["state", "--gate", HOSTILE], ["verify"], ["gc", "--dry-run"],
+    ["export", "--format", "ctags"], ["export", "--format", "json"],
+    ["export", "--format", "scip"], ["config"], ["decide", "list"], [f"no{EVIL}"],
+]  # fmt: skip
+
+
+@pytest.mark.timeout(300)
+def test_f28_nothing_raw_reaches_a_terminal(repo: Repo) -> None:
+    """Names, text, front matter and arguments that try to drive the terminal; our colours apart."""
+    code = (
+        f'"""Doc {EVIL}"""\nfrom evil import thing  # {EVIL}\n\n\ndef target(a="{EVIL}"):\n'
+        f"    x = a  # {EVIL} needle\n    return helper(x)\n\n\ndef helper(y):\n    return y\n"
+    ).replace("\r", " ")
+    repo = Repo(repo.path.parent / f"repo{EVIL}")
+    repo.init()
+    for name in (HOSTILE, "c1\u009bx.py", "tab\tnew\nline.py", os.fsdecode(b"latin\xe9.py")):
+        repo.write(name, code)
+    front = f'---\ntags: ["a{EVIL}", b]\nsummary: "s {EVIL}"\n---\n'.replace("\r", " ")
+    repo.write("doc.md", front + f"# T {EVIL} needle\n")
+    repo.write("package.json", '{"name": "\\u001b[31mevil"}')
+    repo.commit(f"message {EVIL}")
+    repo.git("switch", "-qc", "b\u202e\u009b31m")
+    repo.index()
+    repo.write(HOSTILE, code + f"\n\ndef added():\n    return helper(1)  # {EVIL}\n")
+    repo.write(f"new{EVIL}.py", code)
+    for command in COMMANDS:
+        said = on_a_terminal(repo, *command, codes=(0, 1, 2, 3, 4), PAGER="cat")
+        plain = re.sub(r"\x1b\[[0-9;]*[mK]", "", said).replace("\r", "")
+        raw = {c for c in plain if not c.isprintable() and c not in "\n\t"}
+        assert not raw, (command, raw, said)
+        assert "Traceback" not in said, command

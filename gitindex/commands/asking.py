@@ -89,8 +89,10 @@ def write_export(form: str, path: str = ".", ask: Ask = NOW, output: str = "-") 
     try:
         with answering(find_worktree(path), path, ask) as lens:
             if output == "-":
+                seen = sys.stdout.isatty()  # programs get the very bytes, a terminal does not
                 for piece in export(lens, form):
-                    sys.stdout.buffer.write(piece)
+                    shown = safe_text(piece, keep="\n\t").encode() if seen else piece
+                    sys.stdout.buffer.write(shown)
             else:
                 folder = os.path.dirname(os.path.abspath(output))
                 _write(output, b"".join(export(lens, form, folder)))
