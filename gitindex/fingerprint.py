@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = "1"
 """Version of the store's tables and of the lexical fields."""
 
-POLICY_HASH = "1"
+POLICY_HASH = "2"
 """Version of the ignore policy's built-in rules; its files are part of the tree itself."""
 
 

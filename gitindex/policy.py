@@ -21,14 +21,15 @@ IGNORE_FILE = b".gitindexignore"
 ATTRIBUTES_FILE = b".gitattributes"
 
 _SECRET_NAMES = (
-    ".env*", "*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.kdbx", "*.asc", "*.gpg",
-    ".netrc", "_netrc", ".pgpass", ".pypirc", ".npmrc", ".htpasswd", ".git-credentials",
+    ".env*", "*.env", "*.pem", "*.key", "*.p8", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.kdbx",
+    "*.asc", "*.gpg", ".netrc", "_netrc", ".pgpass", ".pypirc", ".npmrc", ".htpasswd", ".git-credentials",
     "credentials.json", "service-account*.json", "secrets.yml", "secrets.yaml", "secrets.json",
-    "secrets.toml", "*.tfstate", "*.tfvars", "*.ovpn", "*.ppk",
+    "secrets.toml", "*.tfstate", "*.tfstate.backup", "*.tfvars", "*.ovpn", "*.ppk", "*.keytab",
+    "credentials", "kubeconfig", ".dockercfg", ".dockerconfigjson", ".boto", ".s3cfg", ".my.cnf",
+    ".vault-token",
 )  # fmt: skip
-_SECRET = re.compile(
-    "|".join(translate(name) for name in _SECRET_NAMES) + r"|id_[a-z0-9]+\Z", re.IGNORECASE
-)
+_SSH_KEY = r"id_[a-z0-9]+\Z|id_(rsa|dsa|ecdsa|ed25519)[\w-]*(\.(bak|old|orig|txt))?\Z"
+_SECRET = re.compile("|".join((*map(translate, _SECRET_NAMES), _SSH_KEY)), re.IGNORECASE)
 _GENERATED = re.compile(
     rb"^\W{0,8}(Code generated .{0,200}DO NOT EDIT|@generated\b|"
     rb"(This file (is|was) )?(auto-?generated|automatically generated)\b)",

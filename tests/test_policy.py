@@ -26,14 +26,17 @@ SECRETS = [
     ".git-credentials", "credentials.json", "service-account.json",
     "service-account-prod.json", "secrets.yml", "secrets.yaml", "secrets.json", "secrets.toml",
     "terraform.tfstate", "prod.tfvars", "office.ovpn", "putty.ppk", "id_rsa", "id_ed25519",
-    "id_dsa", "id_ecdsa", "ID_RSA",
+    "id_dsa", "id_ecdsa", "ID_RSA", "id_ed25519_sk", "id_rsa_work", "id_rsa-old", "id_rsa.bak",
+    "prod.env", "AuthKey.p8", "http.keytab", "credentials", "kubeconfig", ".dockercfg", ".my.cnf",
+    ".dockerconfigjson", ".boto", ".s3cfg", ".vault-token", "terraform.tfstate.backup",
 ]  # fmt: skip
 
 HARMLESS = [
     "env.py", "environment.ts", ".environment-notes", "pem.py", "keys.py", "key.py",
     "keyboard.c", "monkey", "id_rsa.pub", "id_card.py", "credentials.py", "secrets.py",
     "secrets.md", "secret.yml", "npmrc", "netrc", "test_env.py", "my.env.py", "tfstate.go",
-    "README", "build/main.o.txt", "id_", "identity",
+    "README", "build/main.o.txt", "id_", "identity", "id_rsa_parser.py", "id_ed25519.go",
+    "credentials.go", "kubeconfig.py", "env",
 ]  # fmt: skip
 
 
