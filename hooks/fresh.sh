@@ -68,7 +68,7 @@ gitindex_answer() {
         [ -e "$store/$note/$id" ] && queued=1
     done
     # `status` tells HEAD in its first lines, then one line for each path that differs.
-    status=$(gitindex_git status --porcelain=v2 --branch --no-renames \
+    status=$(gitindex_git status --porcelain=v2 --branch --no-ahead-behind --no-renames \
         --untracked-files=no --ignore-submodules=dirty) || return 1
     head=${status#*branch.oid } && head=${head%%[!0-9a-f]*}
     case $marker in *'"headCommit": "'"$head"'"'*) ;; *) return 1 ;; esac

@@ -286,3 +286,21 @@ def test_git_and_we_find_the_same_doubtful_entries(repo: Repo, name: str, tmp_pa
 def test_blob_id_is_git_s(repo: Repo) -> None:
     repo.write("a", b"a\0b\r\n")
     assert blob_id(b"a\0b\r\n", 40) == repo.git("hash-object", "--no-filters", "a").strip()
+
+
+def test_commits_of_an_upstream_are_not_counted(quiet: Repo, tmp_path: Path) -> None:
+    """That took a walk through its history at every look, and failed where a part of it is missing."""
+    install_aliases()
+    there = Repo(tmp_path / "there")
+    quiet.git("clone", "-q", "--no-local", str(quiet.path), str(there.path))
+    there.git("commit", "-q", "--allow-empty", "-m", "one")
+    lost = there.git("rev-parse", "HEAD").strip()
+    there.git("commit", "-q", "--allow-empty", "-m", "two")
+    quiet.git("fetch", "-q", str(there.path), "main:refs/remotes/there/main")
+    quiet.git("config", "remote.there.url", str(there.path))
+    quiet.git("config", "remote.there.fetch", "+refs/heads/*:refs/remotes/there/*")
+    quiet.git("branch", "-q", "--set-upstream-to=there/main")
+    (quiet.path / ".git/objects" / lost[:2] / lost[2:]).unlink()
+    assert quiet.try_git("status", "--porcelain=v2", "--branch").returncode != 0, "git counts"
+    assert quiet.verdict().state is IndexState.FRESH
+    assert quiet.git("fresh").startswith("fresh")
