@@ -25,6 +25,8 @@ STRACE = shutil.which("strace")
 MUTATING = (
     "write,pwrite64,fsync,fdatasync,rename,renameat,renameat2,unlink,unlinkat,ftruncate,mkdir"
 )
+OPENING = "openat,pipe2,socket,dup,dup2,dup3,epoll_create1,eventfd2"
+"""What a process without a descriptor left cannot do."""
 BUDGET_SECONDS = 27.0
 """For each kind of fault in `make test`; `make torture` walks all points."""
 
@@ -73,21 +75,21 @@ class Subject:
         self.repo.git("reset", "-q", "--hard", "next")
         append_event(self.repo.worktree, "post-commit")
 
-    def refresh(self, inject: str) -> bool:
+    def refresh(self, inject: str, calls: str) -> bool:
         """Run a refresh with one fault; True if the fault struck."""
         told = "killed by SIGKILL" if "KILL" in inject else "INJECTED"
-        return told in self._trace("-e", f"inject={MUTATING}:{inject}")
+        return told in self._trace(calls, "-e", f"inject={calls}:{inject}")
 
-    def count_calls(self) -> int:
-        """How many mutating calls the busiest thread of a refresh makes."""
-        threads = Counter(line.split(" ", 1)[0] for line in self._trace().splitlines())
+    def count_calls(self, calls: str) -> int:
+        """How many of these calls the busiest thread of a refresh makes."""
+        threads = Counter(line.split(" ", 1)[0] for line in self._trace(calls).splitlines())
         return max(threads.values())
 
-    def _trace(self, *options: str) -> str:
+    def _trace(self, calls: str, *options: str) -> str:
         trace = str(self._path.parent / "trace")
         assert STRACE is not None
         subprocess.run(
-            [STRACE, "-f", "-qq", "-o", trace, "-e", f"trace={MUTATING}", *options,
+            [STRACE, "-f", "-qq", "-o", trace, "-e", f"trace={calls}", *options,
              sys.executable, "-I", "-m", "gitindex", "run"],
             cwd=self._path, capture_output=True, timeout=60, check=False,
         )  # fmt: skip
@@ -137,15 +139,15 @@ def _points(total: int) -> list[int]:
     return [n for n in mirrored if 0 < n <= total]
 
 
-def _walk(subject: Subject, fault: str, limit: float | None) -> int:
+def _walk(subject: Subject, fault: str, limit: float | None, calls: str = MUTATING) -> int:
     """Strike at one point after the other until the time is up; returns how many were struck."""
     subject.reset()
-    total = subject.count_calls()
+    total = subject.count_calls(calls)
     deadline = time.monotonic() + limit if limit is not None else None
     struck = 0
     for point in _points(total):
         subject.reset()
-        if subject.refresh(fault.format(point)):
+        if subject.refresh(fault.format(point), calls):
             struck += 1
             subject.check_crash_point()
         subject.converge()
@@ -166,6 +168,16 @@ def test_failing_calls_leave_old_answers_right(subject: Subject, error: str) -> 
 
 @pytest.mark.torture
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize("fault", ["signal=KILL", "error=ENOSPC", "error=EIO", "error=EACCES"])
+@pytest.mark.parametrize(
+    "fault",
+    ["signal=KILL", "error=ENOSPC", "error=EIO", "error=EACCES", "error=EDQUOT", "error=EINTR"],
+)
 def test_every_point(subject: Subject, fault: str) -> None:
     assert _walk(subject, fault + ":when={}", None) >= 50
+
+
+@pytest.mark.torture
+@pytest.mark.timeout(3600)
+def test_f3_without_a_descriptor_left_at_many_points(subject: Subject) -> None:
+    """Most calls are those of imports: five minutes of them, evenly."""
+    assert _walk(subject, "error=EMFILE:when={}", 300, OPENING) >= 50
