@@ -66,6 +66,14 @@ class Plan(NamedTuple):  # not a dataclass: a runner that a hook starts cannot a
     wanted: list[Wanted]
 
 
+class Run(NamedTuple):
+    """What a publish is part of."""
+
+    id: str
+    last: bool  # the last look at HEAD: the tree at hand is published, come what may
+    force: bool
+
+
 class Refresher:
     """Refreshes one worktree. The caller holds the runner lock."""
 
@@ -90,10 +98,10 @@ class Refresher:
         for round_number in range(1, MAX_ROUNDS + 1):
             self._report("diff", None)
             plan = self._plan(self._repo.head(), scope)
-            self._extract(plan, scope, force and round_number == 1)
+            held = self._extract(plan, scope, force and round_number == 1)
             self._report("publish", None)
             self._announce(run_id)
-            if self._publish(plan, run_id, round_number == MAX_ROUNDS, force):
+            if self._publish(plan, held, Run(run_id, round_number == MAX_ROUNDS, force)):
                 break
         self._prove(run_id)
         return self._extracted
@@ -185,15 +193,17 @@ class Refresher:
             self._repo.read(oid)[:BINARY_PROBE] if self._repo.size(oid) <= MAX_TEXT_BYTES else b""
         )
 
-    def _extract(self, plan: Plan, scope: RefreshScope, force: bool) -> None:
-        first = {wanted.key: wanted for wanted in reversed(self._ordered(plan.wanted, scope))}
-        keys = list(reversed(first))
-        missing = keys if force else self._blobs.missing(keys)
+    def _extract(self, plan: Plan, scope: RefreshScope, force: bool) -> dict[FactsKey, int]:
+        """See to it that all that is wanted has facts; returns the ids of those that had some."""
+        by_key = {wanted.key: wanted for wanted in reversed(plan.wanted)}
+        held = {} if force else self._blobs.ids(by_key)
+        missing = [key for key in by_key if key not in held]
         absent: set[str] = set()
         with self._polite(len(missing)):
-            found = self._found([first[key] for key in missing], absent)
-            self._extracted += self._intake.take_all(found)
+            ordered = self._ordered([by_key[key] for key in missing], scope)
+            self._extracted += self._intake.take_all(self._found(ordered, absent))
         self._drop_absent(plan, absent)
+        return held
 
     def _polite(self, blobs: int) -> AbstractContextManager[None]:
         """Much work waits for its turn among this user's repositories."""
@@ -252,25 +262,25 @@ class Refresher:
                 plan.skipped.append(row)
         plan.wanted[:] = [w for w in plan.wanted if w.key.oid not in absent]
 
-    def _publish(self, plan: Plan, run_id: str, last: bool, force: bool) -> bool:
+    def _publish(self, plan: Plan, held: dict[FactsKey, int], run: Run) -> bool:
         """The one publication point. False: HEAD moved on, nothing was written."""
-        ids = self._blobs.ids(wanted.key for wanted in plan.wanted)
+        ids = held | self._blobs.ids(w.key for w in plan.wanted if w.key not in held)
         rows = plan.skipped + [
             FileRow(*_identity(wanted.entry), ids[wanted.key], None) for wanted in plan.wanted
         ]
         base = self._published()
         with self._db.write():
             now = self._repo.head()
-            if now.tree != plan.head.tree and not last:
+            if now.tree != plan.head.tree and not run.last:
                 return False
             head = now if now.tree == plan.head.tree else plan.head
             new = dict.fromkeys(plan.gone, "") | {row.path: row.oid for row in rows}
             was = history.before(self._db, base, new)
             mapping.replace_rows(self._db, base.worktree_id, plan.gone, rows, is_policy_file)
             generation = mapping.raise_generation(
-                self._db, base.worktree_id, head, run_id, self._fingerprint_text()
+                self._db, base.worktree_id, head, run.id, self._fingerprint_text()
             )
-            anew = force or base.fingerprint != self._fingerprint_text()
+            anew = run.force or base.fingerprint != self._fingerprint_text()
             history.record(self._db, base, generation, was, anew)
         return True
 

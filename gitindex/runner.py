@@ -28,7 +28,8 @@ from gitindex.store.connection import open_reader
 from gitindex.switch import note_switch
 from gitindex.words import BuildKind, IndexState, JobStatus, Layer, ProofOutcome
 
-MAX_SCOPE_PATHS = 500
+MAX_SCOPE_PATHS = 50
+"""Beyond it a scope names folders: it tells where to look first, and then that is everywhere."""
 POLL_SECONDS = 0.05
 RETRY_SECONDS = 0.2
 

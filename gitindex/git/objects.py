@@ -80,6 +80,7 @@ class Pygit2Repository:
                 f"libgit2 cannot open {safe_text(worktree.git_dir)}: {error}"
             ) from error
         self._odb = self._repo.odb
+        self._compared: tuple[str, str, list[tuple[bytes, Entry | None]]] = "", "", []
 
     def head(self) -> Head:
         try:
@@ -98,7 +99,12 @@ class Pygit2Repository:
                 yield entry
 
     def changes(self, old: str, new: str) -> Iterator[tuple[bytes, Entry | None]]:
-        return compare_trees(self._list, old, new)
+        if self._compared[:2] != (
+            old,
+            new,
+        ):  # a refresh asks twice: for its scope, and for its plan
+            self._compared = old, new, list(compare_trees(self._list, old, new))
+        return iter(self._compared[2])
 
     def size(self, oid: str) -> int:
         try:

@@ -117,22 +117,26 @@ def replace_rows(
     is_policy: Callable[[bytes], bool],
 ) -> None:  # fmt: skip
     """Change the mapping by a difference. The caller holds the write transaction."""
-    touched = gone + [row.path for row in rows]
+    known = _path_ids(database, gone + [row.path for row in rows])
+    new = [row.path for row in rows if row.path not in known]
+    database.run_many(
+        "INSERT INTO paths (path, policy) VALUES (?,?)", ((p, is_policy(p)) for p in new)
+    )
+    known |= _path_ids(database, new)
+    touched = list(known.values())
     before = _weigh(database, worktree_id, touched)
     database.run_many(
-        "DELETE FROM files WHERE worktree_id=? AND path_id=(SELECT id FROM paths WHERE path=?)",
-        ((worktree_id, path) for path in gone),
+        "DELETE FROM files WHERE worktree_id=? AND path_id=?",
+        ((worktree_id, known[path]) for path in gone if path in known),
     )
     database.run_many(
-        "INSERT INTO paths (path, policy) VALUES (?,?) ON CONFLICT DO NOTHING",
-        ((row.path, is_policy(row.path)) for row in rows),
-    )
-    database.run_many(
-        "INSERT INTO files (worktree_id, path_id, oid, mode, blob_id, skip)"
-        " VALUES (?, (SELECT id FROM paths WHERE path=?), ?,?,?,?)"
+        "INSERT INTO files (worktree_id, path_id, oid, mode, blob_id, skip) VALUES (?,?,?,?,?,?)"
         " ON CONFLICT DO UPDATE SET oid=excluded.oid, mode=excluded.mode,"
         " blob_id=excluded.blob_id, skip=excluded.skip",
-        ((worktree_id, r.path, bytes.fromhex(r.oid), r.mode, r.blob_id, r.skip) for r in rows),
+        (
+            (worktree_id, known[r.path], bytes.fromhex(r.oid), r.mode, r.blob_id, r.skip)
+            for r in rows
+        ),
     )
     after = _weigh(database, worktree_id, touched)
     database.run(
@@ -141,15 +145,25 @@ def replace_rows(
     )  # fmt: skip
 
 
-def _weigh(database: Database, worktree_id: int, paths: list[bytes]) -> Counts:
-    files = symbols = 0
+def _path_ids(database: Database, paths: list[bytes]) -> dict[bytes, int]:
+    """Ids of the paths that the store has seen."""
+    found: dict[bytes, int] = {}
     for at in range(0, len(paths), CHUNK):
         part = paths[at : at + CHUNK]
         marks = ",".join("?" * len(part))
+        found.update(database.rows(f"SELECT path, id FROM paths WHERE path IN ({marks})", *part))
+    return found
+
+
+def _weigh(database: Database, worktree_id: int, path_ids: list[int]) -> Counts:
+    files = symbols = 0
+    for at in range(0, len(path_ids), CHUNK):
+        part = path_ids[at : at + CHUNK]
+        marks = ",".join("?" * len(part))
         row = database.row(
             "SELECT count(*), coalesce(sum(b.symbols), 0) FROM files f"
-            " JOIN paths p ON p.id=f.path_id JOIN blobs b ON b.id=f.blob_id"
-            f" WHERE f.worktree_id=? AND b.status<>'skipped' AND p.path IN ({marks})",
+            " JOIN blobs b ON b.id=f.blob_id"
+            f" WHERE f.worktree_id=? AND b.status<>'skipped' AND f.path_id IN ({marks})",
             worktree_id, *part,
         )  # fmt: skip
         files, symbols = files + row[0], symbols + row[1]
