@@ -7,7 +7,7 @@ import sys
 
 from gitindex.values import NamedTuple, once
 
-EXTRACTOR_VERSION = 2
+EXTRACTOR_VERSION = 3
 """Raised with every change that may change the facts of any language."""
 
 TEXT = "text"

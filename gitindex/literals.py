@@ -23,7 +23,8 @@ Clause = frozenset[frozenset[bytes]]
 """One of these sets of trigrams must be there, whole."""
 
 _EMPTY: Strings = frozenset({""})
-_BREAKS = bytes.maketrans(b"\r\0", b"\n\n")
+_BREAKS = bytes.maketrans(b"\r\0\t\v\f", b"\n\n\n\n\n")
+_BLANK = 0x20
 
 
 class _Found(NamedTuple):
@@ -70,7 +71,10 @@ def required(tree: sre.SubPattern) -> tuple[Clause, ...]:
 
 
 def trigrams_of(literal: str, most: int = MAX_TRIGRAMS) -> frozenset[bytes]:
-    """The trigrams of a literal that every text with it has; line ends are git's to change."""
+    """The trigrams of a literal that are kept of every text with it: none across a blank.
+
+    Line ends are git's to change, and other blanks than a space are not kept.
+    """
     try:
         folded = fold(literal.encode("utf-8", "surrogateescape")).translate(_BREAKS)
     except UnicodeEncodeError:
@@ -79,6 +83,7 @@ def trigrams_of(literal: str, most: int = MAX_TRIGRAMS) -> frozenset[bytes]:
         piece[at : at + 3]
         for piece in folded.split(b"\n")
         for at in range(len(piece) - 2)
+        if piece[at + 1] != _BLANK
     ]  # fmt: skip
     return frozenset(found[:: max(1, -(-len(found) // most))])
 

@@ -13,6 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gitindex.literals import fold, passes, plain_bytes, required, trigrams_of
+from gitindex.store.trigrams import distinct
 
 LETTERS = "abkKsSiIßſKİıéÉσςΣ日本x_ -\t"
 WORDS = st.text(LETTERS, max_size=5)
@@ -117,13 +118,17 @@ def test_a_text_that_matches_always_passes(question: tuple[str, int, str]) -> No
     if re.search(pattern, text, flags):
         tree = parser.parse(pattern, flags)
         assert passes(required(tree), fold(text.encode()))
+        assert passes(required(tree), distinct(text.encode()).encode("latin-1")), "as it is kept"
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.binary(max_size=40), st.text(LETTERS, min_size=1, max_size=6), st.binary(max_size=40))
 def test_a_literal_in_any_bytes_is_found(before: bytes, word: str, after: bytes) -> None:
-    folded = fold(before + word.encode() + after)
+    text = before + word.encode() + after
+    folded, kept = fold(text), distinct(text).encode("latin-1")
     assert all(trigram in folded for trigram in trigrams_of(word))
+    if not text.startswith((b"\xff\xfe", b"\xfe\xff")):  # UTF-16 has other words
+        assert all(trigram in kept for trigram in trigrams_of(word))
 
 
 def test_letters_that_python_takes_for_equal_fold_alike() -> None:

@@ -17,7 +17,7 @@ _CREATE = (
     " columnsize=0, tokenize='trigram case_sensitive 1')"
 )
 _KNOWN = "INSERT INTO trigram_blobs VALUES (?) ON CONFLICT DO NOTHING"
-_LINE_BREAKS = bytes.maketrans(b"\r\0", b"\n\n")
+_NUL_TO_BLANK = bytes.maketrans(b"\0", b" ")
 
 
 class TrigramTable:
@@ -48,12 +48,13 @@ class TrigramTable:
 
 
 def distinct(data: bytes) -> str:
-    """All that a trigram of a line can come from: every line once, folded, a character per byte.
+    """All that a trigram of a literal can come from: what stands between blanks, each once, folded, a
+    character per byte. Less than half of a text is left; literals.py asks for no trigram across a blank.
 
     A tokenizer stops at a NUL; no literal that is looked up has one.
     """
-    folded = fold(plain_bytes(data)).translate(_LINE_BREAKS)
-    return b"\n".join(dict.fromkeys(folded.split(b"\n"))).decode("latin-1")
+    folded = fold(plain_bytes(data)).translate(_NUL_TO_BLANK)
+    return b" ".join([b"", *dict.fromkeys(folded.split()), b""]).decode("latin-1")
 
 
 def has_fts5(database: Database) -> bool:
@@ -107,7 +108,8 @@ def lacks_trigrams(database: Database, blob_id: int, data: bytes, every: bool) -
     known = database.row("SELECT 1 FROM trigram_blobs WHERE blob_id=?", blob_id)
     if known is None or not has_fts5(database) or not _exists(database):
         return False
-    found = {line[i : i + 3] for line in distinct(data).split("\n") for i in range(len(line) - 2)}
+    text = distinct(data)
+    found = {text[i : i + 3] for i in range(len(text) - 2)}
     some = sorted(found) if every else sample(sorted(found), min(CHECKED, len(found)))
     for at in range(0, len(some), CHECKED):
         query = " AND ".join(_quoted(text.encode("latin-1")) for text in some[at : at + CHECKED])
