@@ -100,8 +100,6 @@ class Session:
             self.extractor.close()
             for repository in self._repositories.values():
                 repository.close()
-            with contextlib.suppress(StoreError):
-                self.database.give_back_room()
             self.database.close()
             self._restamp()
 

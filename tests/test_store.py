@@ -460,18 +460,3 @@ def test_symbol_columns_are_in_the_order_of_the_value(database: Database) -> Non
         )
     row = database.row('SELECT line, "column", start_line, end_line, parent, exported FROM symbols')
     assert row == (1, 2, 3, 4, -1, 1)
-
-
-def test_room_that_is_free_is_given_back(path: str) -> None:
-    database = open_writer(path)
-    with database.write():
-        database.run("CREATE TABLE ballast (data BLOB)")
-        database.run_many("INSERT INTO ballast VALUES (?)", ((b"x" * 3000,) for _ in range(500)))
-    with database.write():
-        database.run("DROP TABLE ballast")
-    free = database.row("PRAGMA freelist_count")[0]
-    assert free >= 500
-    database.give_back_room()
-    assert database.row("PRAGMA freelist_count")[0] == 0
-    database.close()
-    assert os.path.getsize(path) < free * 4096

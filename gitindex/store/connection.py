@@ -14,8 +14,6 @@ from gitindex.store.migrations import CURRENT, MIGRATIONS, migrate, schema
 
 BUSY_SECONDS = 60.0
 """SQLite's waiting is not fair: among fifty writers one waits a hundred times its share."""
-FREE_SHARE = 50
-"""One page of so many may be free: the next refresh takes them."""
 _DAMAGED = ("malformed", "not a database", "file is encrypted", "disk image")
 
 
@@ -89,13 +87,6 @@ class Database:
         finally:
             self.run("PRAGMA query_only=ON")
 
-    def give_back_room(self) -> None:
-        """Shorten the file where much of it is free: a first index leaves pages that merges emptied."""
-        free, pages = (self.row(f"PRAGMA {name}")[0] for name in ("freelist_count", "page_count"))
-        if free * FREE_SHARE > pages:
-            with translated(self.path):  # as a script: else it is left after the first page
-                self._connection.executescript("PRAGMA incremental_vacuum")
-
     def close(self) -> None:
         with translated(self.path):
             self._connection.close()
@@ -115,8 +106,6 @@ def open_writer(path: str) -> Database:
         database = Database(path, connection)
         try:
             _configure(connection)
-            if not connection.execute("PRAGMA page_count").fetchone()[0]:
-                connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
             connection.execute("PRAGMA journal_mode=WAL")
             _bring_up_to_date(database)
         except BaseException:
