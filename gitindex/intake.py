@@ -20,7 +20,7 @@ from gitindex.words import FactsStatus
 FEED_BYTES = 1 << 20
 FLUSH_BLOBS = 1_500
 FLUSH_BYTES = 12 << 20
-FLUSH_SECONDS = 5.0
+FLUSH_SECONDS = 15.0
 """Whoever else writes to the database waits so long for a batch, and for its slowest blob."""
 SAMPLE = 500
 
