@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import re
+import signal
 import stat
 import subprocess
 import sys
@@ -205,3 +207,24 @@ def fields_of(value: Any) -> Any:
     if isinstance(value, list):
         return [fields_of(item) for item in value[:1]]
     return None
+
+
+def test_a_server_started_by_hand_says_so_and_ends_at_once(tmp_path: Path) -> None:
+    """Ctrl-C, and clients that send SIGINT first: nobody waits for another line of stdin."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gitindex", "mcp"],
+        cwd=tmp_path, stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    os.close(theirs)
+    assert process.stderr is not None
+    assert "serving MCP" in process.stderr.readline()
+    assert process.stdout is not None
+    ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    os.write(ours, json.dumps(ping).encode() + b"\n")
+    assert process.stdout.readline()  # it serves: whatever it says, its handlers are in place
+    process.send_signal(signal.SIGINT)
+    assert process.wait(10) == -signal.SIGINT
+    os.close(ours)
+    process.stdout.close()
+    process.stderr.close()

@@ -19,6 +19,7 @@ def serve(context: typer.Context, path: Path = ".") -> None:
         from gitindex.commands import agents as commands
 
         commands.check_extra()
+        commands.greet_people()
         from gitindex.mcp.server import serve_stdio
 
         leave(serve_stdio(path))

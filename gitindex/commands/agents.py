@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from gitindex.errors import Exit, GitIndexError
 from gitindex.paths import find_worktree, safe_text
 from gitindex.terminal import say
@@ -55,6 +57,15 @@ def check_extra() -> None:
     if find_spec("mcp") is None:
         raise GitIndexError(
             "the MCP server needs the `mcp` package", "pip install 'gitindex[mcp]'", Exit.USAGE
+        )
+
+
+def greet_people() -> None:
+    """Say to somebody who started the server by hand that it waits for a program."""
+    if sys.stdin.isatty():
+        sys.stderr.write(
+            "gitindex: serving MCP on stdin and stdout, as clients start it\n"
+            "  hint: `gitindex mcp install` sets a client up; Ctrl-C ends this\n"
         )
 
 

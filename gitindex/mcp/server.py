@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -31,6 +32,7 @@ SYNC_SECONDS = 10
 def serve_stdio(path: str) -> int:
     """Serve the client at the other end of stdin and stdout until it leaves."""
     os.umask(0o077)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # the SDK would wait for one more line of stdin
     desk = Desk(home_of(path), Registry(state_folder()))
     os.chdir("/")  # hold no folder of a repository that may be deleted or moved
     anyio.run(_serve, desk)
