@@ -14,9 +14,12 @@ from typing import Any
 import pytest
 
 from gitindex.mcp.door import MAX_BYTES
+from gitindex.mcp.tools import BY_NAME
 from gitindex.words import BuildKind
 from tests.mcp_client import READERS, Agent, Inside, digests, job_running, make_quiet
 from tests.support import Repo, runner_pids, stop_runners, wait_for
+
+OF_A_COMMIT = [name for name in READERS if "at" in [param.name for param in BY_NAME[name].params]]
 
 
 @pytest.fixture
@@ -63,6 +66,21 @@ def test_an_edit_is_in_the_next_answer(agent: Agent, quiet: Repo) -> None:
     old = agent.ask("read_file", path=path, file="lib/util.py", at="HEAD")
     assert old["content"].startswith("def helper")
     assert agent.ask("read_file", path=path, file="lib/util.py")["source"] == "worktree"
+
+
+def test_every_question_can_be_asked_of_a_commit(agent: Agent, quiet: Repo) -> None:
+    path = str(quiet.path)
+    agent.manage("create", path)
+    before = {tool: agent.ask(tool, path=path, **READERS[tool]) for tool in OF_A_COMMIT}
+    quiet.git("rm", "-q", "-r", "lib")
+    assert agent.ask("search_codebase", path=path, query="helper kind:function")["results"] == []
+    for tool in OF_A_COMMIT:
+        answer = agent.ask(tool, path=path, at="HEAD", **READERS[tool])
+        assert answer["freshness"]["mode"] == "at"
+        own = ("freshness", "receipt")
+        assert {k: v for k, v in answer.items() if k not in own} == {
+            k: v for k, v in before[tool].items() if k not in own
+        }
 
 
 def test_file_outline(agent: Agent, home: Repo) -> None:

@@ -47,6 +47,7 @@ TOOLS = (
             FOLDER,
             limit(10),
             OFFSET,
+            AT,
             STRICT,
             DEBUG,
         ),
