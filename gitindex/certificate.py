@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple
 
 from gitindex.binding.meanings import ECMA
-from gitindex.binding.mentions import MAX_FILES, File, look, look_in
+from gitindex.binding.mentions import File, look, look_in
 from gitindex.binding.project import Project
 from gitindex.binding.sites import Site
 from gitindex.binding.targets import NAME
@@ -18,6 +18,8 @@ from gitindex.words import FactsStatus, SkipReason
 
 MAX_LISTED = 50
 MAX_LINE = 200
+MAX_LEFT_OUT = 400
+"""Texts outside of the index that are looked at."""
 
 _DATA = frozenset({"json", "yaml", "toml", "html", "css", "hcl"})
 """Here a mention is a value, and a value may be read as a name by some program."""
@@ -104,10 +106,10 @@ def _tree(project: Project, name: str) -> tuple[dict[str, int], list[File]]:
         left_out = list(_left_out(project.lens))
         for file in left_out:
             project.know(file.path, file.oid)
-        project.read(file.path for file in left_out[:MAX_FILES])
-        words = [frozenset(_WORD.findall(project.text(f.path))) for f in left_out[:MAX_FILES]]
+        project.read(file.path for file in left_out[:MAX_LEFT_OUT])
+        words = [frozenset(_WORD.findall(project.text(f.path))) for f in left_out[:MAX_LEFT_OUT]]
         known = [*zip(left_out, words, strict=False)]
-        notes["coverage"] = _coverage(project.lens), known, left_out[MAX_FILES:]
+        notes["coverage"] = _coverage(project.lens), known, left_out[MAX_LEFT_OUT:]
     counts, known, unread = notes["coverage"]
     return dict(counts), [f for f, words in known if name.encode() in words] + unread
 

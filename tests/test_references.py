@@ -153,6 +153,17 @@ def test_a_certificate_lists_what_no_fact_explains(project: Repo) -> None:
     assert found >= {("dyn.py", "string"), ("conf.json", "data"), ("doc.txt", "no_grammar")}
 
 
+def test_many_files_that_only_look_alike_leave_nothing_unchecked(repo: Repo) -> None:
+    """Their trigrams are those of the name, the name itself is nowhere else."""
+    repo.write("a.py", "def session_store():\n    pass\n\n\nsession_store()\n")
+    for number in range(450):
+        repo.write(f"m{number}.py", f"# sessions restored: {number}; station_store\nx = 1\n")
+    repo.commit()
+    repo.index()
+    answer = ask(repo, "session_store")
+    assert (answer["complete"], answer["coverage"]["unchecked"]) == (True, 0)
+
+
 def test_no_references_is_said_with_a_proof(project: Repo) -> None:
     project.write("lonely.py", "def nobody_calls_this():\n    pass\n")
     answer = ask(project, "nobody_calls_this")

@@ -12,7 +12,7 @@ from gitindex.lens import Lens
 from gitindex.literals import trigrams_of
 from gitindex.store.trigrams import candidates
 
-MAX_FILES = 400
+MAX_FILES = 2_000
 """Files whose text one question reads."""
 
 _FILE = "SELECT l.path, b.language, b.status, l.oid FROM "
