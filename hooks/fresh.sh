@@ -12,12 +12,16 @@ gitindex_read() {
     done <"$1"
 }
 
-# Sets $store and $id, or fails.
+# Sets $store and $id, or fails. Neither this script nor Python speaks for a repository elsewhere.
 gitindex_find() {
-    git_dir=${GIT_DIR:-.git}
+    git_dir=.git
     if [ -f "$git_dir" ]; then
         gitindex_read "$git_dir" || return 1
         git_dir=${content#gitdir: }
+    fi
+    if [ -n "${GIT_DIR-}" ] && [ ! "$GIT_DIR" -ef "$git_dir" ]; then
+        echo "error: GIT_DIR names another repository than the one of this folder"
+        exit 4
     fi
     if gitindex_read "$git_dir/commondir"; then
         case $content in /*) store=$content/gitindex ;; *) store=$git_dir/$content/gitindex ;; esac

@@ -257,6 +257,18 @@ def test_git_fresh_in_a_linked_worktree(quiet: Repo, home: Path, tmp_path: Path)
     assert quiet.git("fresh").startswith("fresh")
 
 
+def test_git_fresh_speaks_for_no_repository_elsewhere(
+    proven: Repo, home: Path, tmp_path: Path
+) -> None:
+    """Git would compare this folder with the other's HEAD."""
+    install_aliases()
+    other = Repo(tmp_path / "other")
+    other.init()
+    assert proven.git("fresh", env={"GIT_DIR": str(proven.path / ".git")}).startswith("fresh")
+    done = proven.try_git("fresh", env={"GIT_DIR": str(other.path / ".git")})
+    assert (done.returncode, done.stdout.split(":")[0]) == (4, "error")
+
+
 # Prompts and samples
 
 
