@@ -150,6 +150,8 @@ def _walk(subject: Subject, fault: str, limit: float | None, calls: str = MUTATI
         if subject.refresh(fault.format(point), calls):
             struck += 1
             subject.check_crash_point()
+            if calls == OPENING:  # it strikes every thread, so every attempt: an event brings more
+                append_event(subject.repo.worktree, "post-checkout")
         subject.converge()
         if deadline is not None and time.monotonic() > deadline:
             break
