@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 
 from gitindex.atomic import read_small, remove, write_atomic
 from gitindex.errors import CorruptStore, GitIndexError, StoreError, StoreReplaced
@@ -117,6 +116,8 @@ class Session:
 
 def wipe_store(worktree: Worktree) -> None:
     """Remove a store that is proven damaged. The stamps go first: no marker outlives its facts."""
+    import shutil  # lazily: archive formats come with it
+
     shutil.rmtree(os.path.join(worktree.store, "published"), ignore_errors=True)
     for suffix in ("", "-wal", "-shm"):
         remove(worktree.database + suffix)

@@ -13,7 +13,7 @@ import gitindex.background, gitindex.runner
 {before}
 from gitindex.git import objects
 from gitindex.paths import worktree_at
-print(sorted({{"pygit2", "dataclasses", "ssl", "tomllib"}} & sys.modules.keys()))
+print(sorted({{"pygit2", "dataclasses", "ssl", "tomllib", "shutil"}} & sys.modules.keys()))
 found = objects.Pygit2Repository(worktree_at(sys.argv[1]))
 head = found.head()
 print(head.commit, head.tree, found.size(head.tree), sorted(e.path for e in found.entries(head.tree)))
