@@ -1,0 +1,94 @@
+"""Facts and documents on their way in: whole batches, documents first, nothing of a batch that failed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from gitindex import intake
+from gitindex.errors import StoreError
+from gitindex.facts import BlobFacts, FactsKey
+from gitindex.intake import Found, Intake
+from gitindex.lexical import LexicalReader
+from gitindex.session import Session
+from gitindex.words import FactsStatus
+from tests.support import Repo
+
+
+@pytest.fixture
+def session(repo: Repo) -> Iterator[Session]:
+    session = Session(repo.worktree)
+    yield session
+    session.close()
+
+
+def found(number: int, status: FactsStatus = FactsStatus.PARSED) -> Found:
+    facts = BlobFacts("python", status, 1)
+    key = FactsKey(f"{number:040x}", "test")
+    if status is FactsStatus.SKIPPED:
+        return Found(key, facts)
+    return Found(key, facts, b"some text %d\n" % number, f"some text {number}", "")
+
+
+def held(session: Session) -> tuple[int, int]:
+    """Blobs in SQLite, and documents that it promises."""
+    row = session.database.row("SELECT (SELECT count(*) FROM blobs), lexical_docs FROM repo_state")
+    return int(row[0]), int(row[1])
+
+
+@pytest.mark.parametrize(
+    ("limit", "value", "batches"),
+    [("FLUSH_BLOBS", 1500, 1), ("FLUSH_BLOBS", 2, 5), ("FLUSH_BYTES", 40, 3), ("FLUSH_SECONDS", -1.0, 10)],
+)  # fmt: skip
+def test_everything_comes_in_batch_by_batch(
+    repo: Repo, session: Session, monkeypatch: pytest.MonkeyPatch,
+    limit: str, value: float, batches: int,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(intake, "FEED_BYTES", 1)
+    monkeypatch.setattr(intake, limit, value)
+    commits: list[int] = []
+    begun = session.database.write
+
+    def counted() -> object:
+        commits.append(1)
+        return begun()
+
+    monkeypatch.setattr(session.database, "write", counted)
+    coming = [*map(found, range(9)), found(9, FactsStatus.SKIPPED)]
+    assert Intake(repo.worktree, session).take_all(coming) == 10
+    assert held(session) == (10, 9)
+    assert LexicalReader(repo.worktree.lexical).documents == 9
+    assert len(commits) == batches
+
+
+def test_a_batch_whose_documents_are_not_there_leaves_nothing(
+    repo: Repo, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Intake(repo.worktree, session).take_all([found(1)])
+    monkeypatch.setattr(LexicalReader, "holds", lambda _self, _key: False)
+    with pytest.raises(StoreError, match="did not store"):
+        Intake(repo.worktree, session).take_all([found(2), found(3)])
+    assert held(session) == (1, 1)
+
+
+def test_what_came_before_a_failure_in_an_earlier_batch_stays(
+    repo: Repo, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(intake, "FEED_BYTES", 1)
+    monkeypatch.setattr(intake, "FLUSH_BLOBS", 2)
+
+    def coming() -> Iterator[Found]:
+        yield from map(found, range(3))
+        raise OSError("the workers are gone")
+
+    with pytest.raises(OSError, match="workers"):
+        Intake(repo.worktree, session).take_all(coming())
+    assert held(session) == (2, 2)
+
+
+def test_the_same_blob_again_is_no_new_document(repo: Repo, session: Session) -> None:
+    for _ in range(2):
+        Intake(repo.worktree, session).take_all([found(1), found(2)])
+    assert held(session) == (2, 2)
+    assert LexicalReader(repo.worktree.lexical).documents == 2
