@@ -16,6 +16,8 @@ FEW_FILES = 160
 """So many are read here in less time than ripgrep needs to start."""
 FIRST_FILES = 256
 """A pattern that is everywhere has filled its limit by then, or soon after."""
+SPARE = 2
+"""Times as many lines as are wanted: so many cost less to read than a second look at their files."""
 MANY_FILES = 512
 """Up to here ripgrep is asked once, whatever the limit is."""
 
@@ -32,7 +34,9 @@ def search_disk(
     for part in portions(root, paths, FIRST_FILES if stepwise else 0):
         if program is not None:
             try:
-                yield from _ask(Asked(program, root, understood.needle), part, want, stepwise)
+                found = _ask(Asked(program, root, understood.needle), part, want, stepwise)
+                yield from found
+                stepwise = stepwise and _is_common(found, len(part) / len(paths), want)
                 continue
             except Refused:
                 program = None
@@ -42,13 +46,18 @@ def search_disk(
 def _ask(asked: Asked, paths: list[bytes], want: Want, stepwise: bool) -> list[FileHits]:
     """Ripgrep's hits; where the caller wants a few lines of many, the lines of the first files."""
     if not (stepwise and want.lines):
-        return ripgrep(asked, paths, want)
+        return list(ripgrep(asked, paths, want))
     counted = ripgrep(asked, paths, want._replace(lines=False))
     chosen = list(_enough(counted, want.enough))
-    return ripgrep(asked, chosen, want) if chosen else []
+    return list(ripgrep(asked, chosen, want)) if chosen else []
 
 
-def _enough(counted: list[FileHits], lines: int) -> Iterator[bytes]:
+def _is_common(found: list[FileHits], share: float, want: Want) -> bool:
+    """Would all files have many more lines than are wanted, if all are like these?"""
+    return sum(hits.lines for hits in found) > SPARE * want.enough * share
+
+
+def _enough(counted: Iterable[FileHits], lines: int) -> Iterator[bytes]:
     """The first files that have so many lines together: the lines of all would be thrown away."""
     for hits in counted:
         if lines <= 0:

@@ -41,7 +41,7 @@ class Asked(NamedTuple):
     needle: Needle
 
 
-def ripgrep(asked: Asked, paths: list[bytes], want: Want) -> list[FileHits]:
+def ripgrep(asked: Asked, paths: list[bytes], want: Want) -> Iterator[FileHits]:
     """Hits in files, in the order of `paths`, which one command line must hold."""
     program, root, needle = asked
     folder = os.fsencode(os.path.join(root, ""))
@@ -52,9 +52,13 @@ def ripgrep(asked: Asked, paths: list[bytes], want: Want) -> list[FileHits]:
         raise Refused  # without messages only a pattern makes it talk; 2: a file was not readable
     read = _read_lines if want.lines else _read_counts
     found = read(done.output, len(folder))
+    return _beneath(root, [found[path] for path in paths if path in found])
+
+
+def _beneath(root: str, found: list[FileHits]) -> Iterator[FileHits]:
+    """Ripgrep follows a link that it is told to read: what came through one does not count."""
     with Beneath(root) as disk:
-        # it follows a link that it is told to read: what came through one does not count
-        return [found[path] for path in paths if path in found and disk.read(path, 0) is not None]
+        yield from (hits for hits in found if disk.read(hits.path, 0) is not None)
 
 
 def portions(root: str, paths: list[bytes], first: int) -> Iterator[list[bytes]]:
