@@ -81,6 +81,13 @@ OTHER = """def other():
     def helper():
         return 2
     return helper()
+
+
+from bases import Base
+
+if unreachable:
+    Base(1)
+Base(2)
 """
 MARKS = {
     "bases.py:1:Base": "=`bases`/Base#", "bases.py:2:run": "=`bases`/Base#run().",
@@ -90,7 +97,7 @@ MARKS = {
     "uses.py:3:run": "`tables`/Table#run().", "uses.py:4:helper": "=local 0",
     "uses.py:6:helper": "local 0", "uses.py:9:late": "=`uses`/late().",
     "other.py:1:other": "=`other`/other().", "other.py:2:helper": "=local 0",
-    "other.py:4:helper": "local 0",
+    "other.py:4:helper": "local 0", "other.py:7:Base": "`bases`/Base#", "other.py:11:Base": "local 5",
 }  # fmt: skip
 KIN = {"`bases`/Impl#": "`bases`/Base#", "`bases`/Impl#run().": "`bases`/Base#run()."}
 
@@ -121,6 +128,14 @@ def test_what_the_layer_knows_to_be_another_symbol_is_no_reference(kin: Repo) ->
     """Line 3 has the same name and is of a library; of line 10 the layer says nothing."""
     assert found(kin, "Base.run") == {
         "uses.py:2": ("exact", "semantic"), "uses.py:10": ("name", "syntactic"),
+    }  # fmt: skip
+
+
+def test_where_the_layer_says_nothing_it_is_no_witness(kin: Repo) -> None:
+    """Indexers skip what they cannot reach: line 10. Of line 11 it knows better."""
+    assert found(kin, "bases.py#Base") == {
+        "bases.py:6": ("exact", "semantic"), "other.py:7": ("exact", "semantic"),
+        "other.py:10": ("import", "syntactic"),
     }  # fmt: skip
 
 

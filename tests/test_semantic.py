@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -238,6 +239,23 @@ def test_x12_an_indexer_dies_with_the_gitindex_that_started_it(sem: Repo, fake: 
     fake.plan()
     assert only(sem).job.status is JobStatus.COMPLETED  # the orphaned row is taken over
     assert "running" not in {job["status"] for job in sem.jobs()}
+
+
+def test_x12_ctrl_c_ends_the_indexer_and_the_job(sem: Repo, fake: Fake) -> None:
+    fake.plan(mode="hang")
+    ours = subprocess.Popen(
+        [sys.executable, "-m", "gitindex", "semantic", "run"], cwd=sem.path,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    wait_for((fake.folder / "pids").exists, 60)
+    wait_for(lambda: bool((fake.folder / "pids").read_text()))
+    ours.send_signal(signal.SIGINT)
+    assert ours.wait(30) == 130
+    for pid in map(int, (fake.folder / "pids").read_text().split()):
+        wait_for(lambda pid=pid: not _alive(pid))  # type: ignore[misc]
+    (row,) = sem.answer("semantic", "status")["contexts"]
+    assert (row["lastJob"]["status"], row["lastJob"]["error"]) == ("failed", "it was stopped")
+    assert sem.git("status", "--porcelain") == ""
 
 
 def test_the_worktree_is_left_as_it_was(sem: Repo, fake: Fake) -> None:

@@ -28,6 +28,7 @@ class Known:
         self._targets = {i: t for t in targets for i in identities(project, t)}
         self._known = {(t.path, t.ordinal) for t in self._targets.values()}
         self._sure = self._references(self._targets)
+        self._places: dict[str, set[tuple[int, int]]] = {}
         self._above = {
             above: target
             for identity, target in self._targets.items()
@@ -37,11 +38,16 @@ class Known:
         }
 
     def allows(self, site: Site) -> bool:
-        """A file the layer has read decides itself what it refers to, if it knows the targets."""
+        """Unless the layer, which knows the targets, says that something else stands there.
+
+        Where it says nothing it is no witness: indexers leave out what they cannot reach or resolve.
+        """
         known = all((d.path, d.ordinal) in self._known for d in site.targets)
         if not known or os.fsencode(site.path) not in self._current or site[:3] in self._sure:
             return True
-        return site.tier is Tier.NAME and site[:3] not in self._others
+        if site.tier is Tier.NAME:
+            return site[:3] not in self._others
+        return (site.line, site.column) not in self._told(site.path)
 
     def sites(self) -> Iterator[Site]:
         """References the layer knows; one to what a target overrides may mean the target."""
@@ -56,6 +62,12 @@ class Known:
         """Places where a symbol of the same name stands that is none of the targets."""
         names = {target.name for target in self._targets.values()}
         return {_at(found) for found in semantic.named(self._rows, names)} - self._sure.keys()
+
+    def _told(self, path: str) -> set[tuple[int, int]]:
+        """All places of a file that the layer speaks of, locals too."""
+        if path not in self._places:
+            self._places[path] = semantic.places_in(self._rows, os.fsencode(path))
+        return self._places[path]
 
     def _references(self, wanted: Iterable[str]) -> dict[_At, semantic.Reference]:
         found = semantic.references(self._rows, wanted)

@@ -141,6 +141,12 @@ def symbols_at(rows: Rows, path: bytes, line: int, column: int) -> list[str]:
     return sorted({r.identity for r in _uses(rows, path) if r.place[:2] <= here < r.place[2:4]})
 
 
+def places_in(rows: Rows, path: bytes) -> set[tuple[int, int]]:
+    """Line and column of every place of a live path, whatever stands there."""
+    found = _references(rows, "JOIN", "p.path IN ({marks})", [path])
+    return {(one.place.line, one.place.column) for one in found}
+
+
 def defined_at(rows: Rows, path: bytes, line: int, column: int) -> list[str]:
     """Identities that a live path defines at a place, 0-based, in bytes; none for a local."""
     found = rows(
