@@ -47,9 +47,7 @@ def decide_gate(seen: GateInput) -> GateStatus | None:
     return None if served else GateStatus.NOT_INDEXED
 
 
-def gating_envelope(
-    status: GateStatus, seen: GateInput, path: str, root: str, debug: bool = False
-) -> dict[str, Any]:
+def gating_envelope(status: GateStatus, seen: GateInput, path: str, root: str) -> dict[str, Any]:
     """The whole answer of a closed gate."""
     envelope: dict[str, Any] = {
         "status": str(status),
@@ -63,8 +61,6 @@ def gating_envelope(
     if status is GateStatus.NOT_READY:
         envelope["indexing"] = indexing_fields(seen.progress)
         envelope["retryAfterMs"] = _RETRY_MS
-        if debug:
-            add_debug_hint(envelope, seen.proof)
     elif status is GateStatus.REQUIRES_REINDEX:
         hints["reindex"] = _action("reindex", root)
     elif not is_newer(seen.proof):  # there the remedy is an upgrade, which the message says

@@ -22,7 +22,7 @@ class Rule(NamedTuple):
     folder_only: bool
 
 
-def parse_ignore(data: bytes, base: bytes = b"") -> list[Rule]:
+def parse_ignore(data: bytes) -> list[Rule]:
     """The rules of a gitignore-style file, in order; hopeless patterns are left out."""
     rules = []
     for raw in data.removeprefix(codecs.BOM_UTF8).split(b"\n")[:MAX_PATTERNS]:
@@ -30,7 +30,7 @@ def parse_ignore(data: bytes, base: bytes = b"") -> list[Rule]:
         if line.startswith(b"#"):
             continue
         negated = line.startswith(b"!")
-        rule = make_rule(line[1:] if negated else line, base, negated)
+        rule = make_rule(line[1:] if negated else line, negated=negated)
         if rule is not None:
             rules.append(rule)
     return rules

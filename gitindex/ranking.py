@@ -251,9 +251,9 @@ def centrality(mentions: int) -> float:
     return min(1.0, math.log1p(mentions) / math.log1p(MANY))
 
 
-def total(features: Features, weights: Weights = WEIGHTS) -> float:
+def total(features: Features) -> float:
     """One number."""
-    return float(sum(map(mul, features, weights)))
+    return float(sum(map(mul, features, WEIGHTS)))
 
 
 def share_of(query: Query, path: str) -> float:

@@ -11,6 +11,7 @@ from gitindex.fingerprint import runtime_fingerprint
 from gitindex.gate import (
     STALE_CREATE,
     GateInput,
+    add_debug_hint,
     add_probe_hint,
     decide_gate,
     gating_envelope,
@@ -83,10 +84,10 @@ def seen(proof: str, job: str = "idle", searchable: bool = True, strict: bool = 
     return GateInput(searchable, PROOFS[proof], progress_of(kind) if kind else None, strict)
 
 
-def envelope(gate: GateInput, debug: bool = False) -> dict[str, Any]:
+def envelope(gate: GateInput) -> dict[str, Any]:
     status = decide_gate(gate)
     assert status is not None
-    return gating_envelope(status, gate, "code base/sub", ROOT, debug)
+    return gating_envelope(status, gate, "code base/sub", ROOT)
 
 
 def act(action: str) -> dict[str, Any]:
@@ -174,7 +175,10 @@ def test_indexing_fields_may_be_null() -> None:
 
 @pytest.mark.parametrize(("proof", "present"), [("stale", False), ("valid", True)])
 def test_debug_says_whether_a_marker_is_there(proof: str, present: bool) -> None:
-    told = envelope(seen(proof, "reindex"), debug=True)
+    gate = seen(proof, "reindex")
+    told = envelope(gate)
+    assert "debugIndexing" not in told["hints"]
+    add_debug_hint(told, gate.proof)
     assert told["hints"]["debugIndexing"] == {
         "completionProof": "marker_doc",
         "markerPresent": present,

@@ -138,7 +138,8 @@ def test_i35_no_pattern_takes_long(pattern: bytes, path: bytes) -> None:
 
 
 def test_patterns_belong_to_the_folder_of_their_file() -> None:
-    rules = parse_ignore(b"a\n/b\nc/d\n", base=b"sub/")
+    made = [make_rule(pattern, b"sub/") for pattern in (b"a", b"/b", b"c/d")]
+    rules = [rule for rule in made if rule is not None]
     hit = [b"sub/a", b"sub/x/a", b"sub/b", b"sub/c/d", b"sub/a/deep"]
     miss = [b"a", b"other/a", b"sub/x/b", b"sub/x/c/d", b"subs/a", b"c/d"]
     assert [ignores(rules, path) for path in hit + miss] == [True] * 5 + [False] * 6
