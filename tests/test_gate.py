@@ -109,23 +109,22 @@ def test_every_envelope_names_its_root_and_a_reason_of_the_closed_set(case: Case
     gate, status = case
     if status is None:
         return
-    for debug in (False, True):
-        told = envelope(gate, debug)
-        assert json.loads(json.dumps(told)) == told
-        assert told["status"] == status
-        reasons = {"not_ready": "indexing"}
-        assert told["reason"] == reasons.get(status, str(status))
-        assert told["reason"] in set(NonOkReason)
-        assert told["message"]
-        assert (told["path"], told["codebaseRoot"]) == ("code base/sub", ROOT)
-        assert told["hints"]["status"] == act("status")
-        assert ("create" in told["hints"]) is (status is GateStatus.NOT_INDEXED)
-        assert ("reindex" in told["hints"]) is (status is GateStatus.REQUIRES_REINDEX)
-        assert ("indexing" in told) is (status is GateStatus.NOT_READY)
-        assert ("retryAfterMs" in told) is (status is GateStatus.NOT_READY)
-        failed = gate.proof.outcome is ProofOutcome.PROBE_FAILED
-        assert ("debugProofCheck" in told["hints"]) is failed
-        assert ("debugIndexing" in told["hints"]) is (debug and status is GateStatus.NOT_READY)
+    told = envelope(gate)
+    assert json.loads(json.dumps(told)) == told
+    assert told["status"] == status
+    reasons = {"not_ready": "indexing"}
+    assert told["reason"] == reasons.get(status, str(status))
+    assert told["reason"] in set(NonOkReason)
+    assert told["message"]
+    assert (told["path"], told["codebaseRoot"]) == ("code base/sub", ROOT)
+    assert told["hints"]["status"] == act("status")
+    assert ("create" in told["hints"]) is (status is GateStatus.NOT_INDEXED)
+    assert ("reindex" in told["hints"]) is (status is GateStatus.REQUIRES_REINDEX)
+    assert ("indexing" in told) is (status is GateStatus.NOT_READY)
+    assert ("retryAfterMs" in told) is (status is GateStatus.NOT_READY)
+    failed = gate.proof.outcome is ProofOutcome.PROBE_FAILED
+    assert ("debugProofCheck" in told["hints"]) is failed
+    assert "debugIndexing" not in told["hints"]
 
 
 def test_reasons_are_closed() -> None:
