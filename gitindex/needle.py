@@ -78,7 +78,9 @@ def understand(needle: Needle) -> Understood:
         kinds = list(_kinds(tree))
         plain = all(_is_plain(*part) for part in tree) and op.LITERAL in dict(tree)
         literal = "".join(chr(value) for kind, value in tree if kind is op.LITERAL) if plain else ""
-        own = tree.state.flags & _OWN_FLAGS or any(_is_own(*kind) for kind in kinds)
+        # Of a word that may be empty, ripgrep does not always tell the column.
+        blank = needle.word and tree.getwidth()[0] == 0
+        own = blank or tree.state.flags & _OWN_FLAGS or any(_is_own(*kind) for kind in kinds)
         spelled = literal.encode("utf-8", "surrogateescape")
         any_case = bool(tree.state.flags & re.IGNORECASE)
         looked_for = fold(spelled) if any_case else spelled

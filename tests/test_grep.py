@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gitindex import matching
@@ -367,6 +367,7 @@ WORDS = st.text("ab_ .\t-é", max_size=6)
 
 @needs_rg
 @settings(max_examples=40, deadline=None)
+@example(lines=["_."], pattern="", flags=(False, False, True))  # ripgrep names no column there
 @given(
     lines=st.lists(WORDS, max_size=6),
     pattern=st.sampled_from(
