@@ -18,14 +18,13 @@ if TYPE_CHECKING:
     from gitindex.syntax.scopes import Scope
 
 USES = {
-    "use.reference": Use.REFERENCE,
     "use.attribute": Use.ATTRIBUTE,
     "use.type": Use.TYPE,
     "use.call": Use.CALL,
     "use.inherit": Use.INHERIT,
     "use.decorator": Use.DECORATOR,
 }
-"""From the weakest to the strongest: an identifier caught twice keeps the last."""
+"""From the weakest to the strongest: an identifier caught twice keeps the last. Else it is a reference."""
 
 MAX_NAME = 1000
 """Longer identifiers are data."""
@@ -51,17 +50,24 @@ def build_postings(
 
 
 def _used(captures: Captures, extra: list[Span]) -> tuple[Words, Words]:
-    """Identifiers and, of those that are more than references, their uses."""
+    """Identifiers and, of those that are more than references, their uses.
+
+    Takes plain references out of the captures: a file can hold half a million of them.
+    """
     words = dict(extra)
     uses: Words = {}
     # Ruby's `:name` names a method; its colon is no part of the name.
     for node in captures.get("use.symbol", ()):
         words[node.start_byte + 1] = node.end_byte
+    nodes = captures.pop("use.reference", [])
+    starts = [node.start_byte for node in nodes]
+    words.update(zip(starts, [node.end_byte for node in nodes], strict=True))
+    del nodes, starts
     for capture, use in USES.items():
         if capture in captures:
             nodes = captures[capture]
             starts = [node.start_byte for node in nodes]
-            uses.update(dict.fromkeys(starts, use))
+            uses.update(zip(starts, repeat(use)))
             if use == Use.CALL:  # nearly all were caught before, as weaker uses
                 nodes = [n for n, start in zip(nodes, starts, strict=True) if start not in words]
                 words.update([node.byte_range for node in nodes])
