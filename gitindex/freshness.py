@@ -55,7 +55,7 @@ def _unproven(seen: Observation) -> str:
     if seen.proof.message:
         return f"not proven: {seen.proof.message}"
     if not seen.searchable:
-        return "not indexed"
+        return "not indexed yet: the first index is queued" if seen.pending else "not indexed"
     reason = seen.proof.reason or ProofReason.MISSING_MARKER_DOC
     return f"not proven: {reason}"
 

@@ -93,7 +93,7 @@ def _text(seen: Observation, verdict: Verdict) -> str:
     if seen.progress is not None and seen.progress.progress_pct is not None:
         lines.append(f"  {seen.progress.progress_pct:.0f} %")
     if verdict.code is Exit.GATED and not is_newer(seen.proof):
-        lines.append("  hint: run `gitindex index`")
+        lines.append(f"  hint: run `gitindex {'wait' if seen.pending else 'index'}`")
     elif verdict.code is Exit.ERROR:
         lines.append("  hint: run `gitindex doctor`")
     return "\n".join(lines)

@@ -54,6 +54,9 @@ TABLE: dict[str, tuple[dict[str, Any], IndexState, FreshnessState, Exit, str]] =
     "other tools": ({"proof": MISMATCH}, S.STALE, F.STALE, Exit.GATED, "requires_reindex:"),
     "never indexed": (
         {"proof": MISSING, "searchable": False}, S.STALE, F.STALE, Exit.GATED, "not indexed"),
+    "installed a moment ago": (
+        {"proof": MISSING, "searchable": False, "pending": True},
+        S.STALE, F.STALE, Exit.GATED, "the first index is queued"),
     "store without proof": ({"proof": MISSING}, S.STALE, F.STALE, Exit.GATED, "missing_marker_doc"),
     "moved repository": ({"proof": MOVED}, S.STALE, F.STALE, Exit.GATED, "path_mismatch"),
     "newer marker": ({"proof": NEWER}, S.STALE, F.STALE, Exit.GATED, "upgrade gitindex"),
