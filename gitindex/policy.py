@@ -31,8 +31,9 @@ _SECRET_NAMES = (
 _SSH_KEY = r"id_[a-z0-9]+\Z|id_(rsa|dsa|ecdsa|ed25519)[\w-]*(\.(bak|old|orig|txt))?\Z"
 _SECRET = re.compile("|".join((*map(translate, _SECRET_NAMES), _SSH_KEY)), re.IGNORECASE)
 _GENERATED = re.compile(
-    rb"^\W{0,8}(Code generated .{0,200}DO NOT EDIT|@generated\b|"
-    rb"(This file (is|was) )?(auto-?generated|automatically generated)\b)",
+    rb"^\W{0,8}(Code generated .{0,200}DO NOT EDIT|@generated\b"
+    rb"|This file (is|was) (auto-?|automatically )generated\b)"
+    rb"|^\s{0,4}[^\w\s]\W{0,8}(auto-?|automatically )generated\b",  # alone only in a comment
     re.MULTILINE | re.IGNORECASE,
 )
 _BLANK = re.compile(rb"[ \t\r]+")
