@@ -25,6 +25,9 @@ MAGIC = b"gixf2\n"
 """Start of every serialised payload; the digit is the format's version."""
 
 
+_to_json = json.JSONEncoder(check_circular=False, separators=(",", ":")).encode
+"""Pure ASCII; made once, and facts hold no circles."""
+
 MAX_NUMBER = 1 << 31
 _SYMBOL_TYPES = (str, str, str, int, int, int, int, str, str, int, bool)
 """Types of a symbol's fields."""
@@ -89,10 +92,10 @@ def encode_facts(facts: BlobFacts) -> bytes:
         "exports": facts.exports,
         "interfaceHash": facts.interface_hash,
         "flags": facts.flags,
-        "names": list(facts.postings),
+        "names": list(facts.postings.counts),
         "counts": list(facts.postings.counts.values()),
     }
-    text = json.dumps(head, separators=(",", ":"), ensure_ascii=True).encode()
+    text = _to_json(head).encode()
     return b"%s%d\n%s%s" % (MAGIC, len(text), text, facts.postings.encode())
 
 

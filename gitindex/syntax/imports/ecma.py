@@ -31,13 +31,14 @@ def _statement(node: Node) -> Import:
 
 
 def _names(node: Node) -> list[tuple[str, str]]:
-    if node.type in _CLAUSES:
+    kind = node.type  # a new string each time it is asked for
+    if kind in _CLAUSES:
         return [pair for child in node.named_children for pair in _names(child)]
-    if node.type == "identifier":
+    if kind == "identifier":
         return [("default", _text(node))]
-    if node.type in ("namespace_import", "namespace_export"):
+    if kind in ("namespace_import", "namespace_export"):
         return [("*", _text(node.named_children[-1]))] if node.named_children else []
-    if node.type in ("import_specifier", "export_specifier"):
+    if kind in ("import_specifier", "export_specifier"):
         name, alias = node.child_by_field_name("name"), node.child_by_field_name("alias")
         return [(_text(name), _text(alias or name))]
     return []
