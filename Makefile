@@ -8,7 +8,8 @@ WORKERS ?= 2
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip  # 23's scripts import re
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $@
 
 index: $(VENV)/.installed  ## index this very repository, with hooks
