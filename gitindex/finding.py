@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import Any, NamedTuple
 
-from gitindex.answer import Gated
 from gitindex.errors import Exit
 from gitindex.fallback import served_or_scanned
 from gitindex.lens import NOW, Ask, answering
-from gitindex.notice import say_gated
+from gitindex.notice import tell
 from gitindex.observe import Looking
 from gitindex.paths import find_worktree, safe_text
 from gitindex.queries import Filters
 from gitindex.search import search
 from gitindex.terminal import paint, say
-
-__all__ = ["Wish", "find", "say", "say_found"]
 
 
 class Wish(NamedTuple):
@@ -48,19 +44,9 @@ def find(
 
         return search_live(worktree, query, wish.limit, why, wish.filters)
 
-    try:
-        answer = served_or_scanned(ask, serve, scan)
-    except Gated as closed:
-        return say_gated(closed, as_json)
-    return say_found(answer, as_json)
-
-
-def say_found(answer: dict[str, Any], as_json: bool) -> int:
-    """Print what was found."""
-    if as_json:
-        say(json.dumps(answer, ensure_ascii=True))
-    else:
-        _say_results(answer)
+    answer = tell(lambda: served_or_scanned(ask, serve, scan), as_json, _say_results)
+    if answer is None:
+        return int(Exit.GATED)
     return int(Exit.OK if answer["results"] else Exit.NO)
 
 

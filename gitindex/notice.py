@@ -1,8 +1,10 @@
-"""What a person or a program hears where the gate is closed. Imports little: every query may need it."""
+"""How an answer is told, and a gate that is closed. Imports little: every query needs it."""
 
 from __future__ import annotations
 
+import json
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from gitindex.answer import Gated
@@ -11,11 +13,25 @@ from gitindex.terminal import say
 from gitindex.words import GateStatus
 
 
+def tell(
+    ask: Callable[[], dict[str, Any]], as_json: bool, text: Callable[[dict[str, Any]], object]
+) -> dict[str, Any] | None:
+    """The answer, printed as JSON or by `text`; None where the gate is closed, and that is said."""
+    try:
+        answer = ask()
+    except Gated as closed:
+        say_gated(closed, as_json)
+        return None
+    if as_json:
+        say(json.dumps(answer, ensure_ascii=True))
+    else:
+        text(answer)
+    return answer
+
+
 def say_gated(closed: Gated, as_json: bool) -> int:
     """Print a closed gate's answer: data on stdout, or a line and a hint on stderr."""
     if as_json:
-        import json
-
         say(json.dumps(closed.envelope, ensure_ascii=True))
     else:
         sys.stderr.write(f"gitindex: {closed.envelope['message']}\n{_remedy(closed.envelope)}")

@@ -13,7 +13,7 @@ from gitindex.atomic import write_atomic
 from gitindex.errors import Exit, GitIndexError
 from gitindex.export import export
 from gitindex.lens import NOW, Ask, Lens, answering
-from gitindex.notice import say_gated
+from gitindex.notice import say_gated, tell
 from gitindex.paths import find_worktree, inside_root, safe_text
 from gitindex.queries import KINDS
 from gitindex.reading import parse_span, read_lines
@@ -41,7 +41,7 @@ def outline(file: str, path: str = ".", ask: Ask = NOW, as_json: bool = False) -
 
 def symbols_of_file(file: str, as_json: bool = False) -> int:
     """Definitions of any file, in a repository or not."""
-    return _say_symbols(file_symbols(file), as_json)
+    return _tell_symbols(lambda: file_symbols(file), as_json)
 
 
 def read(
@@ -111,22 +111,24 @@ def _write(output: str, data: bytes) -> None:
 def _serve_symbols(
     path: str, ask: Ask, as_json: bool, question: Callable[[Lens], dict[str, Any]]
 ) -> int:
-    try:
+    def served() -> dict[str, Any]:
         with answering(find_worktree(path), path, ask) as lens:
-            answer = question(lens)
-    except Gated as closed:
-        return say_gated(closed, as_json)
-    return _say_symbols(answer, as_json)
+            return question(lens)
+
+    return _tell_symbols(served, as_json)
 
 
-def _say_symbols(answer: dict[str, Any], as_json: bool) -> int:
-    if as_json:
-        say(json.dumps(answer, ensure_ascii=True))
-    else:
-        places = [f"{s['path']}:{s['line']}" for s in answer["symbols"]]
-        width = min(60, max(map(len, places), default=0))
-        for place, symbol in zip(places, answer["symbols"], strict=True):
-            shown = safe_text(symbol["signature"] or symbol["qualifiedName"])
-            kind = paint("kind", f"{symbol['kind']:<10}")
-            say(f"{paint('path', f'{place:<{width}}')}  {kind} {shown}")
+def _tell_symbols(question: Callable[[], dict[str, Any]], as_json: bool) -> int:
+    answer = tell(question, as_json, _say_symbols)
+    if answer is None:
+        return int(Exit.GATED)
     return int(Exit.OK if answer["symbols"] else Exit.NO)
+
+
+def _say_symbols(answer: dict[str, Any]) -> None:
+    places = [f"{s['path']}:{s['line']}" for s in answer["symbols"]]
+    width = min(60, max(map(len, places), default=0))
+    for place, symbol in zip(places, answer["symbols"], strict=True):
+        shown = safe_text(symbol["signature"] or symbol["qualifiedName"])
+        kind = paint("kind", f"{symbol['kind']:<10}")
+        say(f"{paint('path', f'{place:<{width}}')}  {kind} {shown}")

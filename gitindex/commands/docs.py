@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import Any
 
-from gitindex.answer import Gated
 from gitindex.documents import Wanted, find_documents
 from gitindex.errors import Exit
 from gitindex.lens import NOW, Ask
-from gitindex.notice import say_gated
+from gitindex.notice import tell
 from gitindex.paths import find_worktree, safe_text
 from gitindex.terminal import paint, say
 
 
 def docs(wanted: Wanted, path: str = ".", ask: Ask = NOW, as_json: bool = False) -> int:
     """Documents by topic, day and text."""
-    try:
-        answer = find_documents(find_worktree(path), path, wanted, ask)
-    except Gated as closed:
-        return say_gated(closed, as_json)
-    if as_json:
-        say(json.dumps(answer, ensure_ascii=True))
-    else:
-        for result in answer["results"]:
-            _say_document(result)
-        for warning in answer.get("warnings", ()):
-            sys.stderr.write(f"gitindex: {safe_text(warning)}\n")
+    answer = tell(
+        lambda: find_documents(find_worktree(path), path, wanted, ask), as_json, _say_documents
+    )
+    if answer is None:
+        return int(Exit.GATED)
     return int(Exit.OK if answer["results"] else Exit.NO)
+
+
+def _say_documents(answer: dict[str, Any]) -> None:
+    for result in answer["results"]:
+        _say_document(result)
+    for warning in answer.get("warnings", ()):
+        sys.stderr.write(f"gitindex: {safe_text(warning)}\n")
 
 
 def _say_document(result: dict[str, Any]) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from gitindex.answer import Gated
 from gitindex.errors import Exit, GitIndexError
 from gitindex.lens import NOW, Ask, Lens, answering
-from gitindex.notice import say_gated
+from gitindex.notice import say_gated, tell
 from gitindex.paths import find_worktree, inside_root, path_fields, safe_text
 from gitindex.progress import patience
 from gitindex.terminal import paint, say
@@ -78,15 +78,12 @@ def _answer(
     path: str, ask: Ask, as_json: bool, question: Callable[[Lens], dict[str, Any]]
 ) -> dict[str, Any] | None:
     """The answer, printed already if it is wanted as JSON; None where the gate is closed."""
-    try:
+
+    def served() -> dict[str, Any]:
         with patience("following names"), answering(find_worktree(path), path, ask) as lens:
-            answer = question(lens)
-    except Gated as closed:
-        say_gated(closed, as_json)
-        return None
-    if as_json:
-        say(json.dumps(answer, ensure_ascii=True))
-    return answer
+            return question(lens)
+
+    return tell(served, as_json, lambda _answer: None)
 
 
 def _inside(path: str, asked: str) -> str:
@@ -166,15 +163,13 @@ def impact(
     """What a change reaches: symbols, files, tests."""
     from gitindex.impact.reach import impact as find_impact
 
-    try:
+    def question() -> dict[str, Any]:
         with _comparing(path, wanted, staged) as change:
-            answer = find_impact(change, depth)
-    except Gated as closed:
-        return say_gated(closed, as_json)
-    if as_json:
-        say(json.dumps(answer, ensure_ascii=True))
-    else:
-        _say_impact(answer)
+            return find_impact(change, depth)
+
+    answer = tell(question, as_json, _say_impact)
+    if answer is None:
+        return int(Exit.GATED)
     return int(Exit.OK if answer["changedFiles"] else Exit.NO)
 
 

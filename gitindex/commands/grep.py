@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Callable
 from typing import Any
 
-from gitindex.answer import Gated
 from gitindex.errors import Exit, GitIndexError
 from gitindex.fallback import served_or_scanned
 from gitindex.grep import Question, grep, scan
 from gitindex.lens import NOW, Ask, answering
 from gitindex.needle import Needle, understand
+from gitindex.notice import tell
 from gitindex.observe import Looking
 from gitindex.paths import Worktree, find_worktree, inside_root, safe_text
 from gitindex.terminal import coloured, paint, say
@@ -39,16 +38,12 @@ def find_lines(
         with answering(worktree, path, ask, begun=begun) as lens:
             return grep(lens, named)
 
-    try:
-        answer = served_or_scanned(ask, serve, lambda why: scan(worktree, named, why))
-    except Gated as closed:
-        from gitindex.notice import say_gated
+    def served() -> dict[str, Any]:
+        return served_or_scanned(ask, serve, lambda why: scan(worktree, named, why))
 
-        return say_gated(closed, as_json)
-    if as_json:
-        say(json.dumps(answer, ensure_ascii=True))
-    else:
-        _say_found(answer, question.needle)
+    answer = tell(served, as_json, lambda found: _say_found(found, question.needle))
+    if answer is None:
+        return int(Exit.GATED)
     return int(Exit.OK if answer["results"] else Exit.NO)
 
 

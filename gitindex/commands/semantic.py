@@ -7,10 +7,9 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from gitindex.answer import Gated
 from gitindex.errors import Exit
 from gitindex.lens import NOW, Ask, Lens, answering
-from gitindex.notice import say_gated
+from gitindex.notice import tell
 from gitindex.paths import find_worktree, inside_root, safe_text
 from gitindex.scope import FULL, RefreshScope
 from gitindex.terminal import say
@@ -129,15 +128,13 @@ def _serve(
     found: str,
     asked: Ask = NOW,
 ) -> int:
-    try:
+    def question() -> dict[str, Any]:
         with answering(find_worktree(path), path, asked) as lens:
-            answer = ask(lens)
-    except Gated as closed:
-        return say_gated(closed, as_json)
-    if as_json:
-        say(json.dumps(answer, ensure_ascii=True))
-    else:
-        text(answer)
+            return ask(lens)
+
+    answer = tell(question, as_json, text)
+    if answer is None:
+        return int(Exit.GATED)
     return int(Exit.OK if answer[found] else Exit.NO)
 
 

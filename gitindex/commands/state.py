@@ -16,7 +16,7 @@ from gitindex.filestate.ambiguity import Target, parse_target
 from gitindex.filestate.core import OPAQUE
 from gitindex.lens import Lens, answering
 from gitindex.mutation import check_mutation_gate
-from gitindex.notice import say_gated
+from gitindex.notice import say_gated, tell
 from gitindex.paths import Worktree, find_worktree, inside_root, path_fields, safe_text
 from gitindex.store import decisions as table
 from gitindex.store import history
@@ -37,17 +37,16 @@ def show_states(
     """How current and how sure what is known of some files is; exit 0 where all of them are clean."""
     worktree = find_worktree(path)
     named = [_inside(worktree, path, file) for file in files]
-    try:
+
+    def question() -> dict[str, Any]:
         if refresh:
             _refresh(worktree, named, path)
         with answering(worktree, path) as lens:
-            answer = file_states(lens, named)
-    except Gated as closed:
-        return say_gated(closed, as_json)
-    if as_json:
-        say(json.dumps(answer, ensure_ascii=True))
-    else:
-        _say_states(answer, everything=bool(files))
+            return file_states(lens, named)
+
+    answer = tell(question, as_json, lambda found: _say_states(found, everything=bool(files)))
+    if answer is None:
+        return int(Exit.GATED)
     clean = all(file["freshness"] == Freshness.CLEAN for file in answer["files"])
     return int(Exit.OK if clean else Exit.NO)
 
@@ -125,17 +124,13 @@ def gate(targets: Sequence[str], path: str = ".", as_json: bool = False) -> int:
     """May these be edited without asking? 0 yes, 1 somebody has to decide, 3 no."""
     worktree = find_worktree(path)
     asked = [_target(worktree, path, text) for text in targets]
-    try:
+
+    def question() -> dict[str, Any]:
         with answering(worktree, path) as lens:
-            answer = check_mutation_gate(lens, asked)
-    except Gated as closed:
-        return say_gated(closed, as_json)
-    if as_json:
-        say(json.dumps(answer, ensure_ascii=True))
-    else:
-        for one in answer["targets"]:
-            _say_gate(one)
-    return int(_GATE_EXITS[Mutation(answer["status"])])
+            return check_mutation_gate(lens, asked)
+
+    answer = tell(question, as_json, lambda found: [*map(_say_gate, found["targets"])])
+    return int(Exit.GATED if answer is None else _GATE_EXITS[Mutation(answer["status"])])
 
 
 def _target(worktree: Worktree, start: str, text: str) -> Target:
