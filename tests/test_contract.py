@@ -137,4 +137,5 @@ def test_call_graph(answers: dict[str, dict[str, Any]]) -> None:
         assert edge == {
             "from": "app.py#App.main", "to": "lib/util.py#helper", "kind": "call",
             "site": {"path": "app.py", "line": 6}, "tier": "import",
+            "layer": "syntactic",
         }  # fmt: skip

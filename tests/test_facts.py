@@ -44,7 +44,7 @@ def flat(places: list[tuple[int, int, int, int]]) -> list[int]:
 FACTS = st.builds(
     BlobFacts,
     language=TEXT,
-    status=st.sampled_from(FactsStatus),
+    status=st.sampled_from([*FactsStatus]),
     lines=NUMBER,
     reason=TEXT,
     symbols=st.lists(

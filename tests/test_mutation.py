@@ -166,7 +166,7 @@ def test_the_command(pair: Repo, cli: Cli) -> None:
     code, text = cli(pair, "state", "--gate", "t.py", "a.py")
     assert code == 1
     assert "candidate t.py#f~2 at line 9" in text
-    assert "select of: t.py#f, t.py#f~2" in text
+    assert "choices: t.py#f, t.py#f~2" in text
     [proof] = [line for line in text.splitlines() if line.startswith("  proof: ")]
     assert json.loads(proof.removeprefix("  proof: "))["path"] == "t.py"
     pair.write("a.py", "")

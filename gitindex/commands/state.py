@@ -156,13 +156,10 @@ def _say_gate(one: dict[str, Any]) -> None:
         say(safe_text(f"  candidate {candidate['id']} at line {candidate['line']}"))
     for step in packet["checklist"]:
         say(safe_text(f"  - {step}"))
-    if packet.get("proof"):
-        say(safe_text(f"  choices: {', '.join(packet['choices'])}"))
-        say(f"  proof: {json.dumps(packet['proof'], ensure_ascii=True)}")
     if packet["suggestedRefresh"]:
         say(safe_text(f"  refresh: {packet['suggestedRefresh']['command']}"))
     if "proof" in packet:
-        say(safe_text(f"  select of: {', '.join(packet['choices'])}"))
+        say(safe_text(f"  choices: {', '.join(packet['choices'])}"))
         say(f"  proof: {json.dumps(packet['proof'], ensure_ascii=True)}")
 
 
