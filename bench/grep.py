@@ -26,10 +26,8 @@ ROUNDS = 5
 LIMIT = 1_000  # what the command shows
 FILES = 5_600
 MAX_FILE = 60_000
-SELECTIVE = {
-    "a rare name": Needle("getattr_static"),
-    "a rare pattern": Needle(r"getattr_static\(\w+"),
-}
+RARE = (4, 8)
+"""In how many files a name stands that a selective pattern is made of."""
 OTHERS = {
     "in one file of ten": Needle(r"class \w+Manager\b"),
     "everywhere, cut at 1000": Needle("self"),
@@ -43,17 +41,23 @@ def measure(bench: Bench) -> list[Row]:
     if program is None:
         sys.stderr.write("grep: rg was not found, nothing is compared\n")
         return _own_cost(bench, repo)
-    rows = []
-    for name, needle in SELECTIVE.items():
-        rows += _compare(repo, program, name, needle, 0.1)
+    rare = _rare_name(repo)
+    rows = _compare(repo, program, "a rare name", Needle(rare), 0.1)
+    rows += _compare(repo, program, "a rare pattern", Needle(rf"{rare}\W+\w+"), 0.1)
     for name, needle in OTHERS.items():
         rows += _compare(repo, program, name, needle, 1.0)
     return rows + _own_cost(bench, repo)
 
 
 def _django_size(bench: Bench) -> Repo:
-    """As many files and about as much text as Django: of the corpus, and of what is installed."""
+    """The corpus, if it is a repository; else files of it and of what is installed, as many as Django has."""
     path = bench.folder("grep") / "tree"
+    if (bench.source / ".git").exists():
+        run(
+            ["git", "clone", "-q", "--shared", os.fspath(bench.source), os.fspath(path)],
+            path.parent,
+        )
+        return _indexed(Repo(path))
     for number, origin in enumerate(islice(_files(bench), FILES)):
         target = path / f"part{number // 1000}" / Path(*origin.parts[-4:])
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -61,9 +65,26 @@ def _django_size(bench: Bench) -> Repo:
     repo = Repo(path).init()
     repo.commit()
     repo.git("repack", "-q", "-a", "-d")
+    return _indexed(repo)
+
+
+def _indexed(repo: Repo) -> Repo:
     repo.gitindex("index")
     repo.git("status")  # git compares bytes until its stamps are younger than the files
     return repo
+
+
+def _rare_name(repo: Repo) -> str:
+    """The first long identifier that a few files have."""
+    database = open_reader(os.fspath(repo.store / "facts.db"))
+    assert database is not None
+    row = database.row(
+        "SELECT text FROM names JOIN occurrences ON name_id=names.id WHERE length(text)>=14"
+        " GROUP BY text HAVING count(*) BETWEEN ? AND ? ORDER BY text LIMIT 1",
+        *RARE,
+    )
+    database.close()
+    return str(row[0])
 
 
 def _files(bench: Bench) -> Iterator[Path]:
