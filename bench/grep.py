@@ -75,11 +75,11 @@ def _indexed(repo: Repo) -> Repo:
 
 
 def _rare_name(repo: Repo) -> str:
-    """The first long identifier that a few files have."""
+    """The first getter that a few files name."""
     database = open_reader(os.fspath(repo.store / "facts.db"))
     assert database is not None
     row = database.row(
-        "SELECT text FROM names JOIN occurrences ON name_id=names.id WHERE length(text)>=14"
+        "SELECT text FROM names JOIN occurrences ON name_id=names.id WHERE text GLOB 'get_*'"
         " GROUP BY text HAVING count(*) BETWEEN ? AND ? ORDER BY text LIMIT 1",
         *RARE,
     )
