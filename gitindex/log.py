@@ -15,17 +15,17 @@ class Log:
 
     def __init__(self, store: str) -> None:
         self._path = os.path.join(store, "log")
+        self._mark = os.path.join(store, "python")  # every store has it
 
     def write(self, event: str, **fields: object) -> None:
         """One event with root, job and run id where known."""
         line = {"at": utc_now(), "pid": os.getpid(), "event": event, **fields}
         try:
             self._rotate()
-            fd = os.open(
-                self._path,
-                os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW,
-                0o600,
-            )
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
+            if os.path.exists(self._mark):  # not in a store that is being deleted
+                flags |= os.O_CREAT
+            fd = os.open(self._path, flags, 0o600)
             try:
                 os.write(fd, json.dumps(line, default=str).encode() + b"\n")
             finally:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from gitindex.log import Log
 from gitindex.paths import Worktree
 from gitindex.words import IndexState
 from tests.support import Repo, runner_pids, wait_for
@@ -211,9 +212,22 @@ def test_a_deleted_repository_stays_deleted(indexed: Repo) -> None:
         indexed.write(f"d{number}.py", f"d = {number}\n")
     indexed.commit("many")
     wait_for(lambda: bool(runner_pids(indexed.path)))
-    subprocess.run(["rm", "-rf", str(indexed.path)], check=True, timeout=30)
+    command = ["rm", "-rf", str(indexed.path)]
+    # A file written between rm's look at a folder and its end makes rm complain: then it is run again.
+    wait_for(lambda: subprocess.run(command, check=False, timeout=30).returncode == 0)
     wait_for(lambda: not runner_pids(indexed.path))
     assert not indexed.path.exists()
+
+
+def test_a_store_that_is_being_deleted_gets_no_new_log(quiet: Repo) -> None:
+    log = Path(quiet.worktree.store, "log")
+    log.unlink()
+    Log(quiet.worktree.store).write("there")
+    assert "there" in log.read_text()
+    log.unlink()
+    Path(quiet.worktree.store, "python").unlink()
+    Log(quiet.worktree.store).write("gone")
+    assert not log.exists()
 
 
 @pytest.mark.torture
