@@ -16,7 +16,7 @@ index: $(VENV)/.installed  ## index this very repository, with hooks
 	$(BIN)/gitindex install
 	$(BIN)/gitindex index
 	$(BIN)/gitindex status
-	$(BIN)/gitindex search "how is freshness decided" --limit 3
+	$(BIN)/gitindex search "completion proof validation" --limit 3
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .
