@@ -11,6 +11,7 @@ import struct
 
 from gitindex.git.command import HeadLook, HeadState, run_git, try_git
 from gitindex.git.interface import GITLINK, LINK, blob_id
+from gitindex.git.shadow import identity_of, index_of
 from gitindex.paths import Worktree
 from gitindex.values import TYPE_CHECKING, NamedTuple
 
@@ -60,15 +61,15 @@ class Look:
 
     def __init__(self, worktree: Worktree, untracked: bool = False) -> None:
         self._worktree = worktree
-        self._index = os.path.join(worktree.git_dir, "index")
-        self._before = _identity(self._index)
+        self._index = index_of(worktree)
+        self._before = identity_of(self._index)
         self._git = HeadLook(worktree, untracked)
 
     def result(self) -> Looked:
         """What is seen, once git has looked."""
         head = self._git.result()
         doubtful = list(_doubtful(self._worktree, self._index, len(head.commit or "")))
-        steady = self._before == _identity(self._index)
+        steady = self._before == identity_of(self._index)
         edited = _edited(self._worktree, doubtful) if doubtful else []
         if edited:
             head = head._replace(dirty=tuple(dict.fromkeys((*head.dirty, *edited))))
@@ -77,14 +78,6 @@ class Look:
     def abandon(self) -> None:
         """End it: nobody wants to know any more."""
         self._git.abandon()
-
-
-def _identity(index: str) -> tuple[int, ...]:
-    try:
-        found = os.stat(index)
-    except OSError:
-        return ()
-    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
 def _doubtful(worktree: Worktree, index: str, digits: int) -> Iterator[Doubtful]:

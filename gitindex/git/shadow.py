@@ -98,9 +98,9 @@ def _says_the_same(worktree: Worktree, note: Note) -> bool:
 
 
 def identity_of(path: str) -> tuple[int, ...] | None:
-    """Inode, times and size: another file at the same place has others."""
+    """Inode, times and size of a file, also behind a link: another one at the same place has others."""
     try:
-        found = os.stat(path, follow_symlinks=False)
+        found = os.stat(path)
     except OSError:
         return None
     return found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size
