@@ -13,14 +13,14 @@ from pathlib import Path
 
 from bench.harness import GITINDEX, Row, round_robin, run, timed
 from bench.scratch import SUFFIXES, Bench, Repo
-from gitindex.grep import Question, grep
-from gitindex.lens import answering
-from gitindex.matching.ripgrep import find_ripgrep
-from gitindex.needle import Needle
-from gitindex.paths import find_worktree
-from gitindex.policy import skip_content
+from gitindex.base.worktree import find_worktree
+from gitindex.extract.policy import skip_content
+from gitindex.query.grep.engines.ripgrep import find_ripgrep
+from gitindex.query.grep.grep import Question, grep
+from gitindex.query.grep.pattern import Needle
 from gitindex.store.connection import open_reader, open_writer
 from gitindex.store.trigrams import TrigramTable
+from gitindex.view.tree import answering
 
 ROUNDS = 5
 LIMIT = 1_000  # what the command shows

@@ -20,14 +20,14 @@ from typing import NamedTuple
 
 from bench.harness import Row
 from bench.scratch import Bench, Repo
-from gitindex.binding.finder import Finder
-from gitindex.binding.meanings import State
-from gitindex.binding.source import Definition, Source
-from gitindex.facts import Occurrence, Use
-from gitindex.lens import answering
-from gitindex.paths import find_worktree
-from gitindex.scip.schema import messages
-from gitindex.words import Tier
+from gitindex.base.vocabulary import Tier
+from gitindex.base.worktree import find_worktree
+from gitindex.languages.facts import Occurrence, Use
+from gitindex.query.names.finder import Finder
+from gitindex.query.names.meanings import State
+from gitindex.query.names.source import Definition, Source
+from gitindex.semantic.scip.schema import messages
+from gitindex.view.tree import answering
 
 CACHE = Path(tempfile.gettempdir(), f"gitindex-oracle-{os.getuid()}")
 TIMEOUT = 240

@@ -20,10 +20,10 @@ from tree_sitter import Language, Parser, Query, QueryCursor
 
 from gitindex.extract.frames import Request
 from gitindex.extract.pool import Extractor, Task
-from gitindex.facts import FactsKey
-from gitindex.languages import BY_NAME, language_of
-from gitindex.syntax.extract import extract_facts
-from gitindex.syntax.parser import parse_tree
+from gitindex.languages.facts import FactsKey
+from gitindex.languages.syntax.extract import extract_facts
+from gitindex.languages.syntax.parser import parse_tree
+from gitindex.languages.table import BY_NAME, language_of
 
 File = tuple[bytes, str]
 """Bytes and their language."""

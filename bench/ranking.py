@@ -10,11 +10,11 @@ from statistics import fmean
 
 from bench.harness import TIMEOUT, Row
 from bench.scratch import Bench, Repo
-from gitindex.lens import Lens, answering
-from gitindex.matching.ripgrep import find_ripgrep
-from gitindex.paths import find_worktree
-from gitindex.queries import parse_query
-from gitindex.search import search
+from gitindex.base.worktree import find_worktree
+from gitindex.query.grep.engines.ripgrep import find_ripgrep
+from gitindex.query.search.query_text import parse_query
+from gitindex.query.search.search import search
+from gitindex.view.tree import Lens, answering
 from tests.golden import (
     DEPTH,
     HELD_OUT,

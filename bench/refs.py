@@ -7,13 +7,13 @@ import time
 
 from bench.harness import GITINDEX, Row, percentile, round_robin, run
 from bench.scratch import Bench
-from gitindex.binding.memory import Memory
-from gitindex.callgraph import Wanted as WantedGraph
-from gitindex.callgraph import call_graph
-from gitindex.lens import Lens, answering
-from gitindex.paths import find_worktree
-from gitindex.references import Wanted, find_references
-from gitindex.words import Direction
+from gitindex.base.vocabulary import Direction
+from gitindex.base.worktree import find_worktree
+from gitindex.query.callgraph.answer import Wanted as WantedGraph
+from gitindex.query.callgraph.answer import call_graph
+from gitindex.query.names.memory import Memory
+from gitindex.query.references import Wanted, find_references
+from gitindex.view.tree import Lens, answering
 
 NAMES = (
     "JSONDecoder", "heappush", "namedtuple", "Popen", "urlopen", "HTTPServer", "StringIO", "dedent",

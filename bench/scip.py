@@ -11,13 +11,13 @@ from typing import Any
 
 from bench.harness import Row, Used, round_robin, timed
 from bench.scratch import Bench
+from gitindex.base.worktree import worktree_at
 from gitindex.git.backend import open_repository
-from gitindex.paths import worktree_at
-from gitindex.scip.facts import Habits, Syntax
-from gitindex.scip.importer import documents_by_path, externals, understand
-from gitindex.scip.job import read_syntax
-from gitindex.scip.reader import read_output
-from gitindex.scip.schema import messages
+from gitindex.semantic.scip.facts import Habits, Syntax
+from gitindex.semantic.scip.importer import documents_by_path, externals, understand
+from gitindex.semantic.scip.job import read_syntax
+from gitindex.semantic.scip.reader import read_output
+from gitindex.semantic.scip.schema import messages
 from gitindex.store import mapping
 from gitindex.store import semantic_import as store
 from gitindex.store.connection import Database, open_writer

@@ -19,11 +19,11 @@ from bench.harness import (
     run,
 )
 from bench.scratch import Bench, Repo
-from gitindex.lens import FactsMemory, answering
-from gitindex.lexical import LexicalMemory
-from gitindex.matching.ripgrep import find_ripgrep
-from gitindex.paths import Worktree, find_worktree
-from gitindex.search import search
+from gitindex.base.worktree import Worktree, find_worktree
+from gitindex.query.grep.engines.ripgrep import find_ripgrep
+from gitindex.query.search.search import search
+from gitindex.store.lexical import LexicalMemory
+from gitindex.view.tree import FactsMemory, answering
 
 QUERIES = (
     "open file", "parse arguments", "class", "self", "subprocess", "threading lock", "json decoder",

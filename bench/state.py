@@ -9,11 +9,11 @@ from functools import partial
 
 from bench.harness import BARE_PYTHON, GITINDEX, Row, Used, median_ms, round_robin, run
 from bench.scratch import Bench, Repo
+from gitindex.base.worktree import Worktree, find_worktree
 from gitindex.filestate import FileStateService
 from gitindex.filestate.ambiguity import Target
-from gitindex.lens import answering
-from gitindex.mutation import check_mutation_gate
-from gitindex.paths import Worktree, find_worktree
+from gitindex.filestate.mutation_gate import check_mutation_gate
+from gitindex.view.tree import answering
 
 FILES = 10_000
 ROUNDS = 3

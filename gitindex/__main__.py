@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import sys
 
-from gitindex.errors import Exit, GitIndexError
-from gitindex.short import short_way
-from gitindex.values import TYPE_CHECKING
+from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.lean import TYPE_CHECKING
+from gitindex.cli.fast_path import short_way
 
 if TYPE_CHECKING:
     from typing import NoReturn
@@ -30,7 +30,7 @@ def main() -> int:
     try:
         code = short_way(args)
         if code is None:
-            from gitindex.cli import run_cli
+            from gitindex.cli.args import run_cli
 
             code = run_cli(args)
         if sys.stdout is not None:  # closed by whoever started us
@@ -59,12 +59,12 @@ def main() -> int:
 
 def _complain(error: GitIndexError, args: list[str]) -> int:
     """A line for people; and whoever asked for a structured answer gets one, also of a failure."""
-    from gitindex.paths import safe_text
+    from gitindex.base.worktree import safe_text
 
     if "--json" in args:
         import json
 
-        from gitindex.refusals import refused
+        from gitindex.base.refusals import refused
 
         sys.stdout.write(json.dumps(refused(error), ensure_ascii=True) + "\n")
     sys.stderr.write(f"gitindex: {safe_text(error.message)}\n")

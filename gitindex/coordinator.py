@@ -6,22 +6,22 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from gitindex.binding.memory import Memory
-from gitindex.errors import GitIndexError
-from gitindex.face import create_store
-from gitindex.lens import NOW, Ask, FactsMemory, Lens, answering
-from gitindex.manage import check_owner
-from gitindex.observe import observe
-from gitindex.paths import find_worktree
-from gitindex.references import Wanted as WantedReferences
-from gitindex.references import find_references
-from gitindex.repomap import Wanted as WantedMap
-from gitindex.repomap import read_sections, repo_map
-from gitindex.runner import Request, Runner
-from gitindex.search import search
-from gitindex.spool import IMMEDIATE
-from gitindex.symbols import Wanted as WantedSymbols
-from gitindex.symbols import list_symbols
+from gitindex.base.errors import GitIndexError
+from gitindex.base.worktree import find_worktree
+from gitindex.freshness.observation import observe
+from gitindex.query.map.answer import Wanted as WantedMap
+from gitindex.query.map.answer import read_sections, repo_map
+from gitindex.query.names.memory import Memory
+from gitindex.query.references import Wanted as WantedReferences
+from gitindex.query.references import find_references
+from gitindex.query.search.search import search
+from gitindex.query.symbols import Wanted as WantedSymbols
+from gitindex.query.symbols import list_symbols
+from gitindex.refresh.lifecycle import check_owner
+from gitindex.refresh.public_files import create_store
+from gitindex.refresh.runner import Request, Runner
+from gitindex.refresh.spool import IMMEDIATE
+from gitindex.view.tree import NOW, Ask, FactsMemory, Lens, answering
 
 
 class IndexCoordinator:

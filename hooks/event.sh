@@ -81,5 +81,5 @@ IFS= read -r python <"$store/python"
 trap '' HUP INT QUIT
 root=$PWD
 cd / || exit 0
-"$python" -I -m gitindex.background "$common" "$root" 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
+"$python" -I -m gitindex.refresh.background "$common" "$root" 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
 exit 0

@@ -40,7 +40,7 @@ gitindex_proven() {
     # The marker is of our environment, and nothing was installed there since: a grammar may have
     # changed. Else let Python compare.
     gitindex_read "$store/python" && [ "$content" = "$gitindex_python" ] || return 1
-    for part in "$gitindex_home" "$gitindex_site" "$gitindex_home/fingerprint.py"; do
+    for part in "$gitindex_home" "$gitindex_site" "$gitindex_home/freshness/fingerprint.py"; do
         [ "$part" -nt .llmc/completion_marker.json ] && return 1
     done
     case $PWD in *[!A-Za-z0-9_./+@%,:=\ -]*) return 1 ;; esac

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gitindex.hooks import install
+from gitindex.install.hooks import install
 from tests.support import Repo, stop_runners
 
 REAL_HOME = os.path.realpath(os.path.expanduser("~"))

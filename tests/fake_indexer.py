@@ -13,7 +13,7 @@ import sys
 import time
 from pathlib import Path
 
-from gitindex.scip.schema import messages
+from gitindex.semantic.scip.schema import messages
 
 HERE = Path(__file__).resolve().parent
 DEFINITION = re.compile(r"\b(def|class) (\w+)")

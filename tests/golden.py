@@ -12,9 +12,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from gitindex.lens import Lens
-from gitindex.lexical import Asked, LexicalReader
-from gitindex.queries import parse_query
+from gitindex.query.search.query_text import parse_query
+from gitindex.store.lexical import Asked, LexicalReader
+from gitindex.view.tree import Lens
 
 DEPTH = 10
 Ranker = Callable[[str], list[str]]

@@ -16,12 +16,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from gitindex import face
-from gitindex.lens import Lens, answering
-from gitindex.runner import Request, Runner
-from gitindex.scip.schema import messages
-from gitindex.semantic import Outcome, Wanted, run
+from gitindex.refresh import public_files as face
+from gitindex.refresh.runner import Request, Runner
+from gitindex.semantic.jobs import Outcome, Wanted, run
+from gitindex.semantic.scip.schema import messages
 from gitindex.store import semantic
+from gitindex.view.tree import Lens, answering
 from tests.support import Repo
 
 PACKAGES = ("@sourcegraph/scip-python@0.6.6", "@sourcegraph/scip-typescript@0.4.0")

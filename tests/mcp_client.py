@@ -16,14 +16,14 @@ from anyio.from_thread import start_blocking_portal
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-from gitindex.face import create_store, note_progress
-from gitindex.lock import RunnerLock
-from gitindex.mcp.desk import Desk
-from gitindex.mcp.door import call
-from gitindex.mcp.tools import BY_NAME
-from gitindex.registry import Registry
-from gitindex.runner import Request, Runner
-from gitindex.words import BuildKind
+from gitindex.base.runner_lock import RunnerLock
+from gitindex.base.vocabulary import BuildKind
+from gitindex.mcp.dispatch import call
+from gitindex.mcp.registry import Registry
+from gitindex.mcp.server_state import Desk
+from gitindex.mcp.tool_table import BY_NAME
+from gitindex.refresh.public_files import create_store, note_progress
+from gitindex.refresh.runner import Request, Runner
 from tests.support import Repo
 
 READERS: dict[str, dict[str, Any]] = {

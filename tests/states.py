@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from gitindex.cli import run_cli
-from gitindex.errors import GitIndexError
-from gitindex.face import create_store
+from gitindex.base.errors import GitIndexError
+from gitindex.cli.args import run_cli
 from gitindex.filestate import FileState, FileStateService
 from gitindex.filestate.ambiguity import Target
-from gitindex.lens import answering
-from gitindex.mutation import check_mutation_gate
-from gitindex.runner import Request, Runner
+from gitindex.filestate.mutation_gate import check_mutation_gate
+from gitindex.refresh.public_files import create_store
+from gitindex.refresh.runner import Request, Runner
 from gitindex.store import history, mapping
 from gitindex.store.connection import open_writer
+from gitindex.view.tree import answering
 from tests.support import Repo
 
 A = "def helper(x):\n    return x\n"

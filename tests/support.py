@@ -12,16 +12,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from gitindex.errors import GitIndexError
-from gitindex.freshness import Verdict, judge
+from gitindex.base.errors import GitIndexError
+from gitindex.base.vocabulary import IndexState
+from gitindex.base.worktree import Worktree, worktree_at
+from gitindex.extract.policy import read_policy
+from gitindex.freshness.observation import observe
+from gitindex.freshness.verdict import Verdict, judge
 from gitindex.git.backend import open_repository
 from gitindex.git.interface import Entry
-from gitindex.observe import observe
-from gitindex.paths import Worktree, worktree_at
-from gitindex.policy import read_policy
 from gitindex.store import mapping
 from gitindex.store.connection import open_reader
-from gitindex.words import IndexState
 
 TIMEOUT = 60
 
@@ -157,7 +157,7 @@ class Repo:
 
     def assert_published(self, rev: str = "HEAD") -> None:
         """The published mapping is exactly git's tree, under the policy, in both stores."""
-        from gitindex.lexical import LexicalReader
+        from gitindex.store.lexical import LexicalReader
 
         tree = self.ls_tree(rev)
         rows = {row.path: row for row in self.mapping()}
@@ -210,7 +210,7 @@ def runner_pids(below: Path) -> list[int]:
     return [
         pid
         for pid, args in _processes()
-        if b"gitindex.background" in args and os.fsencode(below) in args
+        if b"gitindex.refresh.background" in args and os.fsencode(below) in args
     ]
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gitindex.atomic import read_small, remove, sync_dir, write_atomic
+from gitindex.base.atomic_file import read_small, remove, sync_dir, write_atomic
 from tests.support import TIMEOUT
 
 

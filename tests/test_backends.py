@@ -14,13 +14,13 @@ from typing import NamedTuple
 
 import pytest
 
-from gitindex.errors import GitIndexError, ObjectMissing
+from gitindex.base.errors import GitIndexError, ObjectMissing
+from gitindex.base.vocabulary import IndexState
 from gitindex.git.backend import open_repository
 from gitindex.git.command import clean_env, read_blobs
+from gitindex.git.git_objects import GitCommandRepository
 from gitindex.git.interface import Entry, Head, Repository
-from gitindex.git.objects import Pygit2Repository
-from gitindex.git.plumbing import GitCommandRepository
-from gitindex.words import IndexState
+from gitindex.git.libgit2 import Pygit2Repository
 from tests.gits import GitUnavailable, newer_git
 from tests.support import TIMEOUT, Repo, stop_runners, wait_for
 
@@ -529,8 +529,8 @@ def test_children_end_when_their_owner_is_killed(repo: Repo) -> None:
     repo.write("a.py", "A = 0\n")
     repo.commit()
     code = (
-        "import sys, time\nfrom gitindex.paths import worktree_at\n"
-        "from gitindex.git.plumbing import GitCommandRepository\n"
+        "import sys, time\nfrom gitindex.base.worktree import worktree_at\n"
+        "from gitindex.git.git_objects import GitCommandRepository\n"
         "r = GitCommandRepository(worktree_at(sys.argv[1]))\n"
         "e, = r.entries(r.head().tree)\nr.size(e.oid)\nprint('ready', flush=True)\ntime.sleep(60)\n"
     )
@@ -558,9 +558,9 @@ def _is_cat_file(pid: int) -> bool:
 @pytest.mark.parametrize("choice", ["git", ""])
 def test_pygit2_is_not_loaded_without_need(made: Repo, choice: str) -> None:
     code = (
-        "import sys\nfrom gitindex.paths import worktree_at\n"
+        "import sys\nfrom gitindex.base.worktree import worktree_at\n"
         "from gitindex.git.backend import open_repository\n"
-        "open_repository(worktree_at(sys.argv[1])).close()\nprint('gitindex.git.objects' in sys.modules)\n"
+        "open_repository(worktree_at(sys.argv[1])).close()\nprint('gitindex.git.libgit2' in sys.modules)\n"
     )
     said = subprocess.run(
         [sys.executable, "-c", code, os.path.realpath(made.path)], capture_output=True, text=True,

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from gitindex.face import create_store
-from gitindex.words import BuildKind
+from gitindex.base.vocabulary import BuildKind
+from gitindex.refresh.public_files import create_store
 from tests.mcp_client import job_running
 from tests.support import TIMEOUT, Repo
 

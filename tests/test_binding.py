@@ -7,13 +7,13 @@ import time
 
 import pytest
 
-from gitindex.binding.blocks import Blocks
-from gitindex.binding.chains import Part, read_chain, receiver
-from gitindex.binding.locals import bound_names
-from gitindex.binding.signatures import type_arguments, type_parameters
-from gitindex.binding.typed import typed_names
-from gitindex.lens import answering
-from gitindex.references import Wanted, find_references
+from gitindex.query.names.blocks import Blocks
+from gitindex.query.names.chains import Part, read_chain, receiver
+from gitindex.query.names.locals import bound_names
+from gitindex.query.names.signatures import type_arguments, type_parameters
+from gitindex.query.names.typed import typed_names
+from gitindex.query.references import Wanted, find_references
+from gitindex.view.tree import answering
 from tests.support import Repo
 
 FILES = {

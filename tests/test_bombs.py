@@ -7,11 +7,11 @@ import sys
 
 import pytest
 
+from gitindex.base.vocabulary import FactsStatus
 from gitindex.extract import worker
 from gitindex.extract.frames import Request
 from gitindex.extract.pool import Extractor, Task
-from gitindex.facts import FactsKey, decode_facts
-from gitindex.words import FactsStatus
+from gitindex.languages.facts import FactsKey, decode_facts
 from tests.support import TIMEOUT, Repo
 
 PEAK_KILOBYTES = 400 << 10

@@ -10,11 +10,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from gitindex.callgraph import Wanted, call_graph
-from gitindex.drawing import to_dot, to_mermaid, to_svg
-from gitindex.graphnotes import TRUNCATED, Note, note_fields
-from gitindex.lens import NOW, Ask, answering
-from gitindex.words import Direction
+from gitindex.base.vocabulary import Direction
+from gitindex.query.callgraph.answer import Wanted, call_graph
+from gitindex.query.callgraph.drawing import to_dot, to_mermaid, to_svg
+from gitindex.query.callgraph.notes import TRUNCATED, Note, note_fields
+from gitindex.view.tree import NOW, Ask, answering
 from tests.support import Repo
 
 FILES = {

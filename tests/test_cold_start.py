@@ -9,7 +9,7 @@ from tests.support import TIMEOUT, Repo
 
 LOOK = """
 import sys
-import gitindex.background, gitindex.runner
+import gitindex.refresh.background, gitindex.refresh.runner
 {before}
 from gitindex.git import objects
 from gitindex.paths import worktree_at

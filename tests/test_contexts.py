@@ -9,12 +9,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitindex.contexts import ContextRouter, Discovery, discover, family_of, is_marker, probe
-from gitindex.contexts.discovery import folders_up
-from gitindex.contexts.families import FAMILIES
-from gitindex.contexts.probe import probed
-from gitindex.contexts.workspaces import Project, read_members
-from gitindex.words import ContextKind, ContextState
+from gitindex.base.vocabulary import ContextKind, ContextState
+from gitindex.semantic.contexts import (
+    ContextRouter,
+    Discovery,
+    discover,
+    family_of,
+    is_marker,
+    probe,
+)
+from gitindex.semantic.contexts.discovery import folders_up
+from gitindex.semantic.contexts.families import FAMILIES
+from gitindex.semantic.contexts.probe import probed
+from gitindex.semantic.contexts.workspaces import Project, read_members
 from tests.support import Repo
 
 
@@ -332,7 +339,7 @@ def test_every_file_of_a_family_has_one_owner_or_a_hole(
 
 
 def test_every_language_has_exactly_one_family() -> None:
-    from gitindex.languages import LANGUAGES
+    from gitindex.languages.table import LANGUAGES
 
     owned = [name for family in FAMILIES for name in family.languages.split()]
     assert sorted(owned) == sorted(row.name for row in LANGUAGES)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gitindex.answer import Gated
 from gitindex.coordinator import IndexCoordinator
+from gitindex.view.snapshot import Gated
 from tests.support import Repo
 
 

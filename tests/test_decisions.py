@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from gitindex.decisions import check, commit, parse_proof
-from gitindex.errors import GitIndexError
+from gitindex.base.errors import GitIndexError
 from gitindex.filestate import FileStateService
-from gitindex.lens import answering
+from gitindex.filestate.decisions import check, commit, parse_proof
 from gitindex.store import decisions as table
 from gitindex.store.connection import open_reader, open_writer
+from gitindex.view.tree import answering
 from tests.states import TWICE, A, Cli, one, publish, write
 from tests.support import Repo
 

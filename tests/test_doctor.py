@@ -10,14 +10,15 @@ from typing import Any
 
 import pytest
 
-from gitindex import face, hooks
-from gitindex.doctor import examine
-from gitindex.hooks.include import install_include
-from gitindex.hooks.place import knows_config_hooks
-from gitindex.lock import RunnerLock
-from gitindex.log import Log
-from gitindex.proof import fire, measure_cost
-from gitindex.shipped import event_script
+from gitindex.base.runner_lock import RunnerLock
+from gitindex.base.shipped import event_script
+from gitindex.install import hooks
+from gitindex.install.hooks.include import install_include
+from gitindex.install.hooks.place import knows_config_hooks
+from gitindex.maintenance.doctor import examine
+from gitindex.maintenance.hook_trial import fire, measure_cost
+from gitindex.refresh import public_files as face
+from gitindex.refresh.log import Log
 from tests import gits
 from tests.support import Repo
 from tests.test_install import Case, follow, opt_in, program, run_tool, set_hooks, snapshot

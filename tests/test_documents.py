@@ -12,15 +12,15 @@ from typing import Any
 
 import pytest
 
-from gitindex.documents import Wanted, find_documents
-from gitindex.errors import Exit, GitIndexError
-from gitindex.face import create_store
-from gitindex.frontmatter import FrontMatter
-from gitindex.lens import NOW, Ask
-from gitindex.runner import Request, Runner
+from gitindex.base.errors import Exit, GitIndexError
+from gitindex.extract.frontmatter import FrontMatter
+from gitindex.query.documents import Wanted, find_documents
+from gitindex.refresh.public_files import create_store
+from gitindex.refresh.runner import Request, Runner
 from gitindex.store import entities
 from gitindex.store.connection import Database, open_reader, open_writer
 from gitindex.store.entities import Filter
+from gitindex.view.tree import NOW, Ask
 from tests.support import TIMEOUT, Repo
 
 SIGNS = ("c++", "foo-bar", "#Jetson", '"', "AND", "%", "_", "a b", "Grüße", "' OR 1=1 --", "*", "c")

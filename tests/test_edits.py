@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from gitindex.cli import run_cli
-from gitindex.errors import GitIndexError
+from gitindex.base.errors import GitIndexError
+from gitindex.cli.args import run_cli
 from tests.support import Repo
 
 UTIL = "def zebra(stripes):\n    return stripes\n"

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from gitindex import gc, manage
-from gitindex.commands import prove
-from gitindex.errors import StoreError
-from gitindex.paths import Worktree
-from gitindex.session import check_store
-from gitindex.words import ManageOutcome
+from gitindex.base.errors import StoreError
+from gitindex.base.vocabulary import ManageOutcome
+from gitindex.base.worktree import Worktree
+from gitindex.cli.verbs import maintenance as prove
+from gitindex.maintenance import gc
+from gitindex.refresh import lifecycle as manage
+from gitindex.refresh.session import check_store
 from tests.support import Repo, runner_pids, wait_for
 
 

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitindex.facts import (
+from gitindex.base.vocabulary import FactsStatus
+from gitindex.languages.facts import (
     MAGIC,
     NO_SYMBOL,
     BlobFacts,
@@ -23,7 +24,6 @@ from gitindex.facts import (
     pack_postings,
     unpack_places,
 )
-from gitindex.words import FactsStatus
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 NUMBER = st.integers(0, 2**31 - 1)

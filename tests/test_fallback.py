@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from gitindex.errors import StoreError
-from gitindex.fallback import served_or_scanned
-from gitindex.grep import Question, scan
-from gitindex.lens import NOW, Ask
-from gitindex.livesearch import search_live
-from gitindex.needle import Needle
-from gitindex.queries import Filters
-from gitindex.words import GrepForm
+from gitindex.base.errors import StoreError
+from gitindex.base.vocabulary import GrepForm
+from gitindex.query.grep.grep import Question, scan
+from gitindex.query.grep.pattern import Needle
+from gitindex.query.search.live import search_live
+from gitindex.query.search.query_text import Filters
+from gitindex.view.fallback import served_or_scanned
+from gitindex.view.tree import NOW, Ask
 from tests.support import Repo
 
 

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from gitindex.freshness import judge
-from gitindex.observe import observe
-from gitindex.runner import Runner
-from gitindex.spool import append_event
+from gitindex.base.vocabulary import IndexState
+from gitindex.freshness.observation import observe
+from gitindex.freshness.verdict import judge
+from gitindex.refresh.runner import Runner
+from gitindex.refresh.spool import append_event
 from gitindex.store import mapping
 from gitindex.store.connection import open_reader
-from gitindex.words import IndexState
 from tests.support import Repo
 
 STRACE = shutil.which("strace")

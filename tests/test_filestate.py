@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from gitindex.contexts.listing import LiveContexts
 from gitindex.extract.worker import FAULT_VARIABLE
 from gitindex.filestate import FileStateService
-from gitindex.lens import answering
-from gitindex.observe import read_progress
+from gitindex.freshness.observation import read_progress
+from gitindex.semantic.contexts.listing import LiveContexts
 from gitindex.store import semantic_import
 from gitindex.store.connection import open_writer
 from gitindex.store.places import Dependency, FileFacts
+from gitindex.view.tree import answering
 from tests.indexers import Fake, allow, index_semantically
 from tests.states import A, B, publish, refresh, state, states, write
 from tests.support import Repo, wait_for

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gitindex.base.vocabulary import Certainty, Freshness
 from gitindex.filestate.core import OPAQUE, Edge, FileState, Known, States
-from gitindex.words import Certainty, Freshness
 
 CLEAN = Known("1", "1")
 DIRTY = Known("1", "2")

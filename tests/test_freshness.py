@@ -12,14 +12,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitindex.errors import Exit
-from gitindex.fingerprint import runtime_fingerprint
-from gitindex.freshness import judge
+from gitindex.base.errors import Exit
+from gitindex.base.runner_lock import RunnerLock, is_held
+from gitindex.base.vocabulary import (
+    BuildKind,
+    FreshnessState,
+    IndexState,
+    ProofOutcome,
+    ProofReason,
+)
+from gitindex.freshness.fingerprint import runtime_fingerprint
+from gitindex.freshness.marker import CompletionMarker, Proof
+from gitindex.freshness.observation import (
+    Failure,
+    Observation,
+    Progress,
+    has_pending,
+    observe,
+    read_progress,
+)
+from gitindex.freshness.verdict import judge
 from gitindex.git.command import HeadState
-from gitindex.lock import RunnerLock, is_held
-from gitindex.marker import CompletionMarker, Proof
-from gitindex.observe import Failure, Observation, Progress, has_pending, observe, read_progress
-from gitindex.words import BuildKind, FreshnessState, IndexState, ProofOutcome, ProofReason
 from tests.support import TIMEOUT, Repo, stop_runners, wait_for
 
 HEAD, TREE, OTHER = "c" * 40, "d" * 40, "e" * 40

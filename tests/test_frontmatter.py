@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitindex.frontmatter import (
+from gitindex.extract.frontmatter import (
     MAX_HEAD,
     MAX_TOPIC,
     MAX_TOPICS,

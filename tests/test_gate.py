@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from gitindex.fingerprint import runtime_fingerprint
-from gitindex.gate import (
+from gitindex.base.vocabulary import BuildKind, GateStatus, NonOkReason, ProofOutcome, ProofReason
+from gitindex.freshness.fingerprint import runtime_fingerprint
+from gitindex.freshness.gate import (
     STALE_CREATE,
     GateInput,
     add_debug_hint,
@@ -17,9 +18,8 @@ from gitindex.gate import (
     gating_envelope,
     indexing_fields,
 )
-from gitindex.marker import CompletionMarker, Proof
-from gitindex.observe import Progress
-from gitindex.words import BuildKind, GateStatus, NonOkReason, ProofOutcome, ProofReason
+from gitindex.freshness.marker import CompletionMarker, Proof
+from gitindex.freshness.observation import Progress
 
 ROOT = "/work/code base"
 MARKER = CompletionMarker(ROOT, runtime_fingerprint(), 3, 7, "t", "run", "c", "d", 1)

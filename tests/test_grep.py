@@ -17,17 +17,17 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gitindex import matching
-from gitindex.errors import Exit, GitIndexError
-from gitindex.grep import Question, grep
-from gitindex.lens import answering
-from gitindex.matching import Want, child, search_disk, search_texts
-from gitindex.matching.lines import search_text
-from gitindex.matching.ripgrep import find_ripgrep, portions
-from gitindex.needle import Needle, understand
+from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.vocabulary import GrepForm
+from gitindex.query.grep import engines as matching
+from gitindex.query.grep.engines import Want, child, search_disk, search_texts
+from gitindex.query.grep.engines.lines import search_text
+from gitindex.query.grep.engines.ripgrep import find_ripgrep, portions
+from gitindex.query.grep.grep import Question, grep
+from gitindex.query.grep.pattern import Needle, understand
 from gitindex.store import trigrams
 from gitindex.store.connection import Database, open_reader, open_writer
-from gitindex.words import GrepForm
+from gitindex.view.tree import answering
 from tests.support import TIMEOUT, Repo, stop_runners
 
 RG = find_ripgrep()

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gitindex.base.vocabulary import SkipReason
 from gitindex.git.interface import Head
 from gitindex.store import history, mapping
 from gitindex.store.connection import Database, open_writer
 from gitindex.store.history import Was
 from gitindex.store.mapping import FileRow, Published
-from gitindex.words import SkipReason
 
 PATHS = ("a", "b", "c", "d")
 _TREES = st.dictionaries(st.sampled_from(PATHS), st.integers(1, 3), max_size=4)

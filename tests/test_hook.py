@@ -16,10 +16,10 @@ from pathlib import Path
 
 import pytest
 
-from gitindex.hooks import EVENTS, install
-from gitindex.shipped import shipped_folder
-from gitindex.status import load_status
-from gitindex.words import IndexState
+from gitindex.base.shipped import shipped_folder
+from gitindex.base.vocabulary import IndexState
+from gitindex.freshness.status_file import load_status
+from gitindex.install.hooks import EVENTS, install
 from tests.support import TIMEOUT, Repo, runner_pids, stop_runners
 
 FRESH = Path(shipped_folder("hooks"), "fresh.sh")

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from gitindex.impact.change import comparing, parse_range
-from gitindex.impact.reach import impact
+from gitindex.query.impact.change import comparing, parse_range
+from gitindex.query.impact.reach import impact
 from tests.support import Repo
 
 FILES = {

@@ -10,16 +10,16 @@ from pathlib import Path
 import pygit2
 import pytest
 
+from gitindex.base.worktree import worktree_at
 from gitindex.extract.pool import Extractor
-from gitindex.face import ensure_folder
-from gitindex.facts import FactsKey
-from gitindex.lexical import LexicalReader
-from gitindex.paths import worktree_at
-from gitindex.refresh import Refresher
-from gitindex.scope import EMPTY
-from gitindex.session import Session
+from gitindex.languages.facts import FactsKey
+from gitindex.refresh.public_files import ensure_folder
+from gitindex.refresh.refresher import Refresher
+from gitindex.refresh.scope import EMPTY
+from gitindex.refresh.session import Session
 from gitindex.store.blobs import BlobTable
 from gitindex.store.connection import open_reader
+from gitindex.store.lexical import LexicalReader
 
 HISTORIES = 30
 GROUPS = 5

@@ -15,10 +15,11 @@ from typing import NamedTuple
 
 import pytest
 
-from gitindex import face, hooks
-from gitindex.hooks import block
-from gitindex.hooks.installation import HookState
-from gitindex.hooks.place import git_version
+from gitindex.install import hooks
+from gitindex.install.hooks import block
+from gitindex.install.hooks.installation import HookState
+from gitindex.install.hooks.place import git_version
+from gitindex.refresh import public_files as face
 from tests import gits
 from tests.support import TIMEOUT, Repo
 
@@ -756,8 +757,8 @@ def test_global_config_mode(
 )
 def test_config_command_runs_as_git_runs_it(ready: Repo, tmp_path: Path, folder: str) -> None:
     """Git reads the value back, appends `"$@"`, and gives it to `sh -c` with the arguments."""
-    from gitindex.hooks.include import render_include
-    from gitindex.shipped import event_script
+    from gitindex.base.shipped import event_script
+    from gitindex.install.hooks.include import render_include
 
     script = tmp_path / folder / "event.sh"
     script.parent.mkdir()

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from gitindex import intake
-from gitindex.errors import StoreError
-from gitindex.facts import BlobFacts, FactsKey
-from gitindex.intake import Found, Intake
-from gitindex.lexical import LexicalReader
-from gitindex.session import Session
-from gitindex.words import FactsStatus
+from gitindex.base.errors import StoreError
+from gitindex.base.vocabulary import FactsStatus
+from gitindex.languages.facts import BlobFacts, FactsKey
+from gitindex.refresh import ingest as intake
+from gitindex.refresh.ingest import Found, Intake
+from gitindex.refresh.session import Session
+from gitindex.store.lexical import LexicalReader
 from tests.support import Repo
 
 

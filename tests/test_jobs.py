@@ -13,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from gitindex.errors import GitIndexError, StoreError
+from gitindex.base.errors import GitIndexError, StoreError
+from gitindex.base.vocabulary import FailureReason, JobStatus
 from gitindex.git.interface import Head
-from gitindex.jobs import (
+from gitindex.refresh.queue import (
     KEEP_ENDED,
     MAX_ATTEMPTS,
     EnqueueOutcome,
@@ -23,10 +24,9 @@ from gitindex.jobs import (
     LostJob,
     RefreshJobService,
 )
-from gitindex.scope import EMPTY, FULL, RefreshScope, merge_scopes
+from gitindex.refresh.scope import EMPTY, FULL, RefreshScope, merge_scopes
 from gitindex.store.connection import Database, open_writer
 from gitindex.store.mapping import register
-from gitindex.words import FailureReason, JobStatus
 from tests.support import TIMEOUT
 
 A, B, C = (RefreshScope(files=(name,)) for name in ("a.py", "b.py", "c.py"))

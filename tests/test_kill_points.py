@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import pytest
 
-from gitindex.words import IndexState
+from gitindex.base.vocabulary import IndexState
 from tests.support import TIMEOUT, Repo
 
 MUTATING = "rename,unlink,fsync,fdatasync,pwrite64,ftruncate"

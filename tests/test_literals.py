@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gitindex.literals import fold, passes, plain_bytes, required, trigrams_of
+from gitindex.extract.trigrams import fold, passes, plain_bytes, required, trigrams_of
 from gitindex.store.trigrams import distinct
 
 LETTERS = "abkKsSiIßſKİıéÉσςΣ日本x_ -\t"

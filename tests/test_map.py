@@ -8,12 +8,12 @@ from xml.etree import ElementTree
 
 import pytest
 
-from gitindex.errors import Exit, GitIndexError
-from gitindex.lens import NOW, Ask, answering
-from gitindex.mapsvg import RADIUS, Edge, Node, picture
-from gitindex.repograph import page_rank
-from gitindex.repomap import CHARS_PER_TOKEN, Wanted, map_picture, read_sections, repo_map
-from gitindex.words import MapSection
+from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.vocabulary import MapSection
+from gitindex.query.map.answer import CHARS_PER_TOKEN, Wanted, map_picture, read_sections, repo_map
+from gitindex.query.map.file_graph import page_rank
+from gitindex.query.map.svg import RADIUS, Edge, Node, picture
+from gitindex.view.tree import NOW, Ask, answering
 from tests.support import Repo
 
 

@@ -11,18 +11,18 @@ from typing import Any
 
 import pytest
 
-from gitindex.fingerprint import Fingerprint, parse_fingerprint, runtime_fingerprint
-from gitindex.freshness import judge
-from gitindex.marker import (
+from gitindex.base.vocabulary import IndexState, ProofOutcome, ProofReason
+from gitindex.freshness.fingerprint import Fingerprint, parse_fingerprint, runtime_fingerprint
+from gitindex.freshness.marker import (
     KIND,
     CompletionMarker,
     Proof,
     save_marker,
     validate_completion_proof,
 )
-from gitindex.observe import observe, prove
-from gitindex.status import IndexStatus, load_status, save_status
-from gitindex.words import IndexState, ProofOutcome, ProofReason
+from gitindex.freshness.observation import observe, prove
+from gitindex.freshness.status_file import IndexStatus, load_status, save_status
+from gitindex.freshness.verdict import judge
 from tests.support import Repo, stop_runners
 
 Fields = dict[str, Any]

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from gitindex.gate import STALE_CREATE
-from gitindex.observe import prove
-from gitindex.words import BuildKind, ProofOutcome
+from gitindex.base.vocabulary import BuildKind, ProofOutcome
+from gitindex.freshness.gate import STALE_CREATE
+from gitindex.freshness.observation import prove
 from tests.mcp_client import (
     READERS,
     Agent,

@@ -18,8 +18,8 @@ from typing import Any
 
 import pytest
 
-from gitindex.mcp.door import MAX_BYTES, call, render
-from gitindex.mcp.tools import BY_NAME, TOOLS
+from gitindex.mcp.dispatch import MAX_BYTES, call, render
+from gitindex.mcp.tool_table import BY_NAME, TOOLS
 from tests.mcp_client import READERS, Agent, Inside, digests, make_quiet, probe_failing
 from tests.support import Repo, stop_runners
 

@@ -16,11 +16,11 @@ from typing import Any
 
 import pytest
 
-from gitindex.clients import CLIENTS, snippet
-from gitindex.commands.agents import SECTION
-from gitindex.mcp.door import Tool
-from gitindex.mcp.schema import input_schema
-from gitindex.mcp.tools import BY_NAME, TOOLS
+from gitindex.cli.verbs.agents import SECTION
+from gitindex.install.mcp_clients import CLIENTS, snippet
+from gitindex.mcp.arguments import input_schema
+from gitindex.mcp.dispatch import Tool
+from gitindex.mcp.tool_table import BY_NAME, TOOLS
 from tests.mcp_client import Agent, Inside, make_quiet
 from tests.support import Repo
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from gitindex.mcp.door import MAX_BYTES
-from gitindex.mcp.tools import BY_NAME
-from gitindex.words import BuildKind
+from gitindex.base.vocabulary import BuildKind
+from gitindex.mcp.dispatch import MAX_BYTES
+from gitindex.mcp.tool_table import BY_NAME
 from tests.mcp_client import READERS, Agent, Inside, digests, job_running, make_quiet
 from tests.support import Repo, runner_pids, stop_runners, wait_for
 

@@ -7,11 +7,11 @@ import json
 
 import pytest
 
-from gitindex.errors import Exit, GitIndexError
+from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.vocabulary import Certainty, Freshness, Mutation
 from gitindex.filestate import FileState
 from gitindex.filestate.ambiguity import Target, parse_target
-from gitindex.mutation import behaviour
-from gitindex.words import Certainty, Freshness, Mutation
+from gitindex.filestate.mutation_gate import behaviour
 from tests.states import TWICE, A, B, Cli, gate, one, publish, refresh, write
 from tests.support import Repo
 

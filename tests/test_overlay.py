@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
-from gitindex import lens as lens_module
-from gitindex import overlay as overlay_module
-from gitindex.disk import Beneath
-from gitindex.errors import GitIndexError
+from gitindex.base.confined_read import Beneath
+from gitindex.base.errors import GitIndexError
 from gitindex.extract.frames import Request
+from gitindex.extract.policy import Policy, skip_content
 from gitindex.extract.pool import Extractor, Task
-from gitindex.facts import FactsKey, decode_facts
 from gitindex.git.interface import Entry
-from gitindex.languages import language_of
-from gitindex.lens import Ask, FactsMemory, answering
-from gitindex.policy import Policy, skip_content
+from gitindex.languages.facts import FactsKey, decode_facts
+from gitindex.languages.table import language_of
+from gitindex.view import overlay as overlay_module
+from gitindex.view import tree as lens_module
+from gitindex.view.tree import Ask, FactsMemory, answering
 from tests.support import Repo
 from tests.test_silent import SILENT, _two_commits
 

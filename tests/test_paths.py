@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitindex.errors import Exit, GitIndexError
-from gitindex.paths import (
+from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.worktree import (
     STORE_FOLDERS,
     canonical_root,
     find_worktree,

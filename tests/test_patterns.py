@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from gitindex.base.vocabulary import SkipReason
+from gitindex.extract.policy import Policy, read_policy
 from gitindex.git.interface import Entry
-from gitindex.patterns import ignores, make_rule, parse_ignore, rule_matches
-from gitindex.policy import Policy, read_policy
-from gitindex.words import SkipReason
+from gitindex.git.wildmatch import ignores, make_rule, parse_ignore, rule_matches
 from tests.support import TIMEOUT, Repo
 
 NAMES = (b"a", b"b", b"ab", b"a.c", b"foo", b"foobar", b".x", b"[a]", b"a b", b"!a", b"#a", b"a\\b",

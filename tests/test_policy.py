@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from gitindex.errors import ObjectMissing
-from gitindex.git.interface import GITLINK, LINK, Entry
-from gitindex.policy import (
+from gitindex.base.errors import ObjectMissing
+from gitindex.base.vocabulary import SkipReason
+from gitindex.extract.policy import (
     MAX_TEXT_BYTES,
     Policy,
     is_policy_file,
@@ -14,7 +14,7 @@ from gitindex.policy import (
     read_policy,
     skip_content,
 )
-from gitindex.words import SkipReason
+from gitindex.git.interface import GITLINK, LINK, Entry
 from tests.support import Repo
 
 FILE = 0o100644

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gitindex.extract.worker import FAULT_VARIABLE
-from gitindex.slots import heavy_slot, slot_folder
+from gitindex.refresh.heavy_slot import heavy_slot, slot_folder
 from tests.support import Repo, runner_pids, wait_for
 
 HOLDER = """

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gitindex.words import IndexState
+from gitindex.base.vocabulary import IndexState
 from tests.support import TIMEOUT, Repo, wait_for
 from tests.test_install import events, opt_in, program
 

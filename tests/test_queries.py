@@ -6,8 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitindex.errors import Exit, GitIndexError
-from gitindex.queries import MAX_WORDS, Filters, parse_query, path_matches, read_filters
+from gitindex.base.errors import Exit, GitIndexError
+from gitindex.query.search.query_text import (
+    MAX_WORDS,
+    Filters,
+    parse_query,
+    path_matches,
+    read_filters,
+)
 
 
 def _words(text: str) -> list[str]:

@@ -11,10 +11,9 @@ from statistics import fmean
 
 import pytest
 
-from gitindex.lens import answering
-from gitindex.paths import find_worktree
-from gitindex.queries import parse_query
-from gitindex.ranking import (
+from gitindex.base.worktree import find_worktree
+from gitindex.query.search.query_text import parse_query
+from gitindex.query.search.ranking import (
     Named,
     Rarity,
     SymbolMatcher,
@@ -23,8 +22,8 @@ from gitindex.ranking import (
     path_match,
     share_of,
 )
-from gitindex.search import search
-from gitindex.snippets import (
+from gitindex.query.search.search import search
+from gitindex.query.search.snippets import (
     count_terms,
     defines,
     holds_phrases,
@@ -32,6 +31,7 @@ from gitindex.snippets import (
     look,
     sought_in,
 )
+from gitindex.view.tree import answering
 from tests.golden import HELD_OUT, TUNED, GoldenSet, copy_packages, ndcg, plain_bm25, usable
 from tests.support import Repo
 

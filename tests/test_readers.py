@@ -32,7 +32,7 @@ def test_status_imports_nothing_slow(quiet: Repo, command: list[str]) -> None:
     assert done.returncode == 0
     ours = done.stderr.partition("gitindex\n")[2]
     loaded = {line.rpartition("|")[2].strip() for line in ours.splitlines()}
-    assert "gitindex.report" in loaded
+    assert "gitindex.freshness.report" in loaded
     assert loaded & HEAVY == set()
     assert "--json" in command or loaded & SLOW == set()
 

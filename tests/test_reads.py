@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from gitindex.cli import run_cli
-from gitindex.errors import GitIndexError
+from gitindex.base.errors import GitIndexError
+from gitindex.cli.args import run_cli
 from tests.support import Repo, runner_pids
 
 READS = (

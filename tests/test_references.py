@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from gitindex.errors import GitIndexError
-from gitindex.lens import NOW, Ask, answering
-from gitindex.references import Wanted, find_references
+from gitindex.base.errors import GitIndexError
+from gitindex.query.references import Wanted, find_references
+from gitindex.view.tree import NOW, Ask, answering
 from tests.support import Repo
 
 FILES = {

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from gitindex.callgraph import Wanted as WantedGraph
-from gitindex.callgraph import call_graph
-from gitindex.lens import answering
-from gitindex.references import Wanted, find_references
-from gitindex.words import Direction
+from gitindex.base.vocabulary import Direction
+from gitindex.query.callgraph.answer import Wanted as WantedGraph
+from gitindex.query.callgraph.answer import call_graph
+from gitindex.query.references import Wanted, find_references
+from gitindex.view.tree import answering
 from tests.indexers import Fake, index_semantically, refresh
 from tests.support import Repo
 from tests.test_semantic import RUN, fake, sem

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from gitindex.facts import Import
-from gitindex.resolve import Resolver
+from gitindex.languages.facts import Import
+from gitindex.languages.imports import Resolver
 
 FILES = {
     "pkg/__init__.py": "", "pkg/a.py": "", "pkg/sub/__init__.py": "", "pkg/sub/b.py": "",

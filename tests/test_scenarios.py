@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from gitindex import session
-from gitindex.errors import GitIndexError
+from gitindex.base.errors import GitIndexError
 from gitindex.extract.pool import Extractor
 from gitindex.extract.worker import FAULT_VARIABLE
-from gitindex.runner import Request, Runner
+from gitindex.refresh import session
+from gitindex.refresh.runner import Request, Runner
 from gitindex.store.connection import open_reader
 from tests.support import TIMEOUT, Repo, runner_pids, wait_for
 

@@ -16,18 +16,26 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gitindex.facts import Use
-from gitindex.lens import Lens
-from gitindex.references import Wanted, find_references
-from gitindex.scip.facts import Habits, Outline, Syntax, make_facts
-from gitindex.scip.positions import ECMA_LINES, LINES, UTF8, UTF16, UTF32, OutsideFile, Positions
-from gitindex.scip.reader import BadOutput, read_output
-from gitindex.scip.schema import messages
-from gitindex.scip.symbols import qualified, read_symbol
-from gitindex.scip.tools import TOOLS, tool_for
+from gitindex.base.vocabulary import ContextKind, JobStatus, Relation
+from gitindex.languages.facts import Use
+from gitindex.query.references import Wanted, find_references
+from gitindex.semantic.scip.facts import Habits, Outline, Syntax, make_facts
+from gitindex.semantic.scip.positions import (
+    ECMA_LINES,
+    LINES,
+    UTF8,
+    UTF16,
+    UTF32,
+    OutsideFile,
+    Positions,
+)
+from gitindex.semantic.scip.reader import BadOutput, read_output
+from gitindex.semantic.scip.schema import messages
+from gitindex.semantic.scip.symbols import qualified, read_symbol
+from gitindex.semantic.scip.tools import TOOLS, tool_for
 from gitindex.store import semantic
 from gitindex.store.places import NOWHERE, Place, pack_places, unpack_places
-from gitindex.words import ContextKind, JobStatus, Relation
+from gitindex.view.tree import Lens
 from tests.indexers import allow, dump, index_semantically, real_indexers, refresh, with_lens
 from tests.support import Repo
 
@@ -293,8 +301,8 @@ def test_x2_garbage_is_refused(data: bytes) -> None:
 
 
 def test_every_tool_of_the_table_is_whole() -> None:
-    from gitindex.contexts import Context
-    from gitindex.scip.tools import Found, command
+    from gitindex.semantic.contexts import Context
+    from gitindex.semantic.scip.tools import Found, command
 
     assert {tool.family for tool in TOOLS} == {
         "python", "javascript", "go", "jvm", "dotnet", "cpp", "ruby", "rust",

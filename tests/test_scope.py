@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitindex.errors import GitIndexError
-from gitindex.scope import EMPTY, FULL, RefreshScope, merge_scopes, resolve_scope
+from gitindex.base.errors import GitIndexError
+from gitindex.refresh.scope import EMPTY, FULL, RefreshScope, merge_scopes, resolve_scope
 from tests.support import Repo
 
 NAMES = st.lists(st.sampled_from(["a", "b", "lib", "library", "lib.py"]), min_size=1, max_size=3)

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from gitindex.lens import NOW, Ask, answering
-from gitindex.lexical import LexicalMemory
-from gitindex.runner import Request, Runner
-from gitindex.search import search
+from gitindex.query.search.search import search
+from gitindex.refresh.runner import Request, Runner
+from gitindex.store.lexical import LexicalMemory
+from gitindex.view.tree import NOW, Ask, answering
 from tests.support import Repo
 
 LONG = "a_very_long_identifier_name_with_exactly_sixty_characters_xyz"

@@ -13,16 +13,16 @@ from typing import Any
 
 import pytest
 
-from gitindex.errors import Exit, GitIndexError
-from gitindex.lens import Lens
-from gitindex.scip import schema
-from gitindex.scip.process import run_tool
-from gitindex.scip.trust import read_trust
-from gitindex.scope import RefreshScope
-from gitindex.semantic import Wanted
+from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.vocabulary import FailureReason, JobStatus
+from gitindex.refresh.scope import RefreshScope
+from gitindex.semantic.jobs import Wanted
+from gitindex.semantic.scip import schema
+from gitindex.semantic.scip.process import run_tool
+from gitindex.semantic.scip.trust import read_trust
 from gitindex.store import semantic
 from gitindex.store.places import NOWHERE
-from gitindex.words import FailureReason, JobStatus
+from gitindex.view.tree import Lens
 from tests.indexers import Fake, allow, dump, index_semantically, places, refresh, with_lens
 from tests.support import Repo, wait_for
 

@@ -10,12 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from gitindex.git import casting, command, shadow
-from gitindex.git.casting import cast_shadow
+from gitindex.git import command
+from gitindex.git import shadow_index as shadow
+from gitindex.git import shadow_writer as casting
 from gitindex.git.command import HeadState, read_head_state
+from gitindex.git.index_file import Unreadable, stamps_of
 from gitindex.git.process import Running
-from gitindex.git.shadow import copy_of, find_shadow
-from gitindex.git.stamps import Unreadable, stamps_of
+from gitindex.git.shadow_index import copy_of, find_shadow
+from gitindex.git.shadow_writer import cast_shadow
 from tests.support import Repo, wait_for
 
 AGE = 100  # seconds: git trusts no folder that was changed in the second of the look, or later

@@ -15,13 +15,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gitindex.errors import GitIndexError
-from gitindex.slices import Place, slice_file
-from gitindex.slicing.analysis import Analysis
-from gitindex.slicing.question import GRAMMARS, slice_text
-from gitindex.slicing.units import find_line
-from gitindex.slicing.wire import Question
-from gitindex.syntax.parser import parse_tree
+from gitindex.base.errors import GitIndexError
+from gitindex.languages.slicing.analysis import Analysis
+from gitindex.languages.slicing.question import GRAMMARS, slice_text
+from gitindex.languages.slicing.units import find_line
+from gitindex.languages.slicing.wire import Question
+from gitindex.languages.syntax.parser import parse_tree
+from gitindex.query.slice import Place, slice_file
 from tests.support import Repo
 
 FIXTURES = Path(__file__).parent / "fixtures" / "slicing"
@@ -504,6 +504,6 @@ def test_a_parser_that_dies_or_hangs_is_an_error(
 
 
 def test_the_command_does_not_load_the_parser_itself() -> None:
-    program = "import sys, gitindex.slices; sys.exit('tree_sitter' in sys.modules)"
+    program = "import sys, gitindex.query.slice; sys.exit('tree_sitter' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], timeout=60, check=False)
     assert done.returncode == 0

@@ -8,9 +8,9 @@ import time
 
 import pytest
 
+from gitindex.base.vocabulary import IndexState
 from gitindex.extract.worker import FAULT_VARIABLE
-from gitindex.observe import observe, read_progress
-from gitindex.words import IndexState
+from gitindex.freshness.observation import observe, read_progress
 from tests.support import Repo, wait_for
 
 

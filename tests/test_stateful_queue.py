@@ -18,12 +18,12 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from gitindex.base.vocabulary import FailureReason, JobStatus
 from gitindex.git.interface import Head
-from gitindex.jobs import KEEP_ENDED, MAX_ATTEMPTS, Job, LostJob, RefreshJobService
-from gitindex.scope import EMPTY, FULL, RefreshScope, merge_scopes
+from gitindex.refresh.queue import KEEP_ENDED, MAX_ATTEMPTS, Job, LostJob, RefreshJobService
+from gitindex.refresh.scope import EMPTY, FULL, RefreshScope, merge_scopes
 from gitindex.store.connection import Database, open_writer
 from gitindex.store.mapping import register
-from gitindex.words import FailureReason, JobStatus
 
 CONTEXTS = (0, 3)
 KEPT = KEEP_ENDED + 5

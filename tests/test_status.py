@@ -15,7 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitindex.status import (
+from gitindex.base.vocabulary import IndexState
+from gitindex.freshness.status_file import (
     IndexStatus,
     load_status,
     parse_object,
@@ -24,7 +25,6 @@ from gitindex.status import (
     status_path,
     utc_now,
 )
-from gitindex.words import IndexState
 from tests.support import TIMEOUT
 
 GOOD: dict[str, Any] = {

@@ -14,15 +14,22 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gitindex.errors import CorruptStore, StoreBusy, StoreError
-from gitindex.facts import BlobFacts, FactsCache, FactsKey, Symbol, decode_facts, encode_facts
+from gitindex.base.errors import CorruptStore, StoreBusy, StoreError
+from gitindex.base.vocabulary import FactsStatus, SkipReason
+from gitindex.extract.policy import is_policy_file
 from gitindex.git.interface import Head
-from gitindex.policy import is_policy_file
+from gitindex.languages.facts import (
+    BlobFacts,
+    FactsCache,
+    FactsKey,
+    Symbol,
+    decode_facts,
+    encode_facts,
+)
 from gitindex.store import connection, mapping, migrations
 from gitindex.store.blobs import CHUNK, BlobTable, dump
 from gitindex.store.connection import Database, open_reader, open_writer
 from gitindex.store.mapping import FileRow
-from gitindex.words import FactsStatus, SkipReason
 from tests.test_facts import FACTS, SAMPLE
 
 KEY = FactsKey("ab" * 20, "1:python")

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from gitindex.log import Log
-from gitindex.paths import Worktree
-from gitindex.words import IndexState
+from gitindex.base.vocabulary import IndexState
+from gitindex.base.worktree import Worktree
+from gitindex.refresh.log import Log
 from tests.support import Repo, runner_pids, wait_for
 
 pytestmark = pytest.mark.timeout(300)  # a loaded machine is slow, not wrong
@@ -38,7 +38,7 @@ def _settled(repo: Repo) -> None:
 
 def _start_runner(worktree: Worktree) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "-I", "-m", "gitindex.background", worktree.common_dir],
+        [sys.executable, "-I", "-m", "gitindex.refresh.background", worktree.common_dir],
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gitindex.lens import answering
-from gitindex.symbols import Wanted, list_symbols, outline
+from gitindex.query.symbols import Wanted, list_symbols, outline
+from gitindex.view.tree import answering
 from tests.indexers import Fake, index_semantically, refresh
 from tests.support import Repo
 from tests.test_semantic import RUN, A, fake, sem

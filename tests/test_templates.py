@@ -15,14 +15,14 @@ from pathlib import Path
 
 import pytest
 
-from gitindex import hooks
-from gitindex.aliases import install_aliases, uninstall_aliases
-from gitindex.face import create_store
-from gitindex.runner import Request, Runner
-from gitindex.shipped import shipped_folder
-from gitindex.spool import append_event
-from gitindex.templates import write_template
-from gitindex.words import IndexState
+from gitindex.base.shipped import shipped_folder
+from gitindex.base.vocabulary import IndexState
+from gitindex.install import hooks
+from gitindex.install.aliases import install_aliases, uninstall_aliases
+from gitindex.install.git_template import write_template
+from gitindex.refresh.public_files import create_store
+from gitindex.refresh.runner import Request, Runner
+from gitindex.refresh.spool import append_event
 from tests.support import TIMEOUT, Repo, stop_runners, wait_for
 from tests.test_install import SH, Case, set_hooks, snapshot
 

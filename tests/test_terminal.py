@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from gitindex import progress
-from gitindex.face import create_store
-from gitindex.terminal import wants_colour
-from gitindex.words import BuildKind
+from gitindex.base.vocabulary import BuildKind
+from gitindex.cli import progress
+from gitindex.cli.terminal import wants_colour
+from gitindex.refresh.public_files import create_store
 from tests.mcp_client import job_running
 from tests.support import TIMEOUT, Repo, wait_for
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitindex.tokens import (
+from gitindex.extract.terms import (
     MAX_REPEATS,
     MAX_TERM,
     decode_text,

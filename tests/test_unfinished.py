@@ -8,10 +8,10 @@ from collections.abc import Callable
 
 import pytest
 
-from gitindex import refresh
-from gitindex.errors import GitIndexError
-from gitindex.runner import Request, Runner
-from gitindex.words import IndexState
+from gitindex.base.errors import GitIndexError
+from gitindex.base.vocabulary import IndexState
+from gitindex.refresh import refresher as refresh
+from gitindex.refresh.runner import Request, Runner
 from tests.support import Repo
 
 

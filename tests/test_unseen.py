@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from gitindex import unseen
-from gitindex.aliases import install_aliases
+from gitindex.base.shipped import shipped_folder
+from gitindex.base.vocabulary import IndexState
+from gitindex.freshness import hidden_edits as unseen
 from gitindex.git.command import HARDENING
 from gitindex.git.interface import blob_id
-from gitindex.shipped import shipped_folder
-from gitindex.words import IndexState
+from gitindex.install.aliases import install_aliases
 from tests.support import Repo, wait_for
 
 NEW = "def another():\n    return 42\n"

@@ -10,7 +10,7 @@ import typing
 
 import pytest
 
-from gitindex import values
+from gitindex.base import lean as values
 
 
 class Plain(typing.NamedTuple):

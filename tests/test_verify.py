@@ -13,23 +13,23 @@ from typing import Any
 
 import pytest
 
-from gitindex import gc
-from gitindex.answer import Gated
-from gitindex.audit import audit
-from gitindex.errors import Exit, GitIndexError
+from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.runner_lock import RunnerLock
 from gitindex.extract.pool import Extractor
-from gitindex.face import create_store
-from gitindex.facts import FactsKey
 from gitindex.git.backend import open_repository
-from gitindex.lens import NOW, Ask, answering
-from gitindex.lexical import LexicalReader, LexicalWriter
-from gitindex.lock import RunnerLock
-from gitindex.rederive import derive_facts
-from gitindex.runner import Request, Runner
-from gitindex.spool import append_event
+from gitindex.languages.facts import FactsKey
+from gitindex.maintenance import gc
+from gitindex.maintenance.audit import audit
+from gitindex.maintenance.rederive import derive_facts
+from gitindex.maintenance.verify import verify
+from gitindex.refresh.public_files import create_store
+from gitindex.refresh.runner import Request, Runner
+from gitindex.refresh.spool import append_event
 from gitindex.store.connection import open_reader
+from gitindex.store.lexical import LexicalReader, LexicalWriter
 from gitindex.store.trigrams import stored_sums
-from gitindex.verify import verify
+from gitindex.view.snapshot import Gated
+from gitindex.view.tree import NOW, Ask, answering
 from tests.support import Repo
 
 PYTHON = '''"""Module."""

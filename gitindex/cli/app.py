@@ -11,9 +11,9 @@ from click.exceptions import NoArgsIsHelpError, UsageError
 from typer.core import TyperGroup
 
 from gitindex import __version__
-from gitindex.errors import Exit, GitIndexError
-from gitindex.lens import Ask
-from gitindex.terminal import paged
+from gitindex.base.errors import Exit, GitIndexError
+from gitindex.cli.terminal import paged
+from gitindex.view.tree import Ask
 
 _COMMANDS = (
     "install uninstall doctor index run wait status check jobs log search grep symbols outline refs"

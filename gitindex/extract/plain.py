@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from gitindex.base.vocabulary import FactsStatus
 from gitindex.extract.frames import Reply, Request
-from gitindex.facts import BlobFacts, encode_facts
-from gitindex.tokens import decode_text, lexical_text
-from gitindex.words import FactsStatus
+from gitindex.extract.terms import decode_text, lexical_text
+from gitindex.languages.facts import BlobFacts, encode_facts
 
 
 def plain_facts(request: Request, status: FactsStatus, reason: str = "") -> BlobFacts:

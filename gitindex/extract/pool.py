@@ -14,11 +14,11 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import IO, NamedTuple
 
-from gitindex.errors import GitIndexError
+from gitindex.base.errors import GitIndexError
 from gitindex.extract.frames import Reply, Request, pack, unpack
 from gitindex.extract.plain import quarantined
-from gitindex.facts import FactsKey
 from gitindex.git.command import clean_env
+from gitindex.languages.facts import FactsKey
 
 SECONDS_PER_BLOB = 10.0
 BATCH_BYTES = 1 << 19

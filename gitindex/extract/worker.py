@@ -7,12 +7,12 @@ import resource
 import sys
 import time
 
+from gitindex.base.vocabulary import FactsStatus
 from gitindex.extract.frames import Request, pack, unpack
 from gitindex.extract.plain import plain_facts
-from gitindex.facts import encode_facts
-from gitindex.syntax.extract import MAX_BYTES, extract_facts
-from gitindex.tokens import decode_text, lexical_text
-from gitindex.words import FactsStatus
+from gitindex.extract.terms import decode_text, lexical_text
+from gitindex.languages.facts import encode_facts
+from gitindex.languages.syntax.extract import MAX_BYTES, extract_facts
 
 MEMORY_BYTES = 2 << 30
 FAULT_VARIABLE = "GITINDEX_TEST_FAULT"
@@ -22,7 +22,7 @@ FAULT_VARIABLE = "GITINDEX_TEST_FAULT"
 def extract(request: Request) -> tuple[bytes, bytes, bytes]:
     """The reply to one request."""
     if request.question:
-        from gitindex.slicing.question import answer  # lazily: a refresh never asks
+        from gitindex.languages.slicing.question import answer  # lazily: a refresh never asks
 
         return answer(request.data, request.language, request.question), b"", b""
     text = decode_text(request.data)

@@ -7,9 +7,9 @@ import json
 from collections.abc import Callable
 from typing import NamedTuple
 
-from gitindex.errors import Exit, GitIndexError
+from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.worktree import safe_text
 from gitindex.filestate.world import World
-from gitindex.paths import safe_text
 
 REPEATED = frozenset({"multiple_definitions", "overload_set"})
 """Flags that are about some names of a file; all others are about the whole of it."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from gitindex.contexts import Context, ContextRouter, discover
-from gitindex.contexts.families import marks_of
+from gitindex.base.vocabulary import SkipReason
 from gitindex.filestate.core import CONFIG, Edge
 from gitindex.filestate.world import World
 from gitindex.git.command import read_blobs
-from gitindex.words import SkipReason
+from gitindex.semantic.contexts import Context, ContextRouter, discover
+from gitindex.semantic.contexts.families import marks_of
 
 _NO_FILES = (SkipReason.SYMLINK, SkipReason.SUBMODULE)
 

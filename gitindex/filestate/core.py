@@ -6,7 +6,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from gitindex.words import Certainty, Freshness
+from gitindex.base.vocabulary import Certainty, Freshness
 
 OPAQUE = (Freshness.DIRTY, Freshness.UNINDEXED)
 """What such a file depends on says nothing about those that depend on it: ask it again later."""

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
-from gitindex.facts import Import
 from gitindex.filestate.configs import Configurations
 from gitindex.filestate.core import TO_FILES, Edge, Known
 from gitindex.filestate.world import World
-from gitindex.resolve import Resolver
+from gitindex.languages.facts import Import
+from gitindex.languages.imports import Resolver
 from gitindex.store.blobs import CHUNK
 
 

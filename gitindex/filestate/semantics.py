@@ -8,8 +8,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from gitindex.filestate.core import CONFIG, REFERENCE, TOOL, UNKNOWN, Edge
-from gitindex.lens import Lens
 from gitindex.store.semantic import EdgeRow, FactsRow, edge_rows, facts_rows, has_facts
+from gitindex.view.tree import Lens
 
 SETTLED = frozenset({"unresolved_receiver", "star_import", "reexport_chain", "overload_set"})
 """What a grammar alone leaves open, and an indexer that knows the types does not."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gitindex.errors import Exit, GitIndexError
+from gitindex.base.errors import Exit, GitIndexError
 from gitindex.filestate.core import FileState, States
 from gitindex.filestate.graph import Graph
 from gitindex.filestate.world import World
-from gitindex.lens import Lens
-from gitindex.overlay import WORKTREE
+from gitindex.view.overlay import WORKTREE
+from gitindex.view.tree import Lens
 
 
 class FileStateService:

@@ -6,15 +6,15 @@ import os
 from collections.abc import Collection
 from typing import NamedTuple
 
-from gitindex.disk import Beneath
+from gitindex.base.confined_read import Beneath
+from gitindex.base.vocabulary import Certainty, FactsStatus, SkipReason
+from gitindex.extract.policy import MAX_PARSE_BYTES, MAX_TEXT_BYTES
 from gitindex.filestate.core import Known
 from gitindex.filestate.semantics import Semantics
 from gitindex.git.command import try_git
 from gitindex.git.interface import blob_id
-from gitindex.lens import Lens
-from gitindex.policy import MAX_PARSE_BYTES, MAX_TEXT_BYTES
 from gitindex.store import history
-from gitindex.words import Certainty, FactsStatus, SkipReason
+from gitindex.view.tree import Lens
 
 NO_FACTS = (FactsStatus.SKIPPED, FactsStatus.QUARANTINED)
 PATHS_AT_ONCE = 200

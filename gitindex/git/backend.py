@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import re
 
-from gitindex.atomic import read_small
-from gitindex.errors import Exit, GitIndexError
+from gitindex.base.atomic_file import read_small
+from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.worktree import Worktree, safe_text
+from gitindex.git.git_objects import GitCommandRepository
 from gitindex.git.interface import Repository
-from gitindex.git.plumbing import GitCommandRepository
-from gitindex.paths import Worktree, safe_text
 
 CHOICE = "GITINDEX_BACKEND"
 """Set to `git` or `pygit2` to force one; without it the repository decides."""
@@ -44,7 +44,7 @@ def _chosen_for(worktree: Worktree) -> Repository:
 
 
 def _through_libgit2(worktree: Worktree) -> Repository:
-    from gitindex.git.objects import Pygit2Repository  # lazily: pygit2 costs 100 ms
+    from gitindex.git.libgit2 import Pygit2Repository  # lazily: pygit2 costs 100 ms
 
     repository = Pygit2Repository(worktree)
     try:

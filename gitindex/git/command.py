@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 
-from gitindex.errors import GitIndexError
+from gitindex.base.errors import GitIndexError
+from gitindex.base.lean import NamedTuple
+from gitindex.base.worktree import Worktree, safe_text, worktree_at
 from gitindex.git.process import TIMEOUT_S, Result, Running, run_program
-from gitindex.git.shadow import SETTINGS, find_shadow
-from gitindex.paths import Worktree, safe_text, worktree_at
-from gitindex.values import NamedTuple
+from gitindex.git.shadow_index import SETTINGS, find_shadow
 
 HARDENING = (
     "--no-optional-locks",

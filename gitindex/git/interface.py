@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitindex.values import TYPE_CHECKING, NamedTuple
+from gitindex.base.lean import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,8 +6,8 @@ import os
 import select
 import time
 
-from gitindex.errors import GitIndexError
-from gitindex.values import TYPE_CHECKING, NamedTuple
+from gitindex.base.errors import GitIndexError
+from gitindex.base.lean import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

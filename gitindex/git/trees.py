@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from gitindex.errors import GitIndexError
+from gitindex.base.errors import GitIndexError
 from gitindex.git.interface import GITLINK, LINK, MAX_ENTRIES, Entry
 
 NO_TREE = ""

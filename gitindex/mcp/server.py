@@ -15,12 +15,12 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
 from gitindex import __version__
-from gitindex.mcp.desk import Desk, Operation, home_of
-from gitindex.mcp.door import Answer, Tool, call, render
-from gitindex.mcp.schema import input_schema
-from gitindex.mcp.tools import BY_NAME, INSTRUCTIONS, TOOLS
-from gitindex.refusals import refusal
-from gitindex.registry import Registry, state_folder
+from gitindex.base.refusals import refusal
+from gitindex.mcp.arguments import input_schema
+from gitindex.mcp.dispatch import Answer, Tool, call, render
+from gitindex.mcp.registry import Registry, state_folder
+from gitindex.mcp.server_state import Desk, Operation, home_of
+from gitindex.mcp.tool_table import BY_NAME, INSTRUCTIONS, TOOLS
 
 THREADS = 4
 CALL_SECONDS = 120.0

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import count
 from typing import Any, NamedTuple
 
-from gitindex.facts import BlobFacts, FactsKey, Import, Symbol, decode_facts, encode_facts
-from gitindex.postings import Postings, join_postings
+from gitindex.base.vocabulary import FactsStatus
+from gitindex.languages.facts import BlobFacts, FactsKey, Import, Symbol, decode_facts, encode_facts
+from gitindex.languages.postings import Postings, join_postings
 from gitindex.store.connection import Database
-from gitindex.words import FactsStatus
 
 CHUNK = 400
 """Values bound in one statement."""

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from gitindex.errors import CorruptStore, StoreBusy, StoreError
-from gitindex.paths import safe_text
+from gitindex.base.errors import CorruptStore, StoreBusy, StoreError
+from gitindex.base.worktree import safe_text
 from gitindex.store.migrations import CURRENT, MIGRATIONS, migrate, schema
 
 BUSY_SECONDS = 60.0

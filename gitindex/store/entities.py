@@ -10,11 +10,11 @@ import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
+from gitindex.extract.terms import decode_text
 from gitindex.store.connection import Database
-from gitindex.tokens import decode_text
 
 if TYPE_CHECKING:
-    from gitindex.frontmatter import FrontMatter
+    from gitindex.extract.frontmatter import FrontMatter
 
 LANGUAGES = ("markdown", "text")
 """Languages a document may have; its name decides whether it is one."""
@@ -54,7 +54,9 @@ def front_matter_of(language: str, data: bytes) -> FrontMatter | None:
     """The front matter of a blob's bytes, read as one language."""
     if language not in LANGUAGES:
         return None
-    from gitindex.frontmatter import read_front_matter  # lazily: most commits have no document
+    from gitindex.extract.frontmatter import (
+        read_front_matter,  # lazily: most commits have no document
+    )
 
     return read_front_matter(decode_text(data[:HEAD_BYTES]), language)
 
@@ -94,7 +96,7 @@ def row_of(front: FrontMatter) -> tuple[str, str, str, str]:
 
 def tag_word(topic: str) -> str:
     """The word that a topic is looked up by."""
-    from gitindex.frontmatter import same_topic
+    from gitindex.extract.frontmatter import same_topic
 
     return "x" + same_topic(topic).encode("utf-8", "replace").hex()
 
@@ -122,7 +124,7 @@ def matches(front: FrontMatter | None, wanted: Filter) -> bool:
     """The same for front matter that is in no table."""
     if front is None:
         return wanted == Filter()
-    from gitindex.frontmatter import same_topic
+    from gitindex.extract.frontmatter import same_topic
 
     held = {same_topic(topic) for topic in front.topics}
     day = front.created_at[:10]

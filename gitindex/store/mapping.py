@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
+from gitindex.base.vocabulary import SkipReason
 from gitindex.git.interface import Head
 from gitindex.store.blobs import CHUNK
 from gitindex.store.connection import Database
-from gitindex.words import SkipReason
 
 
 class Published(NamedTuple):

@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from gitindex.words import Relation
+from gitindex.base.vocabulary import Relation
 
 NOWHERE = (1 << 28) - 1
 """Enclosing ordinal of a place at module level."""

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
+from gitindex.base.vocabulary import Relation
 from gitindex.store.blobs import CHUNK
 from gitindex.store.places import NOWHERE, Place, unpack_places
-from gitindex.words import Relation
 
 Rows = Callable[..., list[Any]]
 

@@ -8,8 +8,8 @@ import time
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from gitindex.facts import Use
-from gitindex.facts import unpack_places as unpack_names
+from gitindex.languages.facts import Use
+from gitindex.languages.facts import unpack_places as unpack_names
 from gitindex.store.blobs import CHUNK
 from gitindex.store.connection import Database
 from gitindex.store.places import Dependency, FileFacts

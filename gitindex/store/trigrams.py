@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from gitindex.literals import Clause, fold, plain_bytes
+from gitindex.extract.trigrams import Clause, fold, plain_bytes
 from gitindex.store.connection import Database
 
 TABLE = "trigrams"

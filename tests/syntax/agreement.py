@@ -15,10 +15,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from gitindex.languages import language_of
-from gitindex.syntax.extract import extract_facts
-from gitindex.syntax.kinds import FUNCTIONS
-from gitindex.words import FactsStatus
+from gitindex.base.vocabulary import FactsStatus
+from gitindex.languages.syntax.extract import extract_facts
+from gitindex.languages.syntax.kinds import FUNCTIONS
+from gitindex.languages.table import language_of
 from tests.syntax.explanations import Definition, explain, is_covered
 
 MAX_BYTES = 300_000

@@ -1,7 +1,7 @@
 """Fields that Python's `__init__` sets on its object."""
 
-from gitindex.facts import Use, unpack_places
-from gitindex.syntax.extract import extract_facts
+from gitindex.languages.facts import Use, unpack_places
+from gitindex.languages.syntax.extract import extract_facts
 
 TEXT = b'''\
 class Shape:

@@ -5,9 +5,9 @@ import random
 
 import pytest
 
-from gitindex.facts import NO_SYMBOL, decode_facts, encode_facts, unpack_places
-from gitindex.languages import LANGUAGES, language_of
-from gitindex.syntax.extract import extract_facts
+from gitindex.languages.facts import NO_SYMBOL, decode_facts, encode_facts, unpack_places
+from gitindex.languages.syntax.extract import extract_facts
+from gitindex.languages.table import LANGUAGES, language_of
 from tests.syntax.test_fixtures import SAMPLES, read
 
 ROUNDS = int(os.environ.get("GITINDEX_FUZZ", "12"))

@@ -4,10 +4,10 @@ import time
 
 import pytest
 
-from gitindex.facts import decode_facts, encode_facts
-from gitindex.languages import LANGUAGES
-from gitindex.syntax.extract import MAX_BYTES, extract_facts
-from gitindex.words import FactsStatus
+from gitindex.base.vocabulary import FactsStatus
+from gitindex.languages.facts import decode_facts, encode_facts
+from gitindex.languages.syntax.extract import MAX_BYTES, extract_facts
+from gitindex.languages.table import LANGUAGES
 
 DEEP = 100_000
 

@@ -4,10 +4,10 @@ import codecs
 
 import pytest
 
-from gitindex.facts import Use, unpack_places
-from gitindex.syntax.extract import extract_facts
-from gitindex.syntax.source import read_source, readable
-from gitindex.words import FactsStatus
+from gitindex.base.vocabulary import FactsStatus
+from gitindex.languages.facts import Use, unpack_places
+from gitindex.languages.syntax.extract import extract_facts
+from gitindex.languages.syntax.source import read_source, readable
 
 KOTLIN = (
     b"onvert(f: (T) -> R): R {\n        fun nested() = 1\n     ed()])\n  \xff\xff\xff  }\n\n"

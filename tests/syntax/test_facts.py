@@ -2,8 +2,8 @@
 
 import pytest
 
-from gitindex.facts import NO_SYMBOL, Use, decode_facts, encode_facts, unpack_places
-from gitindex.syntax.extract import extract_facts
+from gitindex.languages.facts import NO_SYMBOL, Use, decode_facts, encode_facts, unpack_places
+from gitindex.languages.syntax.extract import extract_facts
 
 PYTHON = b'''\
 """Module."""

@@ -4,10 +4,10 @@ import os
 
 import pytest
 
-from gitindex.facts import BlobFacts, Use, decode_facts, encode_facts, unpack_places
-from gitindex.languages import LANGUAGES, language_of
-from gitindex.syntax.extract import extract_facts
-from gitindex.words import FactsStatus
+from gitindex.base.vocabulary import FactsStatus
+from gitindex.languages.facts import BlobFacts, Use, decode_facts, encode_facts, unpack_places
+from gitindex.languages.syntax.extract import extract_facts
+from gitindex.languages.table import LANGUAGES, language_of
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "fixtures", "syntax")
 SAMPLES = sorted(name for name in os.listdir(FOLDER) if not name.endswith(".facts"))

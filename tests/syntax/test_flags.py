@@ -2,7 +2,7 @@
 
 import pytest
 
-from gitindex.syntax.extract import extract_facts
+from gitindex.languages.syntax.extract import extract_facts
 
 PYTHON = {
     "multiple_definitions": ("def f(): 1\ndef f(): 2\n", "def f(): 1\nclass A:\n def f(self): 2\n"),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gitindex.syntax.extract import extract_facts
+from gitindex.languages.syntax.extract import extract_facts
 
 PYTHON = '''\
 """Module."""

@@ -2,10 +2,10 @@
 
 import pytest
 
-from gitindex.facts import Use, unpack_places
-from gitindex.syntax.extract import extract_facts
-from gitindex.syntax.macros import mask_macros
-from gitindex.words import FactsStatus
+from gitindex.base.vocabulary import FactsStatus
+from gitindex.languages.facts import Use, unpack_places
+from gitindex.languages.syntax.extract import extract_facts
+from gitindex.languages.syntax.macros import mask_macros
 
 HIDDEN = {
     "class": (b"class API_EXPORT Shape : Base {\n  int x;\n};\n", "API_EXPORT", "Shape"),

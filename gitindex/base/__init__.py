@@ -1,0 +1,1 @@
+"""Vocabulary, errors and files. Imports nothing else of gitindex."""

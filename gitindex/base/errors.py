@@ -1,0 +1,60 @@
+"""The one error users see: a line, a hint, an exit code. Adapters translate into it."""
+
+from gitindex.base.lean import IntEnum
+
+
+class Exit(IntEnum):
+    """Exit codes of every command (contract)."""
+
+    OK = 0  # fresh; found
+    NO = 1  # stale or rebuilding; nothing found
+    USAGE = 2
+    GATED = 3  # not indexed, requires reindex, not ready
+    ERROR = 4
+
+
+_STATUSES = {Exit.USAGE: "invalid_request", Exit.NO: "not_found", Exit.GATED: "unsupported"}
+
+
+class GitIndexError(Exception):
+    """A failure with a message for people, a hint how to mend it, and an exit code."""
+
+    def __init__(self, message: str, hint: str = "", code: Exit = Exit.ERROR) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.code = code
+
+    @property
+    def status(self) -> str:
+        """What a structured answer calls it."""
+        return _STATUSES.get(self.code, "error")
+
+
+class NotIndexed(GitIndexError):
+    """There is no store to ask."""
+
+    status = "not_indexed"
+
+    def __init__(self) -> None:
+        super().__init__("not indexed", "run `gitindex index`", Exit.GATED)
+
+
+class StoreError(GitIndexError):
+    """The store could not be read or written; nothing in it was changed."""
+
+
+class StoreBusy(StoreError):
+    """Another process holds the store longer than we wait."""
+
+
+class CorruptStore(StoreError):
+    """The store is proven damaged: only a rebuild mends it."""
+
+
+class ObjectMissing(GitIndexError):
+    """Git does not have an object here (partial clone, pruned); never fetched."""
+
+
+class StoreReplaced(Exception):
+    """The store's files are not those we opened: the repository was moved, deleted or restored."""

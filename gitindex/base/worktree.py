@@ -1,0 +1,204 @@
+"""Where things live: roots, git directories, the store's files. Reads the disk, never runs git."""
+
+from __future__ import annotations
+
+import os
+
+from gitindex.base.atomic_file import read_small
+from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.lean import NamedTuple
+
+LLMC = ".llmc"
+"""The public face of one worktree."""
+
+
+class Worktree(NamedTuple):
+    """One checkout: its root, its own git directory, and the one it shares with its siblings."""
+
+    root: str
+    git_dir: str
+    common_dir: str
+    id: str  # "main", or "wt-<name git gave the linked worktree>"
+
+    @property
+    def store(self) -> str:
+        return os.path.join(self.common_dir, "gitindex")
+
+    @property
+    def llmc(self) -> str:
+        return os.path.join(self.root, LLMC)
+
+    @property
+    def marker(self) -> str:
+        return os.path.join(self.llmc, "completion_marker.json")
+
+    @property
+    def stale_status(self) -> str:
+        """Rendered in advance, so that a hook marks the status stale by one rename."""
+        return os.path.join(self.llmc, "stale_status.json")
+
+    @property
+    def database(self) -> str:
+        return os.path.join(self.store, "facts.db")
+
+    @property
+    def lexical(self) -> str:
+        return os.path.join(self.store, "lexical")
+
+    @property
+    def lock(self) -> str:
+        return os.path.join(self.store, "runner.lock")
+
+    @property
+    def spool(self) -> str:
+        """Events of this worktree that no runner has taken; one appended line each."""
+        return os.path.join(self.store, "spool", self.id)
+
+    @property
+    def taken(self) -> str:
+        """Events that a runner took and whose refresh is not finished."""
+        return os.path.join(self.store, "taken", self.id)
+
+    @property
+    def progress(self) -> str:
+        """Phase and percentage of a running job; counts only while the lock is held."""
+        return os.path.join(self.store, "progress", self.id)
+
+    @property
+    def failure(self) -> str:
+        """Why the last attempt failed; removed by the next success."""
+        return os.path.join(self.store, "failure", self.id)
+
+    @property
+    def stamp(self) -> str:
+        """Run id of what the store has published: a marker without its store proves nothing."""
+        return os.path.join(self.store, "published", self.id)
+
+    @property
+    def shadow(self) -> str:
+        """Of which index the runner has made a copy for readers, and which file that is."""
+        return os.path.join(self.store, "shadow", self.id)
+
+
+STORE_FOLDERS = ("spool", "taken", "progress", "failure", "published", "shadow")
+
+
+def canonical_root(path: str) -> str:
+    """Identity of a codebase: realpath where possible, normalised, no trailing separator."""
+    return os.path.normpath(os.path.realpath(path))
+
+
+def normalize_rel_path(path: str) -> str:
+    """A repository-relative key with forward slashes; refuses to leave the repository."""
+    text = path.replace("\\", "/")
+    parts = [part for part in text.split("/") if part not in ("", ".")]
+    if text.startswith("/") or (parts and parts[0][1:2] == ":" and parts[0][0].isalpha()):
+        raise GitIndexError(f"not a relative path: {safe_text(path)}", code=Exit.USAGE)
+    if ".." in parts:
+        raise GitIndexError(f"path leaves the repository: {safe_text(path)}", code=Exit.USAGE)
+    if "\0" in text:
+        raise GitIndexError("path contains a NUL byte", code=Exit.USAGE)
+    return "/".join(parts)
+
+
+def inside_root(root: str, start: str, file: str) -> str:
+    """A file's path below the root, by its words alone: links are refused later, not followed."""
+    named = os.path.normpath(os.path.join(os.path.realpath(start), file))
+    above = named
+    outermost = ""
+    while above != os.path.dirname(above):
+        above = os.path.dirname(above)
+        if os.path.realpath(above) == root:
+            outermost = above
+    if not outermost:
+        raise GitIndexError(f"outside the repository: {safe_text(file)}", code=Exit.USAGE)
+    return os.path.relpath(named, outermost)
+
+
+def find_worktree(start: str) -> Worktree:
+    """The worktree that contains `start`; a nested bare repository is never discovered."""
+    here = canonical_root(start)
+    folder = here
+    while True:
+        if os.path.lexists(os.path.join(folder, ".git")):
+            return worktree_at(folder)
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            raise _no_repository(here)
+        folder = parent
+
+
+def worktree_at(root: str) -> Worktree:
+    """The worktree whose root is exactly `root`."""
+    dot_git = os.path.join(root, ".git")
+    git_dir = dot_git if os.path.isdir(dot_git) else _linked_git_dir(root, dot_git)
+    shared = _pointer(os.path.join(git_dir, "commondir"))
+    common = os.path.normpath(os.path.join(git_dir, shared)) if shared else git_dir
+    if not os.path.isfile(os.path.join(common, "config")):
+        raise GitIndexError(
+            f"not a usable git repository: {safe_text(root)}", "check it with `git fsck`"
+        )
+    worktree_id = f"wt-{os.path.basename(git_dir)}" if shared else "main"
+    return Worktree(root, git_dir, canonical_root(common), worktree_id)
+
+
+def _linked_git_dir(root: str, dot_git: str) -> str:
+    text = _pointer(dot_git)
+    if not text.startswith("gitdir: "):
+        raise GitIndexError(
+            f"unreadable .git file in {safe_text(root)}", "check it with `git fsck`"
+        )
+    return os.path.normpath(os.path.join(root, text.removeprefix("gitdir: ")))
+
+
+def _pointer(path: str) -> str:
+    try:
+        data = read_small(path, 1 << 16)
+    except OSError as error:
+        raise GitIndexError(f"cannot read {safe_text(path)}: {error.strerror}") from error
+    return os.fsdecode(data or b"").removesuffix("\n")
+
+
+def _no_repository(here: str) -> GitIndexError:
+    bare = all(os.path.exists(os.path.join(here, name)) for name in ("HEAD", "objects", "refs"))
+    if bare:
+        return GitIndexError(
+            f"bare repository, nothing to index: {safe_text(here)}", "run it in a work tree"
+        )
+    return GitIndexError(
+        f"not inside a git repository: {safe_text(here)}", "run it in a work tree, or `git init`"
+    )
+
+
+def safe_text(text: str | bytes, keep: str = "") -> str:
+    """Repository text made safe for a terminal: controls, bidi marks and bad bytes escaped."""
+    if isinstance(text, bytes):
+        text = text.decode("utf-8", "surrogateescape")
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(c if c in keep or _harmless(c) else _escape(c) for c in text)
+
+
+def path_fields(path: bytes) -> dict[str, str]:
+    """A path in an answer: escaped to be shown, and its very bytes where they are not UTF-8."""
+    fields = {"path": safe_text(path)}
+    try:
+        path.decode()
+    except UnicodeDecodeError:
+        from base64 import b64encode
+
+        fields["pathBytes"] = b64encode(path).decode()
+    return fields
+
+
+def _harmless(char: str) -> bool:
+    return char.isprintable() and not "\u2066" <= char <= "\u2069"
+
+
+def _escape(char: str) -> str:
+    code = ord(char)
+    if 0xDC80 <= code <= 0xDCFF:
+        return f"\\x{code - 0xDC00:02x}"
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

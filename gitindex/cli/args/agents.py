@@ -1,0 +1,54 @@
+"""Commands for agents: the MCP server and its set-up."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from gitindex.cli.app import Path, among, app, leave
+
+mcp = typer.Typer(help="The MCP server, for agents.", invoke_without_command=True)
+app.add_typer(mcp, name="mcp")
+
+
+@mcp.callback()
+def serve(context: typer.Context, path: Path = ".") -> None:
+    """Serve agents over stdin and stdout (MCP)."""
+    if context.invoked_subcommand is None:
+        from gitindex.cli.verbs import agents as commands
+
+        commands.check_extra()
+        commands.greet_people()
+        from gitindex.mcp.server import serve_stdio
+
+        leave(serve_stdio(path))
+
+
+@mcp.command("install")
+def install_client(
+    client: Annotated[
+        str,
+        typer.Option(
+            "--client",
+            help="claude, cursor, vscode, codex, or print.",
+            autocompletion=among("claude", "cursor", "vscode", "codex", "print"),
+        ),
+    ],
+    path: Path = ".",
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would be written, and write nothing.")
+    ] = False,
+) -> None:
+    """Add the server to a client's configuration; the file as it was is kept beside it."""
+    from gitindex.cli.verbs import agents as commands
+
+    leave(commands.install_client(client, path, dry_run))
+
+
+@app.command("agents-md")
+def agents_md() -> None:
+    """Print a short section for AGENTS.md or CLAUDE.md."""
+    from gitindex.cli.verbs import agents as commands
+
+    leave(commands.agents_md())

@@ -1,0 +1,40 @@
+"""Commands about documents."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from gitindex.cli.app import At, Json, Path, Staged, app, asked, leave
+
+
+@app.command()
+def docs(
+    query: Annotated[
+        str, typer.Argument(help="Words that a document must contain, in any case.")
+    ] = "",
+    path: Path = ".",
+    tags: Annotated[
+        list[str] | None, typer.Option("--tag", "-t", help="A topic it must have; repeat for more.")
+    ] = None,
+    date_from: Annotated[
+        str, typer.Option("--from", help="Dated this day or later: YYYY-MM-DD.")
+    ] = "",
+    date_to: Annotated[
+        str, typer.Option("--to", help="Dated this day or earlier: YYYY-MM-DD.")
+    ] = "",
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=1, max=1000, help="Documents at most.")
+    ] = 20,
+    at: At = "",
+    staged: Staged = False,
+    as_json: Json = False,
+) -> None:
+    """Markdown, reStructuredText and AsciiDoc by topic, day and text."""
+    from gitindex.cli.verbs.docs import docs as find
+    from gitindex.query.documents import Wanted
+    from gitindex.store.entities import Filter
+
+    wanted = Wanted(query, Filter(tuple(tags or ()), date_from, date_to), limit)
+    leave(find(wanted, path, asked(at, staged), as_json))

@@ -1,0 +1,157 @@
+"""`gitindex refs`, `callers`, `callees`, `graph`, `impact`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from gitindex.base.vocabulary import Direction, Role
+from gitindex.cli.app import At, Json, Path, Staged, among, app, asked, leave
+
+FORMATS = ("text", "json", "dot", "mermaid", "svg")
+
+Symbol = Annotated[
+    str, typer.Argument(help="A name, a qualified name, FILE:LINE, a node's id, or a file.")
+]
+Depth = Annotated[int, typer.Option("--depth", "-d", min=1, max=10, help="Steps to follow.")]
+Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=2000, help="Nodes at most.")]
+NoteLimit = Annotated[int, typer.Option("--note-limit", min=0, max=2000, help="Notes at most.")]
+
+
+@app.command()
+def refs(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME|FILE:LINE:COL", help="A name, or a place of it.")
+    ],
+    path: Path = ".",
+    role: Annotated[
+        str,
+        typer.Option(
+            "--role", help="Only reference or import.", autocompletion=among("reference", "import")
+        ),
+    ] = "",
+    below: Annotated[
+        str, typer.Option("--path", help="Only in this file or folder of the tree.")
+    ] = "",
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=1, max=1000, help="References at most.")
+    ] = 100,
+    at: At = "",
+    staged: Staged = False,
+    as_json: Json = False,
+) -> None:
+    """Where a symbol is used, and whether that is all."""
+    from gitindex.cli.verbs import graph as commands
+    from gitindex.query.references import Wanted
+
+    if role and role not in (Role.REFERENCE, Role.IMPORT):
+        raise typer.BadParameter("reference or import", param_hint="--role")
+    wanted = Wanted(name, role, below, limit)
+    leave(commands.refs(wanted, path, asked(at, staged), as_json))
+
+
+@app.command()
+def callers(
+    symbol: Symbol,
+    path: Path = ".",
+    depth: Depth = 1,
+    limit: Limit = 100,
+    note_limit: NoteLimit = 50,
+    at: At = "",
+    staged: Staged = False,
+    as_json: Json = False,
+) -> None:
+    """Who calls a symbol."""
+    form = "json" if as_json else "text"
+    _graph(Direction.CALLERS, symbol, path, (depth, limit, note_limit), at, staged, form)
+
+
+@app.command()
+def callees(
+    symbol: Symbol,
+    path: Path = ".",
+    depth: Depth = 1,
+    limit: Limit = 100,
+    note_limit: NoteLimit = 50,
+    at: At = "",
+    staged: Staged = False,
+    as_json: Json = False,
+) -> None:
+    """What a symbol calls."""
+    form = "json" if as_json else "text"
+    _graph(Direction.CALLEES, symbol, path, (depth, limit, note_limit), at, staged, form)
+
+
+@app.command()
+def graph(
+    symbol: Symbol,
+    path: Path = ".",
+    direction: Annotated[
+        str, typer.Option("--direction", help="callers, callees or both.")
+    ] = "both",
+    depth: Depth = 1,
+    limit: Limit = 100,
+    note_limit: NoteLimit = 50,
+    form: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            "-f",
+            help="text, json, dot, mermaid or svg.",
+            autocompletion=among(*FORMATS),
+        ),
+    ] = "text",
+    at: At = "",
+    staged: Staged = False,
+    as_json: Json = False,
+) -> None:
+    """The calls around a symbol, or the imports around a file."""
+    if direction not in list(Direction):
+        raise typer.BadParameter("callers, callees or both", param_hint="--direction")
+    if form not in FORMATS:
+        raise typer.BadParameter(f"one of {', '.join(FORMATS)}", param_hint="--format")
+    form = "json" if as_json else form
+    _graph(Direction(direction), symbol, path, (depth, limit, note_limit), at, staged, form)
+
+
+def _graph(
+    direction: Direction, symbol: str, path: str, bounds: tuple[int, int, int],
+    at: str, staged: bool, form: str,
+) -> None:  # fmt: skip
+    from gitindex.cli.verbs import graph as commands
+    from gitindex.query.callgraph.answer import Wanted
+
+    leave(commands.graph(Wanted(symbol, direction, *bounds), path, asked(at, staged), form))
+
+
+@app.command()
+def impact(
+    between: Annotated[
+        str, typer.Argument(metavar="[A..B]", help="Two commits; HEAD and the disk if left out.")
+    ] = "",
+    path: Path = ".",
+    staged: Annotated[
+        bool, typer.Option("--staged", help="Of what is staged, against HEAD.")
+    ] = False,
+    dangling: Annotated[
+        bool, typer.Option("--dangling", help="References left behind; exit 1 if any.")
+    ] = False,
+    tests: Annotated[
+        bool, typer.Option("--tests", help="Test files that reach the change.")
+    ] = False,
+    depth: Depth = 2,
+    as_json: Json = False,
+) -> None:
+    """What a change reaches: symbols, files and tests."""
+    from gitindex.cli.verbs import graph as commands
+
+    if dangling and tests:
+        raise typer.BadParameter("--dangling and --tests exclude each other")
+    if dangling or tests:
+        leave(
+            (commands.dangling if dangling else commands.reached_tests)(
+                between, staged, path, as_json
+            )
+        )
+    leave(commands.impact(between, staged, path, depth, as_json))

@@ -1,0 +1,174 @@
+"""Commands that set up, run and show the index."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import Annotated
+
+import typer
+
+from gitindex.cli.app import Json, Path, app, leave
+from gitindex.cli.verbs import indexing as commands
+from gitindex.freshness.report import show_status
+
+Global = Annotated[
+    bool, typer.Option("--global", help="For all repositories of this user that are opted in.")
+]
+
+
+@app.command()
+def install(
+    path: Path = ".",
+    mode: Annotated[
+        str, typer.Option(help="auto, config (git 2.54 and later) or hooks (hook files).")
+    ] = "auto",
+    everywhere: Global = False,
+) -> None:
+    """Install the git hooks and start the first index. Exit 1: something is to be added by hand."""
+    leave(commands.install(path, mode, everywhere))
+
+
+@app.command()
+def uninstall(path: Path = ".", everywhere: Global = False) -> None:
+    """Remove the git hooks, byte for byte; the index stays."""
+    leave(commands.uninstall(path, everywhere))
+
+
+@app.command(context_settings={"ignore_unknown_options": True})
+def hook(
+    event: Annotated[str, typer.Argument(help="The hook's name; `auto` under pre-commit.")],
+    args: Annotated[list[str] | None, typer.Argument(help="The hook's arguments.")] = None,
+) -> None:
+    """Note that HEAD may have moved, as an installed hook does. Silent; always succeeds."""
+    from gitindex.install.event import note_event
+
+    leave(note_event(event, args or []))
+
+
+@app.command()
+def template(
+    folder: Annotated[str, typer.Argument(help="Where to write the template directory.")],
+) -> None:
+    """Write a git template directory: new clones index themselves. For `init.templateDir`."""
+    leave(commands.template(folder))
+
+
+aliases = typer.Typer(help="`git fresh` and `git idx` for this user.", no_args_is_help=True)
+app.add_typer(aliases, name="aliases")
+
+
+@aliases.command("install")
+def install_aliases() -> None:
+    """Define the aliases whose names are free. Exit 1: a name was taken."""
+    leave(commands.install_aliases())
+
+
+@aliases.command("uninstall")
+def uninstall_aliases() -> None:
+    """Remove the aliases."""
+    leave(commands.uninstall_aliases())
+
+
+@app.command()
+def doctor(
+    path: Path = ".",
+    as_json: Json = False,
+    trial: Annotated[
+        bool, typer.Option(help="Commit in a scratch worktree, and see the event arrive.")
+    ] = True,
+) -> None:
+    """Say what is installed, what is wrong, and how to mend it. Exit 0 or 4."""
+    from gitindex.maintenance.doctor import examine
+
+    leave(examine(path, as_json, trial))
+
+
+@app.command()
+def index(
+    path: Path = ".",
+    force: Annotated[
+        bool, typer.Option("--force", help="Extract everything again; rebuild a damaged store.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Build or refresh the index now, then print its status."""
+    leave(commands.index(path, force, as_json))
+
+
+@app.command()
+def run(
+    path: Path = ".",
+    once: Annotated[
+        bool, typer.Option("--once", help="Work until nothing waits (the default).")
+    ] = False,
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Linger for more events before leaving.")
+    ] = False,
+) -> None:
+    """Be the runner: process queued refreshes."""
+    if once and wait:
+        raise typer.BadParameter("--once and --wait exclude each other")
+    leave(commands.run(path, wait))
+
+
+@app.command()
+def wait(
+    path: Path = ".",
+    timeout: Annotated[
+        float, typer.Option("--timeout", min=0.0, help="Seconds to wait at most.")
+    ] = 60.0,
+    as_json: Json = False,
+) -> None:
+    """Wait until HEAD is indexed; works itself if nobody does."""
+    if not isfinite(timeout):
+        raise typer.BadParameter("a number of seconds", param_hint="--timeout")
+    leave(commands.wait(path, timeout, as_json))
+
+
+@app.command()
+def status(
+    path: Path = ".",
+    as_json: Json = False,
+    short: Annotated[bool, typer.Option("--short", help="Print one word, for a prompt.")] = False,
+    skipped: Annotated[
+        bool, typer.Option("--skipped", help="List tracked paths that are not indexed, and why.")
+    ] = False,
+) -> None:
+    """Is the index current?
+
+    Exit 0 fresh, 1 stale or rebuilding, 3 not indexed, 4 error.
+    """
+    if skipped:
+        leave(commands.skipped(path, as_json))
+    leave(show_status("json" if as_json else "short" if short else "text", path))
+
+
+@app.command()
+def check(path: Path = ".", as_json: Json = False) -> None:
+    """The same as `status --short`, for scripts and CI."""
+    status(path, as_json, short=True)
+
+
+@app.command()
+def jobs(
+    path: Path = ".",
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Jobs at most.")] = 20,
+    as_json: Json = False,
+) -> None:
+    """The refresh queue and its history."""
+    leave(commands.jobs(path, limit, as_json))
+
+
+@app.command()
+def log(
+    path: Path = ".",
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Lines at most.")] = 40,
+) -> None:
+    """The last lines of the store's log."""
+    leave(commands.log(path, limit))
+
+
+@app.command()
+def config(path: Path = ".", as_json: Json = False) -> None:
+    """The settings in force. Set them with `git config gitindex.NAME VALUE`."""
+    leave(commands.config(path, as_json))

@@ -1,0 +1,149 @@
+"""Commands that ask the index."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from gitindex.base.vocabulary import Place
+from gitindex.cli.app import At, Json, Path, Staged, among, app, asked, leave
+from gitindex.cli.verbs import questions as commands
+from gitindex.cli.verbs import search as finding
+from gitindex.languages.table import BY_NAME
+from gitindex.query.export import FORMATS
+from gitindex.query.search.query_text import KINDS, read_filters
+from gitindex.query.symbols import Wanted
+
+Many = list[str]
+KIND = among(*sorted(KINDS))
+
+
+@app.command()
+def search(
+    query: Annotated[Many, typer.Argument(help="Any text: words, names, a path, a pasted line.")],
+    path: Path = ".",
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=1, max=200, help="Results at most.")
+    ] = 10,
+    lang: Annotated[
+        Many,
+        typer.Option(
+            "--lang", help="Only this language (lang:).", autocompletion=among(*sorted(BY_NAME))
+        ),
+    ] = [],  # noqa: B006
+    below: Annotated[Many, typer.Option("--path", help="Only paths with this (path:).")] = [],  # noqa: B006
+    not_below: Annotated[
+        Many, typer.Option("--not-path", help="No paths with this (-path:).")
+    ] = [],  # noqa: B006
+    kind: Annotated[
+        Many,
+        typer.Option("--kind", help="Only definitions of a kind (kind:).", autocompletion=KIND),
+    ] = [],  # noqa: B006
+    must: Annotated[Many, typer.Option("--must", help="With this word (must:).")] = [],  # noqa: B006
+    exclude: Annotated[Many, typer.Option("--exclude", help="Without this word (exclude:).")] = [],  # noqa: B006
+    place: Annotated[
+        Many,
+        typer.Option("--in", help="code, tests or docs (in:).", autocompletion=among(*Place)),
+    ] = [],  # noqa: B006
+    recent: Annotated[bool, typer.Option("--recent", help="Recently changed first.")] = False,
+    at: At = "",
+    staged: Staged = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Refuse to answer while a job runs.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Search the index: best places first, with proof."""
+    flags = {"lang": lang, "path": below, "-path": not_below, "kind": kind, "must": must,
+             "exclude": exclude, "in": place}  # fmt: skip
+    wish = finding.Wish(limit, read_filters(flags), recent)
+    leave(finding.find(" ".join(query), path, wish, asked(at, staged, strict), as_json))
+
+
+@app.command()
+def symbols(
+    name: Annotated[str, typer.Argument(help="A name, or a qualified name; all if left out.")] = "",
+    path: Path = ".",
+    below: Annotated[
+        str, typer.Option("--path", help="Only in this file or folder of the tree.")
+    ] = "",
+    kind: Annotated[
+        str,
+        typer.Option(
+            "--kind", help="Only this kind: function, class, method, …", autocompletion=KIND
+        ),
+    ] = "",
+    file: Annotated[
+        str, typer.Option("--file", help="Look at this file on disk instead, indexed or not.")
+    ] = "",
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=1, max=1000, help="Symbols at most.")
+    ] = 50,
+    at: At = "",
+    staged: Staged = False,
+    as_json: Json = False,
+) -> None:
+    """Definitions by name, path and kind."""
+    if file:
+        leave(commands.symbols_of_file(file, as_json))
+    leave(commands.symbols(Wanted(name, below, kind, limit), path, asked(at, staged), as_json))
+
+
+@app.command()
+def outline(
+    file: Annotated[str, typer.Argument(help="A file of the tree.")],
+    path: Path = ".",
+    at: At = "",
+    staged: Staged = False,
+    as_json: Json = False,
+) -> None:
+    """All definitions of one file, in its order."""
+    leave(commands.outline(file, path, asked(at, staged), as_json))
+
+
+@app.command()
+def read(
+    place: Annotated[str, typer.Argument(metavar="FILE[:A[-B]]", help="A file, and its lines.")],
+    path: Path = ".",
+    outlined: Annotated[
+        bool, typer.Option("--outline", help="Say which definition starts where.")
+    ] = False,
+    at: At = "",
+    staged: Staged = False,
+    as_json: Json = False,
+) -> None:
+    """Lines of one file of the tree, as it is now or at any commit."""
+    leave(commands.read(place, path, asked(at, staged), outlined, as_json))
+
+
+@app.command("slice")
+def slice_(
+    place: Annotated[str, typer.Argument(metavar="FILE:LINE[:COL]", help="A line, or a variable.")],
+    path: Path = ".",
+    forward: Annotated[
+        bool, typer.Option("--forward", help="What it influences, not what it depends on.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """The lines that a line, or a variable on it, depends on."""
+    leave(commands.slice_lines(place, path, forward, as_json))
+
+
+@app.command()
+def export(
+    form: Annotated[
+        str,
+        typer.Option("--format", help="ctags, scip or json.", autocompletion=among(*FORMATS)),
+    ],
+    path: Path = ".",
+    output: Annotated[
+        str, typer.Option("--output", "-o", help="A file; - for standard output.")
+    ] = "-",
+    at: At = "",
+    staged: Staged = False,
+) -> None:
+    """The whole index for another tool. Vim reads the ctags file."""
+    if form not in FORMATS:
+        raise typer.BadParameter(f"one of {', '.join(FORMATS)}", param_hint="--format")
+    leave(commands.write_export(form, path, asked(at, staged), output))

@@ -1,0 +1,41 @@
+"""`gitindex docs`: asks for documents and prints them; returns an exit code."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from gitindex.base.errors import Exit
+from gitindex.base.worktree import find_worktree, safe_text
+from gitindex.cli.printing import tell
+from gitindex.cli.terminal import paint, say
+from gitindex.query.documents import Wanted, find_documents
+from gitindex.view.tree import NOW, Ask
+
+
+def docs(wanted: Wanted, path: str = ".", ask: Ask = NOW, as_json: bool = False) -> int:
+    """Documents by topic, day and text."""
+    answer = tell(
+        lambda: find_documents(find_worktree(path), path, wanted, ask), as_json, _say_documents
+    )
+    if answer is None:
+        return int(Exit.GATED)
+    return int(Exit.OK if answer["results"] else Exit.NO)
+
+
+def _say_documents(answer: dict[str, Any]) -> None:
+    for result in answer["results"]:
+        _say_document(result)
+    for warning in answer.get("warnings", ()):
+        sys.stderr.write(f"gitindex: {safe_text(warning)}\n")
+
+
+def _say_document(result: dict[str, Any]) -> None:
+    day = (result["createdAt"] or "")[:10]
+    topics = ", ".join(result["topics"])
+    told = "  ".join(filter(None, (day, f"[{topics}]" if topics else "")))
+    where = f"{result['path']}:{result['startLine']}"
+    say(f"{paint('path', where)}  {paint('dim', safe_text(told))}".rstrip())
+    told = result["snippet"] if result["matched"] or not result["summary"] else result["summary"]
+    for line in told.splitlines():
+        say("    " + safe_text(line.replace("\t", "    ")))

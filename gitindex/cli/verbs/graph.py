@@ -1,0 +1,265 @@
+"""Verbs that follow names: references, call graph, impact. Plain functions that return an exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.vocabulary import Direction
+from gitindex.base.worktree import find_worktree, inside_root, path_fields, safe_text
+from gitindex.cli.printing import say_gated, tell
+from gitindex.cli.progress import patience
+from gitindex.cli.terminal import paint, say
+from gitindex.view.snapshot import Gated
+from gitindex.view.tree import NOW, Ask, Lens, answering
+
+if TYPE_CHECKING:
+    from gitindex.query.callgraph.answer import Wanted as WantedGraph
+    from gitindex.query.impact.change import Change
+    from gitindex.query.impact.dangling import Dangling
+    from gitindex.query.references import Wanted as WantedReferences
+
+EXITS = {"ok": Exit.OK, "not_found": Exit.NO, "ambiguous": Exit.NO}
+
+
+def refs(wanted: WantedReferences, path: str = ".", ask: Ask = NOW, as_json: bool = False) -> int:
+    """Where a symbol is used."""
+    from gitindex.query.references import find_references
+
+    inside = wanted._replace(asked=_inside(path, wanted.asked))
+
+    def question(lens: Lens) -> dict[str, Any]:
+        return find_references(lens, inside)
+
+    answer = _answer(path, ask, as_json, question)
+    if answer is None:
+        return int(Exit.GATED)
+    if not as_json:
+        _say_references(answer)
+    return int(Exit.OK if answer["references"] else Exit.NO)
+
+
+def graph(wanted: WantedGraph, path: str = ".", ask: Ask = NOW, form: str = "text") -> int:
+    """Who calls a symbol, and what it calls."""
+    from gitindex.query.callgraph.answer import call_graph
+
+    inside = wanted._replace(asked=_inside(path, wanted.asked))
+    as_json = form == "json"
+    answer = _answer(path, ask, as_json, lambda lens: call_graph(lens, inside))
+    if answer is None:
+        return int(Exit.GATED)
+    if as_json:
+        return int(_exit(answer))
+    if answer["status"] != "ok":
+        _say_undecided(answer)
+    elif form == "text":
+        _say_graph(answer, inside.direction)
+    else:
+        from gitindex.query.callgraph.drawing import FORMATS
+
+        say(FORMATS[form](answer))
+    return int(_exit(answer))
+
+
+def _exit(answer: dict[str, Any]) -> Exit:
+    if answer["status"] != "ok":
+        return EXITS[answer["status"]]
+    return Exit.OK if answer["edges"] else Exit.NO
+
+
+def _answer(
+    path: str, ask: Ask, as_json: bool, question: Callable[[Lens], dict[str, Any]]
+) -> dict[str, Any] | None:
+    """The answer, printed already if it is wanted as JSON; None where the gate is closed."""
+
+    def served() -> dict[str, Any]:
+        with patience("following names"), answering(find_worktree(path), path, ask) as lens:
+            return question(lens)
+
+    return tell(served, as_json, lambda _answer: None)
+
+
+def _inside(path: str, asked: str) -> str:
+    """FILE:LINE is given from where one stands; the tree knows it from its root."""
+    file, colon, rest = asked.partition(":")
+    if (colon and rest[:1].isdigit()) or os.path.isfile(os.path.join(path, asked)):
+        try:
+            return inside_root(find_worktree(path).root, path, file) + colon + rest
+        except GitIndexError:
+            return asked
+    return asked
+
+
+def _say_references(answer: dict[str, Any]) -> None:
+    for found in answer["definitions"]:
+        place = f"{found['path']}:{found['line']}"
+        shown = safe_text(found["signature"] or found["name"])
+        say(f"{paint('path', safe_text(place))}  {paint('kind', found['kind'])} {shown}")
+    for relation, told in (("implements", "implements"), ("implementedBy", "implemented by")):
+        for found in answer.get(relation, ()):
+            place = safe_text(f"{found['path']}:{found['line']}")
+            say(f"  {told} {paint('path', place)}  {safe_text(found['qualifiedName'])}")
+    for found in answer["references"]:
+        place = f"{found['path']}:{found['line']}:{found['column']}"
+        around = f" in {found['enclosing']}" if "enclosing" in found else ""
+        say(
+            f"  {paint('path', safe_text(place))}  {found['tier']} {found['use']}{safe_text(around)}"
+        )
+    _say_certificate(answer, len(answer["references"]), "references")
+
+
+def _say_certificate(answer: dict[str, Any], shown: int, what: str) -> None:
+    for mention in answer["unexplained"]:
+        place = f"{mention['path']}:{mention['line']}"
+        say(
+            f"? {paint('path', safe_text(place))}  {mention['reason']}: {safe_text(mention['text'])}"
+        )
+    cut = ", cut" if answer["truncated"] else ""
+    sure = "complete" if answer["complete"] else "perhaps not complete"
+    outdated = len(answer.get("semanticLayer", {}).get("stalePaths", ()))
+    stale = f"; semantic layer stale in {outdated} of these files" if outdated else ""
+    say(paint("dim", f"-- {shown} {what}{cut}; {sure}; {answer['freshness']['state']}{stale}"))
+
+
+def _say_graph(answer: dict[str, Any], direction: Direction) -> None:
+    known = {node["id"]: node for node in answer["nodes"]}
+    root = known[answer["root"]]
+    say(f"{paint('name', safe_text(root['id']))}:{root['line']}")
+    for edge in answer["edges"]:
+        arrow = "->" if edge["from"] == answer["root"] else "<-"
+        other = edge["to"] if arrow == "->" else edge["from"]
+        ends = f"{arrow} {other}"
+        if answer["root"] not in (edge["from"], edge["to"]):
+            ends = f"   {edge['from']} -> {edge['to']}"
+        place = f"{edge['site']['path']}:{edge['site']['line']}"
+        say(
+            f"  {safe_text(ends)}  {paint('path', safe_text(place))}  {edge['tier']} {edge['kind']}"
+        )
+    for note in answer["notes"]:
+        at = f":{note['startLine']}" if note["startLine"] is not None else ""
+        say(paint("dim", safe_text(f"  note {note['file']}{at}: {note['type']}: {note['detail']}")))
+    for warning in answer["warnings"]:
+        say(paint("dim", f"  {warning}"))
+    if direction is not Direction.CALLEES and "complete" in answer:
+        _say_certificate(answer, len(answer["edges"]), "edges")
+
+
+def _say_undecided(answer: dict[str, Any]) -> None:
+    say(answer["message"])
+    for node in answer["candidates"]:
+        say(f"  {paint('name', safe_text(node['id']))}  {node['kind']}")
+
+
+def impact(
+    wanted: str, staged: bool, path: str = ".", depth: int = 2, as_json: bool = False
+) -> int:
+    """What a change reaches: symbols, files, tests."""
+    from gitindex.query.impact.reach import impact as find_impact
+
+    def question() -> dict[str, Any]:
+        with _comparing(path, wanted, staged) as change:
+            return find_impact(change, depth)
+
+    answer = tell(question, as_json, _say_impact)
+    if answer is None:
+        return int(Exit.GATED)
+    return int(Exit.OK if answer["changedFiles"] else Exit.NO)
+
+
+def dangling(wanted: str, staged: bool, path: str = ".", as_json: bool = False) -> int:
+    """Refuse a change that leaves references behind: exit 1, with their places."""
+    from gitindex.query.impact.dangling import find_dangling
+
+    def question(change: Change) -> dict[str, Any]:
+        listed = [_dangling_fields(found) for found in find_dangling(change)]
+        return change.after.lens.envelope(dangling=listed)
+
+    answer, code = _compare(wanted, staged, path, as_json, question)
+    if answer is None:
+        return code
+    if not as_json:
+        for found in answer["dangling"]:
+            place = f"{found['path']}:{found['line']}"
+            say(safe_text(f"{place}: `{found['name']}` is gone from {found['missingFrom']}"))
+    return int(Exit.NO if answer["dangling"] else Exit.OK)
+
+
+def reached_tests(wanted: str, staged: bool, path: str = ".", as_json: bool = False) -> int:
+    """The test files that reach a change."""
+    from gitindex.query.impact.reach import affected_tests
+
+    def question(change: Change) -> dict[str, Any]:
+        return change.after.lens.envelope(
+            tests=[safe_text(name) for name in affected_tests(change)]
+        )
+
+    answer, code = _compare(wanted, staged, path, as_json, question)
+    if answer is not None and not as_json:
+        for name in answer["tests"]:
+            say(name)
+    return code
+
+
+def _compare(
+    wanted: str,
+    staged: bool,
+    path: str,
+    as_json: bool,
+    question: Callable[[Change], dict[str, Any]],
+) -> tuple[dict[str, Any] | None, int]:
+    """The answer, printed already if it is wanted as JSON, and an exit code.
+
+    Without an index there is none: a gate that cannot look says so, and must not block a commit.
+    """
+    try:
+        with _comparing(path, wanted, staged) as change:
+            answer = question(change)
+    except Gated as closed:
+        if as_json:
+            return None, say_gated(closed, as_json)
+        sys.stderr.write(
+            "gitindex: not indexed, nothing was checked\n  hint: run `gitindex index`\n"
+        )
+        return None, int(Exit.OK)
+    if as_json:
+        say(json.dumps(answer, ensure_ascii=True))
+    return answer, int(Exit.OK)
+
+
+def _dangling_fields(found: Dangling) -> dict[str, Any]:
+    return {
+        **path_fields(os.fsencode(found.path)),
+        "line": found.line + 1,
+        "name": found.name,
+        "missingFrom": safe_text(found.missing_from),
+    }
+
+
+@contextmanager
+def _comparing(path: str, wanted: str, staged: bool) -> Iterator[Change]:
+    from gitindex.query.impact.change import comparing, parse_range
+
+    between = parse_range(wanted, staged)
+    with patience("following the change"), comparing(find_worktree(path), path, between) as change:
+        yield change
+
+
+def _say_impact(answer: dict[str, Any]) -> None:
+    for found in answer["changedSymbols"]:
+        place = f"{found['path']}:{found['line']}"
+        say(
+            f"{found['change']:<9} {paint('path', safe_text(place))}  {safe_text(found['qualifiedName'])}"
+        )
+    for found in answer["reached"]:
+        place = f"{found['path']}:{found['line']}"
+        step = f"{'  ' * found['distance']}-> {found['qualifiedName']}"
+        say(f"{safe_text(step)}  {paint('path', safe_text(place))}  {found['tier']}")
+    for name in answer["tests"]:
+        say(f"test      {paint('path', safe_text(name))}")
+    counts = f"{len(answer['changedFiles'])} files changed, {len(answer['files'])} reached"
+    say(paint("dim", f"-- {counts}, {len(answer['tests'])} of the tests"))

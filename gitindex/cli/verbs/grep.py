@@ -1,0 +1,105 @@
+"""`gitindex grep`: asks and prints, in ripgrep's form."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.vocabulary import GrepForm
+from gitindex.base.worktree import Worktree, find_worktree, inside_root, safe_text
+from gitindex.cli.printing import tell
+from gitindex.cli.terminal import coloured, paint, say
+from gitindex.freshness.observation import Looking
+from gitindex.query.grep.grep import Question, grep, scan
+from gitindex.query.grep.pattern import Needle, understand
+from gitindex.view.fallback import served_or_scanned
+from gitindex.view.tree import NOW, Ask, answering
+
+LIMIT = 1_000
+
+
+def find_lines(
+    question: Question,
+    files: list[str],
+    path: str = ".",
+    ask: Ask = NOW,
+    as_json: bool = False,
+    begun: Looking | None = None,
+) -> int:
+    """Lines that match a pattern. `begun`: a look at the work tree that is under way."""
+    understand(question.needle)  # a bad pattern is told before anything else
+    worktree = begun.worktree if begun else find_worktree(path)
+    named = question._replace(below=tuple(_below(worktree, path, file, ask) for file in files))
+
+    def serve() -> dict[str, Any]:
+        with answering(worktree, path, ask, begun=begun) as lens:
+            return grep(lens, named)
+
+    def served() -> dict[str, Any]:
+        return served_or_scanned(ask, serve, lambda why: scan(worktree, named, why))
+
+    answer = tell(served, as_json, lambda found: _say_found(found, question.needle))
+    if answer is None:
+        return int(Exit.GATED)
+    return int(Exit.OK if answer["results"] else Exit.NO)
+
+
+def read_flags(args: list[str], begun: Looking | None = None) -> Callable[[], int] | None:
+    """The everyday forms of the command: short flags and words. None: it takes a real parser."""
+    flags = [arg for arg in args if arg.startswith("-")]
+    words = [arg for arg in args if not arg.startswith("-")]
+    letters = "".join(flag[1:] for flag in flags if flag != "--json")
+    if not words or set(letters) - set("iFwlc"):
+        return None
+    needle = Needle(words[0], "i" in letters, "F" in letters, "w" in letters)
+    form = form_of("l" in letters, "c" in letters)
+    question = Question(needle, form=form, limit=LIMIT)
+    return lambda: find_lines(question, words[1:], as_json="--json" in flags, begun=begun)
+
+
+def form_of(files: bool, counts: bool) -> GrepForm:
+    """What is listed: counts say more than names, names less than lines."""
+    return GrepForm.COUNTS if counts else GrepForm.FILES if files else GrepForm.LINES
+
+
+def _below(worktree: Worktree, path: str, file: str, ask: Ask) -> bytes:
+    inside = inside_root(worktree.root, path, file)
+    if not (ask.at or ask.staged or os.path.lexists(os.path.join(worktree.root, inside))):
+        raise GitIndexError(f"no such file or folder: {safe_text(file)}", code=Exit.USAGE)
+    return b"" if inside == "." else os.fsencode(inside)
+
+
+def _say_found(answer: dict[str, Any], needle: Needle) -> None:
+    show = _painter(needle)
+    for result in answer["results"]:
+        shown = paint("path", result["path"])
+        if "line" in result:
+            text = show(safe_text(result["text"], keep="\t"))
+            say(f"{shown}:{paint('line', str(result['line']))}:{text}")
+        elif "count" in result:
+            say(f"{shown}:{result['count']}")
+        else:
+            say(shown)
+    for note in _notes(answer):
+        sys.stderr.write(f"gitindex: {safe_text(note)}\n")
+
+
+def _painter(needle: Needle) -> Callable[[str], str]:
+    """Paints what matched, where somebody sees it and the pattern is never slow."""
+    if not coloured() or not understand(needle).is_plain:
+        return lambda text: text
+    regex = needle.compiled()
+    return lambda text: regex.sub(lambda match: paint("match", match[0]), text)
+
+
+def _notes(answer: dict[str, Any]) -> list[str]:
+    """What a reader must know about the answer; nothing where it is whole and fresh."""
+    notes = list(answer.get("warnings", []))
+    if answer["truncated"]:
+        notes.append(f"cut after {len(answer['results'])}; --limit 0 shows all")
+    if answer["freshness"].get("leftOut"):
+        notes.append(f"{answer['freshness']['leftOut']} changed files were left out")
+    return notes

@@ -1,0 +1,293 @@
+"""Verbs that set up, run and show the index: plain functions that return an exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+
+from gitindex.base.errors import Exit, GitIndexError, NotIndexed, StoreError
+from gitindex.base.runner_lock import is_held
+from gitindex.base.vocabulary import IndexState, ProofOutcome
+from gitindex.base.worktree import Worktree, find_worktree, path_fields, safe_text
+from gitindex.cli.printing import say_gated
+from gitindex.cli.progress import Report, progress_bar
+from gitindex.cli.terminal import say
+from gitindex.freshness.gate import STALE_CREATE
+from gitindex.freshness.observation import observe, read_progress
+from gitindex.freshness.verdict import judge
+from gitindex.git.hook_switch import note_switch
+from gitindex.git.interface import Head
+from gitindex.git.settings import SETTINGS, Setting, Value, read_settings, unknown_settings
+from gitindex.install import hooks
+from gitindex.refresh import public_files as face
+from gitindex.refresh.log import read_log
+from gitindex.refresh.queue import Job, RefreshJobService
+from gitindex.refresh.spool import IMMEDIATE, Pace, append_event
+from gitindex.store import mapping
+from gitindex.store.connection import open_reader
+from gitindex.view.snapshot import Gated
+from gitindex.view.tree import answering
+
+LOCK_WAIT_SECONDS = 600.0
+POLL_SECONDS = 0.03
+LOOK_SECONDS = 1.0
+
+
+def install(path: str = ".", mode: str = "auto", everywhere: bool = False) -> int:
+    """Opt in, install the hooks, and start the first index in the background."""
+    if everywhere:
+        return _say_installed(hooks.install_for_user(mode))
+    worktree = _writable(path)
+    mode = hooks.decide_mode(mode, worktree.root)
+    face.create_store(worktree)
+    states = hooks.install(worktree, mode)
+    append_event(worktree, "install")
+    hooks.start_runner(worktree)
+    if not note_switch(worktree):
+        say("gitindex.enabled is false: the hooks do nothing until it is not")
+    return _say_installed(states)
+
+
+def uninstall(path: str = ".", everywhere: bool = False) -> int:
+    """Remove the hooks that are ours. The index stays; `rm -r .git/gitindex .llmc` removes it."""
+    removed = hooks.uninstall_for_user() if everywhere else hooks.uninstall(find_worktree(path))
+    for what in removed:
+        say(f"removed gitindex from {safe_text(what)}")
+    left = [] if everywhere else hooks.left_over(find_worktree(path))
+    for hook in left:
+        say(f"left: {safe_text(hook)}: your hook of before, another one has its place")
+    return int(Exit.NO if left else Exit.OK)
+
+
+def template(folder: str) -> int:
+    """Write a git template directory that makes new clones index themselves."""
+    from gitindex.install.git_template import write_template
+
+    for line in write_template(folder):
+        say(line)
+    return int(Exit.OK)
+
+
+def install_aliases() -> int:
+    """Define `git fresh` and `git idx` for this user; 1 if a name was taken."""
+    from gitindex.install import aliases
+
+    found = aliases.install_aliases()
+    for alias in found:
+        taken = "" if alias.installed else ": you have an alias of that name, it stays"
+        say(f"git {alias.name}{taken}")
+    return int(Exit.OK if all(alias.installed for alias in found) else Exit.NO)
+
+
+def uninstall_aliases() -> int:
+    """Remove them again."""
+    from gitindex.install import aliases
+
+    say("removed" if aliases.uninstall_aliases() else "not installed")
+    return int(Exit.OK)
+
+
+def index(path: str = ".", force: bool = False, as_json: bool = False) -> int:
+    """Build or refresh the index now, in the foreground."""
+    from gitindex.refresh.runner import Request, Runner
+
+    worktree = _writable(path)
+    face.create_store(worktree)
+    seen = observe(worktree)
+    if seen.searchable and seen.proof.outcome is ProofOutcome.STALE_LOCAL and not as_json:
+        say(STALE_CREATE)
+    deadline = time.monotonic() + LOCK_WAIT_SECONDS
+    with progress_bar("indexing") as report:
+        while True:
+            request = Request(worktree, "reindex" if force else "index", force)
+            if Runner(worktree, IMMEDIATE, report).serve(request):
+                break
+            if time.monotonic() > deadline:
+                raise GitIndexError(
+                    "another runner holds the store", "see `gitindex jobs`", Exit.ERROR
+                )
+            report("waiting for another runner", None)
+            time.sleep(POLL_SECONDS)
+    from gitindex.freshness.report import show_status
+
+    code = show_status("json" if as_json else "text", path)
+    return 0 if code in (Exit.OK, Exit.NO) else int(Exit.ERROR)
+
+
+def run(path: str = ".", wait: bool = False) -> int:
+    """Be the runner: work until nothing waits, then leave (after a short linger with `wait`)."""
+    from gitindex.refresh.runner import Runner
+
+    worktree = _opted_in(path)
+    os.umask(0o077)
+    Runner(worktree, Pace() if wait else IMMEDIATE).serve()
+    return int(Exit.OK)
+
+
+def wait(path: str = ".", timeout: float = 60.0, as_json: bool = False) -> int:
+    """Wait until HEAD's tree is published and proven; does the work itself if nobody does."""
+    error = _wait(path, timeout)
+    if as_json:
+        from gitindex.freshness.report import show_status
+
+        show_status("json", path)
+    elif error is not None:
+        raise error
+    return int(Exit.OK if error is None else Exit.NO)
+
+
+def _wait(path: str, timeout: float) -> GitIndexError | None:
+    """None: it is. Otherwise why it is not yet."""
+    worktree = _opted_in(path)
+    os.umask(0o077)
+    deadline = time.monotonic() + timeout
+    with progress_bar("waiting") as report:
+        while True:
+            seen = observe(worktree)
+            verdict = judge(seen._replace(head=seen.head._replace(dirty=())))
+            if verdict.state is IndexState.FRESH:
+                return None
+            if time.monotonic() > deadline:
+                return GitIndexError(
+                    f"still {verdict.state} after {timeout:g} s: {verdict.why}",
+                    "see `gitindex log`",
+                    Exit.NO,
+                )
+            if not is_held(worktree.lock):
+                _run_for(worktree, report)
+            _watch(worktree, report, min(deadline, time.monotonic() + LOOK_SECONDS))
+
+
+def _watch(worktree: Worktree, report: Report, until: float) -> None:
+    """Let a job work. What it notes costs nothing to read; a look at the work tree does."""
+    while True:
+        time.sleep(POLL_SECONDS)
+        told = read_progress(worktree) if is_held(worktree.lock) else None
+        if told is None or time.monotonic() > until:
+            return
+        report(told.phase or "", told.progress_pct)
+
+
+def skipped(path: str = ".", as_json: bool = False) -> int:
+    """Every tracked path without content in the index, and why."""
+    try:
+        with answering(find_worktree(path), path) as lens:
+            served = lens.served
+            rows = mapping.skipped(served.database, served.published.worktree_id)
+            listed = [{**path_fields(name), "reason": reason} for name, reason in rows]
+            answer = lens.envelope(skipped=listed)
+    except Gated as closed:
+        return say_gated(closed, as_json)
+    if as_json:
+        say(json.dumps(answer, ensure_ascii=True))
+    else:
+        for row in listed:
+            say(f"{row['reason']:<14} {row['path']}")
+    return int(Exit.OK)
+
+
+def jobs(path: str = ".", limit: int = 20, as_json: bool = False) -> int:
+    """The queue and its history, newest first."""
+    worktree = find_worktree(path)
+    database = open_reader(worktree.database)
+    if database is None:
+        raise NotIndexed
+    try:
+        row = mapping.published(database, worktree.id)
+        found = RefreshJobService(database, row.worktree_id, _no_head).history(limit) if row else []
+    finally:
+        database.close()
+    if as_json:
+        say(json.dumps({"status": "ok", "jobs": [_job_fields(job) for job in found]}))
+    else:
+        for job in found:
+            say(_job_line(job))
+    return int(Exit.OK)
+
+
+def config(path: str = ".", as_json: bool = False) -> int:
+    """Every setting, its value, and where it was set; those nobody knows are told by name."""
+    values = read_settings(find_worktree(path))
+    unknown = unknown_settings(values)
+    set_ = {value.name: value for value in values}
+    rows = [(setting, set_.get(setting.name)) for setting in SETTINGS]
+    if as_json:
+        listed = [_setting_fields(setting, value) for setting, value in rows]
+        say(json.dumps({"status": "ok", "settings": listed, "unknown": unknown}))
+        return int(Exit.OK)
+    for setting, value in rows:
+        told = f"{safe_text(value.value)} ({value.origin})" if value else setting.default
+        say(f"gitindex.{setting.name:<10} {told:<20} {setting.meaning}")
+    for name in unknown:
+        sys.stderr.write(f"gitindex: unknown setting gitindex.{name}\n")
+    return int(Exit.OK)
+
+
+def _setting_fields(setting: Setting, value: Value | None) -> dict[str, str | None]:
+    """`origin` is null where the default is in force."""
+    told = safe_text(value.value) if value else setting.default
+    return {"name": setting.name, "value": told, "origin": value.origin if value else None}
+
+
+def log(path: str = ".", limit: int = 40) -> int:
+    """The last lines of the store's log."""
+    for line in read_log(_opted_in(path).store, limit):
+        say(safe_text(line))
+    return int(Exit.OK)
+
+
+def _say_installed(states: list[hooks.HookState]) -> int:
+    for hook in states:
+        path = safe_text(hook.path)
+        if hook.advice is None:
+            say(f"gitindex {hook.state} at {path} ({hook.via})")
+        else:
+            say(f"left alone: {path}: {safe_text(hook.why)}")
+            say(f"  add to {safe_text(hook.advice.file)}:")
+            say(safe_text(hook.advice.lines, keep="\n").rstrip())
+    done = all(hook.state == "installed" for hook in states)
+    return int(Exit.OK if done else Exit.NO)
+
+
+def _run_for(worktree: Worktree, report: Report) -> None:
+    from gitindex.refresh.runner import Request, Runner
+
+    Runner(worktree, IMMEDIATE, report).serve(Request(worktree, "wait"))
+
+
+def _writable(path: str) -> Worktree:
+    os.umask(0o077)
+    worktree = find_worktree(path)
+    owner = os.stat(worktree.common_dir).st_uid
+    if os.geteuid() == 0 and owner != 0:
+        raise GitIndexError("this repository belongs to another user", "run gitindex as that user")
+    return worktree
+
+
+def _opted_in(path: str) -> Worktree:
+    worktree = find_worktree(path)
+    if not os.path.isdir(worktree.store):
+        raise NotIndexed
+    return worktree
+
+
+def _no_head() -> Head:
+    raise StoreError("history needs no HEAD")
+
+
+def _job_fields(job: Job) -> dict[str, object]:
+    """As the queue has it: the columns of `refresh_jobs`."""
+    fields = job._asdict()
+    fields["scope"] = json.loads(job.scope.to_json())
+    return fields
+
+
+def _job_line(job: Job) -> str:
+    took = (
+        f"{job.finished_at - job.started_at:.2f} s" if job.finished_at and job.started_at else "-"
+    )
+    why = safe_text(job.error or job.superseded_reason or "")
+    line = f"{job.id:>5} {job.status:<10} {took:>8} {job.extracted:>6} blobs"
+    return f"{line}  {safe_text(job.trigger_reason)}  {why}".rstrip()

@@ -1,0 +1,134 @@
+"""Verbs that ask the index: plain functions that return an exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from gitindex.base.atomic_file import write_atomic
+from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.worktree import find_worktree, inside_root, safe_text
+from gitindex.cli.printing import say_gated, tell
+from gitindex.cli.terminal import paint, say
+from gitindex.query.export import export
+from gitindex.query.read import parse_span, read_lines
+from gitindex.query.search.query_text import KINDS
+from gitindex.query.slice import EXITS as SLICE_EXITS
+from gitindex.query.slice import parse_place, slice_file
+from gitindex.query.symbols import Wanted, file_symbols, list_symbols
+from gitindex.query.symbols import outline as file_outline
+from gitindex.view.snapshot import Gated
+from gitindex.view.tree import NOW, Ask, Lens, answering
+
+
+def symbols(wanted: Wanted, path: str = ".", ask: Ask = NOW, as_json: bool = False) -> int:
+    """Definitions by name, path and kind."""
+    if wanted.kind and wanted.kind not in KINDS:
+        raise GitIndexError(
+            f"no such kind: {wanted.kind}", f"one of {', '.join(sorted(KINDS))}", Exit.USAGE
+        )
+    return _serve_symbols(path, ask, as_json, lambda lens: list_symbols(lens, wanted))
+
+
+def outline(file: str, path: str = ".", ask: Ask = NOW, as_json: bool = False) -> int:
+    """All definitions of one file."""
+    inside = inside_root(find_worktree(path).root, path, file)
+    return _serve_symbols(path, ask, as_json, lambda lens: file_outline(lens, inside))
+
+
+def symbols_of_file(file: str, as_json: bool = False) -> int:
+    """Definitions of any file, in a repository or not."""
+    return _tell_symbols(lambda: file_symbols(file), as_json)
+
+
+def read(
+    place: str, path: str = ".", ask: Ask = NOW, outlined: bool = False, as_json: bool = False
+) -> int:
+    """Lines of one file of the tree."""
+    worktree = find_worktree(path)
+    span = parse_span(place)
+    inside = span._replace(file=inside_root(worktree.root, path, span.file))
+    try:
+        with answering(worktree, path, ask) as lens:
+            answer = read_lines(lens, inside, outlined)
+    except Gated as closed:
+        return say_gated(closed, as_json)
+    if as_json:
+        say(json.dumps(answer, ensure_ascii=True))
+        return int(Exit.OK)
+    starts = {symbol["line"]: symbol for symbol in answer.get("symbols", ())}
+    for number, line in enumerate(answer["content"].split("\n"), answer["startLine"]):
+        if number in starts:
+            told = safe_text(f"{starts[number]['kind']} {starts[number]['qualifiedName']}")
+            say(paint("dim", f"        ── {told}"))
+        say(f"{paint('line', f'{number:>6}')}  " + safe_text(line.replace("\t", "    ")))
+    return int(Exit.OK)
+
+
+def slice_lines(place: str, path: str = ".", forward: bool = False, as_json: bool = False) -> int:
+    """The lines that a line or a variable depends on, or that depend on it."""
+    answer = slice_file(parse_place(place), path, forward)
+    if as_json:
+        say(json.dumps(answer, ensure_ascii=True))
+    elif answer["status"] != "ok":
+        raise GitIndexError(answer["message"], code=SLICE_EXITS[answer["status"]])
+    else:
+        function = answer["function"]
+        say(safe_text(f"{answer['path']}: {function['name']} ({answer['source']})"))
+        for line in answer["lines"]:
+            mark = ">" if line["line"] == answer["line"] else " "
+            say(f"{mark}{line['line']:>6}  " + safe_text(line["text"].replace("\t", "    ")))
+    return int(SLICE_EXITS[answer["status"]])
+
+
+def write_export(form: str, path: str = ".", ask: Ask = NOW, output: str = "-") -> int:
+    """The whole index in another tool's format."""
+    try:
+        with answering(find_worktree(path), path, ask) as lens:
+            if output == "-":
+                seen = sys.stdout.isatty()  # programs get the very bytes, a terminal does not
+                for piece in export(lens, form):
+                    shown = safe_text(piece, keep="\n\t").encode() if seen else piece
+                    sys.stdout.buffer.write(shown)
+            else:
+                folder = os.path.dirname(os.path.abspath(output))
+                _write(output, b"".join(export(lens, form, folder)))
+    except Gated as closed:
+        return say_gated(closed, as_json=False)
+    return int(Exit.OK)
+
+
+def _write(output: str, data: bytes) -> None:
+    try:
+        write_atomic(os.path.abspath(output), data)
+    except OSError as error:
+        raise GitIndexError(f"cannot write {output}: {error.strerror}") from error
+
+
+def _serve_symbols(
+    path: str, ask: Ask, as_json: bool, question: Callable[[Lens], dict[str, Any]]
+) -> int:
+    def served() -> dict[str, Any]:
+        with answering(find_worktree(path), path, ask) as lens:
+            return question(lens)
+
+    return _tell_symbols(served, as_json)
+
+
+def _tell_symbols(question: Callable[[], dict[str, Any]], as_json: bool) -> int:
+    answer = tell(question, as_json, _say_symbols)
+    if answer is None:
+        return int(Exit.GATED)
+    return int(Exit.OK if answer["symbols"] else Exit.NO)
+
+
+def _say_symbols(answer: dict[str, Any]) -> None:
+    places = [f"{s['path']}:{s['line']}" for s in answer["symbols"]]
+    width = min(60, max(map(len, places), default=0))
+    for place, symbol in zip(places, answer["symbols"], strict=True):
+        shown = safe_text(symbol["signature"] or symbol["qualifiedName"])
+        kind = paint("kind", f"{symbol['kind']:<10}")
+        say(f"{paint('path', f'{place:<{width}}')}  {kind} {shown}")

@@ -1,0 +1,73 @@
+"""`gitindex search`: asks and prints. Imports nothing it does not need: a cold start is what people feel."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, NamedTuple
+
+from gitindex.base.errors import Exit
+from gitindex.base.worktree import find_worktree, safe_text
+from gitindex.cli.printing import tell
+from gitindex.cli.terminal import paint, say
+from gitindex.freshness.observation import Looking
+from gitindex.query.search.query_text import Filters
+from gitindex.query.search.search import search
+from gitindex.view.fallback import served_or_scanned
+from gitindex.view.tree import NOW, Ask, answering
+
+
+class Wish(NamedTuple):
+    """What is asked for besides the text."""
+
+    limit: int = 10
+    filters: Filters = Filters()
+    recent: bool = False
+
+
+def find(
+    query: str,
+    path: str = ".",
+    wish: Wish = Wish(),  # noqa: B008 - a constant
+    ask: Ask = NOW,
+    as_json: bool = False,
+    begun: Looking | None = None,
+) -> int:
+    """Search the index; where there is none, the files. `begun`: a look at the work tree under way."""
+    worktree = begun.worktree if begun else find_worktree(path)
+
+    def serve() -> dict[str, Any]:
+        with answering(worktree, path, ask, begun=begun) as lens:
+            return search(lens, query, wish.limit, wish.filters, wish.recent)
+
+    def scan(why: str) -> dict[str, Any]:
+        from gitindex.query.search.live import search_live
+
+        return search_live(worktree, query, wish.limit, why, wish.filters)
+
+    answer = tell(lambda: served_or_scanned(ask, serve, scan), as_json, _say_results)
+    if answer is None:
+        return int(Exit.GATED)
+    return int(Exit.OK if answer["results"] else Exit.NO)
+
+
+def _say_results(answer: dict[str, Any]) -> None:
+    for result in answer["results"]:
+        place = f"{paint('path', safe_text(result['path']))}:{paint('line', str(result['line']))}"
+        if "name" in result:
+            name = paint("name", safe_text(result["name"]))
+            place += f"  {paint('kind', safe_text(result['kind']))} {name}"
+        say(place)
+        for line in result["snippet"].splitlines():
+            say("    " + safe_text(line.replace("\t", "    ")))
+    for warning in answer.get("warnings", []):
+        sys.stderr.write(f"gitindex: {safe_text(warning)}\n")
+    freshness, receipt = answer["freshness"], answer["receipt"]
+    if receipt is None:
+        return
+    said = [freshness["state"]]
+    if freshness["overlayPaths"]:
+        said.append(f"{freshness['overlayPaths']} edited paths laid over")
+    if freshness.get("leftOut"):
+        said.append(f"{freshness['leftOut']} left out")
+    tree = f"tree {str(receipt['treeId'])[:12]}, generation {receipt['generation']}"
+    say(paint("dim", f"-- {', '.join(said)}; {tree}"))

@@ -1,0 +1,147 @@
+"""Verbs of contexts and the semantic layer: plain functions that return an exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from gitindex.base.errors import Exit
+from gitindex.base.vocabulary import JobStatus
+from gitindex.base.worktree import find_worktree, inside_root, safe_text
+from gitindex.cli.printing import tell
+from gitindex.cli.terminal import say
+from gitindex.refresh.scope import FULL, RefreshScope
+from gitindex.view.tree import NOW, Ask, Lens, answering
+
+if TYPE_CHECKING:
+    from gitindex.semantic.jobs import Outcome
+
+
+def contexts(path: str = ".", ask: Ask = NOW, as_json: bool = False) -> int:
+    """The projects of the tree, by language family, and what each owns."""
+    from gitindex.semantic.contexts.listing import LiveContexts
+
+    return _serve(
+        path, as_json, lambda lens: LiveContexts(lens).answer(), _say_contexts, "contexts", ask
+    )
+
+
+def list_indexers(path: str = ".", as_json: bool = False) -> int:
+    """Which indexers could run here, and whether they may."""
+    from gitindex.semantic.jobs import list_indexers as listed
+
+    def text(answer: dict[str, Any]) -> None:
+        for row in answer["indexers"]:
+            state = "installed" if row["installed"] else f"missing: {row['install']}"
+            say(f"{row['context']:<40} {row['files']:>6} files  {row['tool']}, {state}")
+        say(safe_text(f"{'on' if answer['enabled'] else 'off'}: {answer['why']}"))
+
+    return _serve(path, as_json, listed, text, "indexers")
+
+
+def show_status(path: str = ".", as_json: bool = False) -> int:
+    """What the semantic layer knows of each context, and what became of its last job."""
+    from gitindex.semantic.jobs import show_status as shown
+
+    def text(answer: dict[str, Any]) -> None:
+        for row in answer["contexts"]:
+            known = f"{row['current']} of {row['files']} files known, {row['stale']} stale"
+            say(safe_text(f"{row['context']:<40} {known}; {_told(row['lastJob'])}"))
+
+    return _serve(path, as_json, shown, text, "contexts")
+
+
+def run(
+    names: list[str],
+    path: str = ".",
+    only: list[str] | None = None,
+    seconds: float | None = None,
+    as_json: bool = False,
+) -> int:
+    """Run the indexers of some contexts, or of all whose indexer is installed."""
+    from gitindex.cli.progress import progress_bar
+    from gitindex.semantic.jobs import Wanted
+    from gitindex.semantic.jobs import run as run_jobs
+
+    os.umask(0o077)
+    worktree = find_worktree(path)
+    scope = _scope(worktree.root, path, only) if only else FULL
+    with progress_bar("semantic") as report:
+        outcomes = run_jobs(worktree, Wanted(tuple(names), scope, seconds), report)
+    if as_json:
+        say(json.dumps({"status": "ok", "jobs": [_fields(o) for o in outcomes]}, ensure_ascii=True))
+    else:
+        for outcome in outcomes:
+            say(safe_text(f"{outcome.context:<40} {_told(_fields(outcome))}"))
+    return _code({outcome.job.status for outcome in outcomes})
+
+
+def _code(states: set[JobStatus]) -> int:
+    if JobStatus.FAILED in states:
+        return int(Exit.ERROR)
+    return int(Exit.OK if states == {JobStatus.COMPLETED} else Exit.NO)
+
+
+def _scope(root: str, path: str, only: list[str]) -> RefreshScope:
+    inside = [inside_root(root, path, name) for name in only]
+    folders = [name for name in inside if os.path.isdir(os.path.join(root, name))]
+    files = [name for name in inside if name not in folders]
+    return RefreshScope(files=tuple(files), packages=tuple(folders))
+
+
+def _fields(outcome: Outcome) -> dict[str, Any]:
+    job, done = outcome.job, outcome.done
+    fields: dict[str, Any] = {
+        "context": outcome.context, "id": job.id, "status": job.status, "reason": job.failure_reason,
+        "error": job.error, "superseded": job.superseded_reason, "commit": job.head_at_enqueue,
+        "seconds": round((job.finished_at or 0.0) - (job.started_at or 0.0), 3),
+    }  # fmt: skip
+    if done is not None:
+        fields |= {
+            "files": done.files, "imported": done.imported, "changed": done.changed,
+            "leftOut": done.left_out, "doubtful": done.doubtful, "leftBehind": done.left_behind,
+        }  # fmt: skip
+    return fields
+
+
+def _told(job: dict[str, Any] | None) -> str:
+    """One line about a job."""
+    if job is None:
+        return "never run"
+    why = job["error"] or job["superseded"] or ""
+    reason = f" ({job['reason']})" if job["reason"] else ""
+    line = f"{job['status']}{reason}{': ' + why if why else ''}"
+    if "imported" in job:
+        line += f", {job['imported']} of {job['files']} files, {job['changed']} changed"
+        line += f", {job['leftOut']} not as in git" if job["leftOut"] else ""
+        line += f", left behind: {', '.join(job['leftBehind'][:5])}" if job["leftBehind"] else ""
+    return line
+
+
+def _serve(
+    path: str,
+    as_json: bool,
+    ask: Callable[[Lens], dict[str, Any]],
+    text: Callable[[dict[str, Any]], None],
+    found: str,
+    asked: Ask = NOW,
+) -> int:
+    def question() -> dict[str, Any]:
+        with answering(find_worktree(path), path, asked) as lens:
+            return ask(lens)
+
+    answer = tell(question, as_json, text)
+    if answer is None:
+        return int(Exit.GATED)
+    return int(Exit.OK if answer[found] else Exit.NO)
+
+
+def _say_contexts(answer: dict[str, Any]) -> None:
+    for context in answer["contexts"]:
+        kind = f"{context['kind']}, {context['state']}"
+        say(f"{context['name']:<40} {context['files']:>6} files  {kind}")
+    for hole in answer["leftOut"]:
+        where = f"the workspace {hole['workspace'] or '.'}"
+        say(f"{hole['family']}:{hole['root']:<30} {hole['files']:>6} files  left out by {where}")

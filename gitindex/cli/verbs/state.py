@@ -1,0 +1,254 @@
+"""File states, the mutation gate and decisions: plain functions that return an exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from gitindex.base.errors import Exit, GitIndexError, NotIndexed
+from gitindex.base.vocabulary import Freshness, Mutation
+from gitindex.base.worktree import Worktree, find_worktree, inside_root, path_fields, safe_text
+from gitindex.cli.printing import say_gated, tell
+from gitindex.cli.terminal import say
+from gitindex.filestate import FileStateService
+from gitindex.filestate.ambiguity import Target, parse_target
+from gitindex.filestate.core import OPAQUE
+from gitindex.filestate.decisions import (
+    MAX_PROOF_BYTES,
+    check,
+    commit,
+    decision_fields,
+    parse_proof,
+)
+from gitindex.filestate.mutation_gate import check_mutation_gate
+from gitindex.store import decisions as table
+from gitindex.store import history
+from gitindex.store.connection import Database, open_reader, open_writer
+from gitindex.view.snapshot import Gated
+from gitindex.view.tree import Lens, answering
+
+_GATE_EXITS = {
+    Mutation.OK: Exit.OK,
+    Mutation.NEEDS_DECISION: Exit.NO,
+    Mutation.BLOCKED: Exit.GATED,
+}
+
+
+def show_states(
+    files: Sequence[str], path: str = ".", refresh: bool = False, as_json: bool = False
+) -> int:
+    """How current and how sure what is known of some files is; exit 0 where all of them are clean."""
+    worktree = find_worktree(path)
+    named = [_inside(worktree, path, file) for file in files]
+
+    def question() -> dict[str, Any]:
+        if refresh:
+            _refresh(worktree, named, path)
+        with answering(worktree, path) as lens:
+            return file_states(lens, named)
+
+    answer = tell(question, as_json, lambda found: _say_states(found, everything=bool(files)))
+    if answer is None:
+        return int(Exit.GATED)
+    clean = all(file["freshness"] == Freshness.CLEAN for file in answer["files"])
+    return int(Exit.OK if clean else Exit.NO)
+
+
+def _inside(worktree: Worktree, start: str, file: str) -> str:
+    if os.path.realpath(os.path.join(start, file)) == worktree.root:
+        return "."
+    return inside_root(worktree.root, start, file)
+
+
+def file_states(lens: Lens, named: Sequence[str]) -> dict[str, Any]:
+    """The states of files and of all files below folders; of the whole tree if none is named."""
+    service = FileStateService(lens)
+    paths = _expand(service, named or ["."])
+    states = service.states(paths)
+    files = []
+    for file in paths:
+        state = states.of(file)
+        fields: dict[str, Any] = {
+            **path_fields(os.fsencode(file)),
+            "freshness": str(state.freshness),
+            "certainty": str(state.certainty),
+        }
+        chain = states.chain(file)
+        because = [edge.target for edge in states.causes(chain[-1])]
+        if because:
+            fields["via"] = [safe_text(name) for name in chain[1:]]
+            fields["because"] = [safe_text(name) for name in because[:10]]
+        files.append(fields)
+    return lens.envelope(files=files)
+
+
+def _expand(service: FileStateService, named: Sequence[str]) -> list[str]:
+    """Files as named; of a folder, those that the policy does not leave out."""
+    known = service.world.files
+    indexed = sorted(path for path, row in known.items() if row.has_facts)
+    found: dict[str, None] = {}
+    for name in named:
+        below = "" if name == "." else f"{name}/"
+        inside = [] if name in known else [path for path in indexed if path.startswith(below)]
+        found |= dict.fromkeys(inside or [name])
+    return list(found)
+
+
+def _refresh(worktree: Worktree, named: Sequence[str], path: str) -> None:
+    """Note that files have been looked at again, with what is published before one's eyes."""
+    with answering(worktree, path) as lens:
+        service = FileStateService(lens)
+        states = service.states(paths := _expand(service, named))
+        opaque = [file for file in paths if states.of(file).freshness in OPAQUE]
+        if not paths or set(opaque) & set(named):
+            shown = safe_text(opaque[0]) if opaque else "no file was named"
+            raise GitIndexError(
+                f"cannot be refreshed: {shown}",
+                "only files whose bytes are indexed can: commit them", Exit.USAGE,
+            )  # fmt: skip
+        seen = lens.served.published
+    database = open_writer(worktree.database)
+    try:
+        chosen = [os.fsencode(file) for file in paths if file not in opaque]
+        history.refresh(database, seen.worktree_id, chosen, seen.generation)
+    finally:
+        database.close()
+
+
+def _say_states(answer: dict[str, Any], everything: bool) -> None:
+    for file in answer["files"]:
+        if everything or file["freshness"] != Freshness.CLEAN:
+            why = " → ".join((*file.get("via", ()), ", ".join(file.get("because", ()))))
+            tail = f"  ← {why}" if why else ""
+            say(safe_text(f"{file['freshness']:<13} {file['certainty']:<9} {file['path']}{tail}"))
+
+
+def gate(targets: Sequence[str], path: str = ".", as_json: bool = False) -> int:
+    """May these be edited without asking? 0 yes, 1 somebody has to decide, 3 no."""
+    worktree = find_worktree(path)
+    asked = [_target(worktree, path, text) for text in targets]
+
+    def question() -> dict[str, Any]:
+        with answering(worktree, path) as lens:
+            return check_mutation_gate(lens, asked)
+
+    answer = tell(question, as_json, lambda found: [*map(_say_gate, found["targets"])])
+    return int(Exit.GATED if answer is None else _GATE_EXITS[Mutation(answer["status"])])
+
+
+def _target(worktree: Worktree, start: str, text: str) -> Target:
+    found = parse_target(text, lambda name: os.path.lexists(os.path.join(start, name)))
+    return found._replace(path=inside_root(worktree.root, start, found.path))
+
+
+def _say_gate(one: dict[str, Any]) -> None:
+    place = one.get("symbol") or one.get("line") or ""
+    shown = f"{one['path']}:{place}" if place else one["path"]
+    say(safe_text(f"{one['status']}: {shown} ({one['freshness']}, {one['certainty']})"))
+    if "decision" in one:
+        say(f"  decided: {one['decision']['id']}")
+    if "witness" not in one:
+        return
+    packet = one["witness"]
+    for failed in packet["failedInvariants"]:
+        of = failed.get("dependency", failed["path"])
+        found = ", ".join(failed["found"]) if failed["invariant"] == "one_meaning" else ""
+        tail = f": {found}" if found else ""
+        say(safe_text(f"  {failed['invariant']}: {of}: {failed['message']}{tail}"))
+    for candidate in packet["candidates"]:
+        say(safe_text(f"  candidate {candidate['id']} at line {candidate['line']}"))
+    for step in packet["checklist"]:
+        say(safe_text(f"  - {step}"))
+    if packet["suggestedRefresh"]:
+        say(safe_text(f"  refresh: {packet['suggestedRefresh']['command']}"))
+    if "proof" in packet:
+        say(safe_text(f"  choices: {', '.join(packet['choices'])}"))
+        say(f"  proof: {json.dumps(packet['proof'], ensure_ascii=True)}")
+
+
+def decide_commit(proof: str, path: str = ".", as_json: bool = False) -> int:
+    """Keep a decision, if its proof is right."""
+    parsed = parse_proof(_read_proof(proof))
+    worktree = find_worktree(path)
+    try:
+        with answering(worktree, path) as lens:
+            hashes = check(FileStateService(lens), parsed)
+            head = lens.served.seen.head.commit or ""
+    except Gated as closed:
+        return say_gated(closed, as_json)
+    database = open_writer(worktree.database)
+    try:
+        made = commit(database, parsed, hashes, head)
+    finally:
+        database.close()
+    answer = {"status": "ok", "id": made, "signature": parsed.signature}
+    say(json.dumps(answer) if as_json else f"decision {made} accepted")
+    return int(Exit.OK)
+
+
+def _read_proof(name: str) -> str:
+    try:
+        if name == "-":
+            return sys.stdin.read(MAX_PROOF_BYTES + 1)
+        with open(name, encoding="utf-8") as file:
+            return file.read(MAX_PROOF_BYTES + 1)
+    except (OSError, ValueError) as error:
+        raise GitIndexError(f"cannot read {safe_text(name)}", code=Exit.USAGE) from error
+
+
+def decide_list(path: str = ".", limit: int = 50, as_json: bool = False) -> int:
+    """The newest decisions."""
+    database = _reader(path)
+    try:
+        found = table.newest(database, limit)
+    finally:
+        database.close()
+    listed = [decision_fields(decision) for decision in found]
+    if as_json:
+        say(json.dumps({"status": "ok", "decisions": listed}, ensure_ascii=True))
+    else:
+        for one in listed:
+            say(safe_text(f"{one['id']:>5}  {one['signature']}  {', '.join(one['fileHashes'])}"))
+    return int(Exit.OK if found else Exit.NO)
+
+
+def decide_show(decision_id: int, path: str = ".", as_json: bool = False) -> int:
+    """One decision, whole."""
+    database = _reader(path)
+    try:
+        found = table.by_id(database, decision_id)
+    finally:
+        database.close()
+    if found is None:
+        raise GitIndexError(f"no decision {decision_id}", "see `gitindex decide list`", Exit.NO)
+    fields = decision_fields(found)
+    if as_json:
+        say(json.dumps({"status": "ok", "decision": fields}, ensure_ascii=True))
+    else:
+        for name, value in fields.items():
+            told = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            say(safe_text(f"{name}: {told}"))
+    return int(Exit.OK)
+
+
+def decide_forget(decision_id: int, path: str = ".") -> int:
+    """Re-open what a decision has answered."""
+    _reader(path).close()
+    database = open_writer(find_worktree(path).database)
+    try:
+        gone = table.forget(database, decision_id)
+    finally:
+        database.close()
+    if not gone:
+        raise GitIndexError(f"no decision {decision_id}", "see `gitindex decide list`", Exit.NO)
+    return int(Exit.OK)
+
+
+def _reader(path: str) -> Database:
+    database = open_reader(find_worktree(path).database)
+    if database is None:
+        raise NotIndexed
+    return database

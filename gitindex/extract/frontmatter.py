@@ -1,0 +1,233 @@
+"""Front matter of a document: topics, summary, date. Pure; a text that has none, or a broken one, has none.
+
+YAML between `---`, TOML between `+++`; in reStructuredText and AsciiDoc also the fields of its head.
+A function of the text and its language alone, so the same bytes always say the same.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Iterator
+from datetime import date, datetime
+from typing import Any, NamedTuple
+
+from gitindex.extract.frontmatter_yaml import Fields, read_yaml
+
+MAX_HEAD = 1 << 14
+"""Characters of a document in which its front matter ends."""
+MAX_TOPICS = 100
+MAX_TOPIC = 200
+MAX_SUMMARY = 1_000
+MAX_DOTS = 64
+"""Dots of a TOML key: its reader's time grows with their square."""
+
+_TOPICS = ("topics", "tags", "keywords")
+_SUMMARY = ("summary", "description", "abstract")
+_CREATED = ("created_at", "created", "date", "revdate")
+
+_DATE = re.compile(
+    r"(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)"
+    r"(?:[Tt \t]+(\d{1,2})(:\d\d(?::\d\d(?:\.\d+)?)?)[ \t]*(Z|[+-]\d\d(?::?\d\d)?)?)?",
+    re.ASCII,
+)
+_FIELD = re.compile(r":([A-Za-z][\w .-]*):(?:[ \t]+(.*))?$")
+_RULE = re.compile(r"([^\w\s])\1*+\s*$")
+_META = re.compile(r"\.\. meta::\s*$")
+
+
+class FrontMatter(NamedTuple):
+    """What a document says about itself."""
+
+    topics: tuple[str, ...]
+    summary: str
+    created_at: str  # ISO date, perhaps with a time; "" without one
+
+
+def read_front_matter(text: str, language: str) -> FrontMatter | None:
+    """The front matter of a text, or None where it says nothing that we keep."""
+    lines = _lines(text)
+    end = _fenced(lines)
+    if end:
+        fields = _read_toml(lines[1:end]) if lines[0][0] == "+" else read_yaml(lines[1:end])
+    elif language != "markdown":
+        fields = _read_head(lines)
+    else:
+        return None
+    known = {name.strip().lower().replace("-", "_"): value for name, value in fields.items()}
+    found = FrontMatter(_topics(known), _summary(known), _created(known))
+    return found if any(found) else None
+
+
+def body_of(text: str) -> str:
+    """A document without the front matter between its fences."""
+    end = _fenced(_lines(text))
+    return "\n".join(text.split("\n")[end + 1 :]) if end else text
+
+
+def same_topic(topic: str) -> str:
+    """What two spellings of one topic have in common: only case and blanks may differ."""
+    return unicodedata.normalize("NFC", " ".join(topic.split()).casefold())
+
+
+def parse_day(text: str) -> date | None:
+    """A day written as `YYYY-MM-DD`, and nothing else."""
+    try:
+        return (
+            date.fromisoformat(text) if re.fullmatch(r"\d{4}-\d\d-\d\d", text, re.ASCII) else None
+        )
+    except ValueError:
+        return None
+
+
+def _lines(text: str) -> list[str]:
+    return [line.rstrip("\r") for line in text[:MAX_HEAD].split("\n")]
+
+
+def _fenced(lines: list[str]) -> int:
+    """The line that closes the fence of the first one; 0 without a whole fence."""
+    fence = lines[0].rstrip()
+    if fence not in ("---", "+++"):
+        return 0
+    ends = ("---", "...") if fence == "---" else ("+++",)
+    return next((n for n, line in enumerate(lines) if n and line.rstrip() in ends), 0)
+
+
+def _read_toml(lines: list[str]) -> Fields:
+    if any(line.partition("=")[0].count(".") > MAX_DOTS for line in lines):
+        return {}
+    try:
+        table = tomllib.loads("\n".join(lines))
+    except (ValueError, RecursionError):
+        return {}
+    nested = table.get("taxonomies")
+    return _plain_values(nested if isinstance(nested, dict) else {}) | _plain_values(table)
+
+
+def _plain_values(table: dict[str, Any]) -> Fields:
+    found: Fields = {}
+    for name, value in table.items():
+        if isinstance(value, list):
+            found[name] = [_toml_text(item) for item in value if not isinstance(item, (list, dict))]
+        elif not isinstance(value, dict):
+            found[name] = _toml_text(value)
+    return found
+
+
+def _toml_text(value: object) -> str:
+    return value.isoformat() if isinstance(value, (date, datetime)) else str(value)
+
+
+def _read_head(lines: list[str]) -> Fields:
+    """The fields at the head of reStructuredText or AsciiDoc: after titles and comments only."""
+    found: Fields = {}
+    at = 0
+    while at < len(lines):
+        line, start = lines[at], at
+        below = at + 1
+        while below < len(lines) and lines[below][:1] in (" ", "\t"):
+            below += 1
+        if field := _FIELD.match(line):
+            at = _add_field(found, field, lines, at)
+        elif _META.match(line):
+            _add_meta(found, lines[at + 1 : below])
+            at = below
+        elif line.startswith(".."):
+            at = below
+        elif line.startswith("= "):
+            at = _skip_title(found, lines, at + 1)
+        elif not line.strip() or line.startswith("//") or _is_rule(line, "..."):
+            at += 1
+        elif at + 1 < len(lines) and _is_rule(lines[at + 1], line):
+            at += 2
+        if at == start:
+            break
+    return found
+
+
+def _is_rule(line: str, title: str) -> bool:
+    """Does a line underline the title above it?"""
+    return _RULE.match(line) is not None and len(line.strip()) >= min(3, len(title.strip()))
+
+
+def _add_field(found: Fields, field: re.Match[str], lines: list[str], at: int) -> int:
+    """One field with its continuation, indented or after a backslash; the line after it."""
+    parts = [(field[2] or "").strip()]
+    at += 1
+    while at < len(lines) and (lines[at][:1] in (" ", "\t") or parts[-1].endswith("\\")):
+        parts[-1] = parts[-1].removesuffix("\\").rstrip()
+        parts.append(lines[at].strip())
+        at += 1
+    texts = [part for part in parts if part]
+    if texts and all(text.startswith("- ") for text in texts):
+        found[field[1]] = [text[2:].strip() for text in texts]
+    else:
+        found[field[1]] = " ".join(texts)
+    return at
+
+
+def _add_meta(found: Fields, lines: list[str]) -> None:
+    bare = [line.strip() for line in lines]
+    for field in filter(None, map(_FIELD.match, bare)):
+        found[field[1]] = (field[2] or "").strip()
+
+
+def _skip_title(found: Fields, lines: list[str], at: int) -> int:
+    """AsciiDoc's author and revision under the title; a revision tells its date."""
+    for _ in range(2):
+        if at < len(lines) and lines[at].strip() and not lines[at].startswith((":", "//")):
+            dated = _DATE.search(lines[at])
+            if dated:
+                found["revdate"] = dated[0]
+            at += 1
+    return at
+
+
+def _topics(fields: Fields) -> tuple[str, ...]:
+    topics: dict[str, str] = {}
+    for name in _TOPICS:
+        for text in _texts(fields.get(name, "")):
+            topic = _storable(" ".join(text.split()))
+            if topic and len(topic) <= MAX_TOPIC:
+                topics.setdefault(same_topic(topic), topic)
+    return tuple(topics.values())[:MAX_TOPICS]
+
+
+def _texts(value: str | list[str]) -> Iterator[str]:
+    """A list as it is; a text at its commas."""
+    return iter(value) if isinstance(value, list) else iter(value.split(","))
+
+
+def _summary(fields: Fields) -> str:
+    for name in _SUMMARY:
+        value = fields.get(name, "")
+        if isinstance(value, str) and value.strip():
+            return _storable(" ".join(value.split())[:MAX_SUMMARY])
+    return ""
+
+
+def _created(fields: Fields) -> str:
+    for name in _CREATED:
+        value = fields.get(name, "")
+        if isinstance(value, str) and (found := _iso(value.strip())):
+            return found
+    return ""
+
+
+def _iso(text: str) -> str:
+    """A day, with its time as written; "" for what is no day of the calendar."""
+    found = _DATE.match(text)
+    if found is None:
+        return ""
+    year, month, day, hour, minutes, zone = found.groups()
+    try:
+        written = date(int(year), int(month), int(day)).isoformat()
+    except ValueError:
+        return ""
+    return f"{written}T{hour:0>2}{minutes}{zone or ''}" if hour else written
+
+
+def _storable(text: str) -> str:
+    """No half of a surrogate pair: no store can hold one."""
+    return text.encode("utf-8", "replace").decode()

@@ -1,0 +1,174 @@
+"""The one ignore policy: what of a tracked tree is indexed, and why the rest is not."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Callable, Iterable
+from fnmatch import translate
+from typing import NamedTuple
+
+from gitindex.base.errors import ObjectMissing
+from gitindex.base.vocabulary import SkipReason
+from gitindex.git.interface import GITLINK, LINK, Entry
+from gitindex.git.wildmatch import (
+    MAX_PATTERNS,
+    Rule,
+    ignores,
+    make_rule,
+    parse_ignore,
+    rule_matches,
+)
+
+MAX_PARSE_BYTES = 1 << 20
+MAX_TEXT_BYTES = 4 << 20
+MAX_POLICY_BYTES = 1 << 18
+BINARY_PROBE = 8000
+IGNORE_FILE = b".gitindexignore"
+ATTRIBUTES_FILE = b".gitattributes"
+
+_SECRET_NAMES = (
+    ".env*", "*.env", "*.pem", "*.key", "*.p8", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.kdbx",
+    "*.asc", "*.gpg", ".netrc", "_netrc", ".pgpass", ".pypirc", ".npmrc", ".htpasswd", ".git-credentials",
+    "credentials.json", "service-account*.json", "secrets.yml", "secrets.yaml", "secrets.json",
+    "secrets.toml", "*.tfstate", "*.tfstate.backup", "*.tfvars", "*.ovpn", "*.ppk", "*.keytab",
+    "credentials", "kubeconfig", ".dockercfg", ".dockerconfigjson", ".boto", ".s3cfg", ".my.cnf",
+    ".vault-token",
+)  # fmt: skip
+_SSH_KEY = r"id_[a-z0-9]+\Z|id_(rsa|dsa|ecdsa|ed25519)[\w-]*(\.(bak|old|orig|txt))?\Z"
+_SECRET = re.compile("|".join((*map(translate, _SECRET_NAMES), _SSH_KEY)), re.IGNORECASE)
+_GENERATED = re.compile(
+    rb"^\W{0,8}(Code generated .{0,200}DO NOT EDIT|@generated\b"
+    rb"|This file (is|was) (auto-?|automatically )generated\b)"
+    rb"|^\s{0,4}[^\w\s]\W{0,8}(auto-?|automatically )generated\b",  # alone only in a comment
+    re.MULTILINE | re.IGNORECASE,
+)
+_BLANK = re.compile(rb"[ \t\r]+")
+_WORD = re.compile(rb"[-!]?[A-Za-z0-9_.][-A-Za-z0-9_.]*(=.*)?")
+_ESCAPE = re.compile(rb'\\([abfnrtv\\"]|[0-3][0-7]{2})')
+_QUOTED = re.compile(rb'"((?:[^"\\]|%s)*+)"' % _ESCAPE.pattern)
+_ESCAPED = {
+    b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"v": b"\v",
+    b"\\": b"\\", b'"': b'"',
+}  # fmt: skip
+_LFS = b"version https://git-lfs.github.com/spec/"
+
+
+class _Attribute(NamedTuple):
+    rule: Rule
+    reason: SkipReason
+    set: bool
+
+
+_WATCHED = {
+    b"linguist-generated": SkipReason.GENERATED,
+    b"linguist-vendored": SkipReason.VENDORED,
+    b"binary": SkipReason.BINARY,
+}
+
+
+class Policy:
+    """The rules of one tree. A pure function of that tree: no file outside it has a say."""
+
+    def __init__(self, ignore: list[Rule], attributes: list[_Attribute]) -> None:
+        self._ignore = ignore
+        self._attributes = attributes
+
+    def skip_path(self, entry: Entry) -> SkipReason | None:
+        """Why a path is left out before a byte of it is read."""
+        if entry.mode == GITLINK:
+            return SkipReason.SUBMODULE
+        if entry.mode == LINK:
+            return SkipReason.SYMLINK
+        if is_secret(entry.path):
+            return SkipReason.SECRET
+        if ignores(self._ignore, entry.path):
+            return SkipReason.IGNORED
+        return self._by_attribute(entry.path)
+
+    def _by_attribute(self, path: bytes) -> SkipReason | None:
+        verdict: dict[SkipReason, bool] = {}
+        for attribute in self._attributes:
+            if rule_matches(attribute.rule, path):
+                verdict[attribute.reason] = attribute.set
+        return next((reason for reason in _WATCHED.values() if verdict.get(reason)), None)
+
+
+def is_policy_file(path: bytes) -> bool:
+    """Does a change of this path change what is indexed elsewhere?"""
+    return path == IGNORE_FILE or path.rpartition(b"/")[2] == ATTRIBUTES_FILE
+
+
+def read_policy(entries: Iterable[Entry], read: Callable[[str], bytes]) -> Policy:
+    """The policy of a tree, from those of its entries that are policy files."""
+    ignore: list[Rule] = []
+    attributes: list[_Attribute] = []
+    files = [e for e in entries if is_policy_file(e.path) and e.mode not in (LINK, GITLINK)]
+    for entry in sorted(files, key=lambda e: (e.path.count(b"/"), e.path)):
+        try:
+            data = read(entry.oid)[:MAX_POLICY_BYTES]
+        except ObjectMissing:
+            continue  # a partial clone: nothing to go by
+        base = entry.path.rpartition(b"/")[0]
+        if entry.path == IGNORE_FILE:
+            ignore = parse_ignore(data)
+        else:
+            attributes += _parse_attributes(data, base + b"/" if base else b"")
+    return Policy(ignore, attributes)
+
+
+def is_secret(path: bytes) -> bool:
+    """Does the name look like a key or a credential? Then its content is never read."""
+    name = path.rpartition(b"/")[2].decode("utf-8", "replace")
+    return _SECRET.match(name) is not None
+
+
+def skip_content(data: bytes) -> SkipReason | None:
+    """Why a blob's bytes are left out, whatever its path is."""
+    if len(data) > MAX_TEXT_BYTES:
+        return SkipReason.OVERSIZE
+    head = data[:BINARY_PROBE]
+    if data.startswith(_LFS):
+        return SkipReason.LFS_POINTER
+    if b"\0" in head and not head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return SkipReason.BINARY
+    if _GENERATED.search(data, 0, 1000):
+        return SkipReason.GENERATED
+    if len(data) > 20_000 and len(data) / (data.count(b"\n") + 1) > 1000:
+        return SkipReason.MINIFIED
+    return None
+
+
+def _parse_attributes(data: bytes, base: bytes) -> list[_Attribute]:
+    found = []
+    for line in data.removeprefix(codecs.BOM_UTF8).split(b"\n")[:MAX_PATTERNS]:
+        pattern, words = _split_attributes(line.strip(b" \t\r"))
+        if pattern.startswith((b"!", b"[attr]")) or not all(map(_WORD.fullmatch, words)):
+            continue  # git drops such a line, too; macros of our words are nobody's habit
+        rule = make_rule(pattern, base)
+        if rule is not None:
+            found += [_Attribute(rule, *told) for told in map(_read_word, words) if told]
+    return found
+
+
+def _split_attributes(line: bytes) -> tuple[bytes, list[bytes]]:
+    if line.startswith(b"#"):
+        return b"", []
+    if quoted := _QUOTED.match(line):
+        rest = line[quoted.end() :].strip(b" \t\r")
+        return _ESCAPE.sub(_unescape, quoted[1]), _BLANK.split(rest) if rest else []
+    pattern, *words = _BLANK.split(line)
+    return pattern, words
+
+
+def _unescape(found: re.Match[bytes]) -> bytes:
+    code = found[1]
+    return _ESCAPED[code] if len(code) == 1 else bytes([int(code, 8)])
+
+
+def _read_word(word: bytes) -> tuple[SkipReason, bool] | None:
+    name, _, value = word.lstrip(b"-!").partition(b"=")
+    reason = _WATCHED.get(name)
+    if reason is None:
+        return None
+    return reason, not word.startswith((b"-", b"!")) and value.lower() not in (b"false", b"0")

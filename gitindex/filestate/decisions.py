@@ -1,0 +1,156 @@
+"""Decisions: a proven answer to one open question, taken once, replayed while its files stay the same."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple
+
+from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.vocabulary import Certainty, Freshness
+from gitindex.base.worktree import normalize_rel_path, safe_text
+from gitindex.filestate import FileStateService
+from gitindex.filestate.ambiguity import Ambiguity, Candidate, Target, find_ambiguity
+from gitindex.filestate.world import World
+from gitindex.store import decisions as table
+from gitindex.store.connection import Database
+from gitindex.store.decisions import Decision
+
+MAX_PROOF_BYTES = 1 << 18
+MAX_ANCHORS = 100
+
+
+class Anchor(NamedTuple):
+    """A line of a file, quoted: whoever decides has seen it."""
+
+    path: str
+    line: int  # 1-based
+    text: str
+
+
+class Proof(NamedTuple):
+    """What somebody decided, and what shows that they looked at what is there."""
+
+    target: Target
+    signature: str
+    selected: list[str]
+    anchors: list[Anchor]
+    file_hashes: dict[str, str]
+
+
+def parse_proof(text: str) -> Proof:
+    """A proof from JSON: {path, symbol?, line?, signature, selected, anchors, fileHashes}."""
+    if len(text) > MAX_PROOF_BYTES:
+        raise _refused("the proof is too long")
+    try:
+        fields = json.loads(text)
+        target = Target(
+            normalize_rel_path(_text(fields["path"])),
+            _text(fields.get("symbol", "")),
+            _number(fields.get("line", 0)),
+        )
+        anchors = [
+            Anchor(normalize_rel_path(_text(a["path"])), _number(a["line"]), _text(a["text"]))
+            for a in fields["anchors"][:MAX_ANCHORS]
+        ]
+        hashes = {_text(path): _text(oid) for path, oid in fields["fileHashes"].items()}
+        selected = [_text(name) for name in fields["selected"]]
+        return Proof(target, _text(fields["signature"]), selected, anchors, hashes)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise _refused(f"not a proof: {safe_text(repr(error))}") from error
+
+
+def replayed(world: World, ambiguity: Ambiguity) -> Decision | None:
+    """The stored decision that answers this very question about the very bytes that are on disk."""
+    for decision in table.of_signature(world.database, ambiguity.signature):
+        if ambiguity.is_answered_by(decision.selected) and all(
+            world.disk_id(path) == oid for path, oid in decision.file_hashes.items()
+        ):
+            return decision
+    return None
+
+
+def check(service: FileStateService, proof: Proof) -> dict[str, str]:
+    """The hashes of the files a proof is about, made by us from disk; refuses what is not right."""
+    world, target = service.world, proof.target
+    state = service.get_file_state(target.path)
+    if state.freshness is not Freshness.CLEAN or state.certainty is Certainty.UNKNOWN:
+        raise _refused(
+            f"{safe_text(target.path)} is {state.freshness}, {state.certainty}:"
+            " there is nothing to decide"
+        )
+    ambiguity = find_ambiguity(world, target)
+    if ambiguity is None or ambiguity.signature != proof.signature:
+        raise _refused("the question is not open, or is another one now")
+    if not ambiguity.is_answered_by(proof.selected):
+        raise _refused(f"it does not answer the question; select of {ambiguity.choices}")
+    chosen = [d for d in ambiguity.definitions if d.id in proof.selected]
+    paths = {target.path, *(d.path for d in ambiguity.definitions)}
+    hashes = {path: world.disk_id(path) or "" for path in sorted(paths)}
+    if proof.file_hashes != hashes:
+        raise _refused("its file hashes are not those of the files on disk")
+    _check_anchors(world, proof, chosen, hashes)
+    return hashes
+
+
+def commit(database: Database, proof: Proof, hashes: dict[str, str], head: str) -> int:
+    """Keep a decision whose proof was checked. The same question is answered once."""
+    payload = {"anchors": [anchor._asdict() for anchor in proof.anchors], **proof.target._asdict()}
+    made = table.add(database, proof.signature, head, hashes, proof.selected, payload)
+    if made is None:
+        raise GitIndexError(
+            "this question is decided already", "`gitindex decide forget` re-opens it", Exit.NO
+        )
+    return made
+
+
+def decision_fields(decision: Decision) -> dict[str, Any]:
+    """A decision as answers show it."""
+    return {
+        "id": decision.id,
+        "signature": decision.signature,
+        "selected": decision.selected,
+        "fileHashes": {safe_text(path): oid for path, oid in decision.file_hashes.items()},
+        "proof": decision.proof,
+        "repoHead": decision.repo_head,
+        "createdAt": decision.created_at,
+    }
+
+
+def _check_anchors(
+    world: World, proof: Proof, chosen: list[Candidate], hashes: dict[str, str]
+) -> None:
+    """Every quoted line is there; the file and every chosen definition has one."""
+    if not any(anchor.path == proof.target.path for anchor in proof.anchors):
+        raise _refused("no anchor quotes the file")
+    for anchor in proof.anchors:
+        data = world.read(anchor.path) if anchor.path in hashes else None
+        lines = (data or b"").decode("utf-8", "replace").split("\n")
+        here = lines[anchor.line - 1] if 0 < anchor.line <= len(lines) else None
+        if here is None or here.strip() != anchor.text.strip() or not here.strip():
+            raise _refused(f"line {anchor.line} of {safe_text(anchor.path)} is not as quoted")
+    for definition in chosen:
+        if not any(_is_in(anchor, definition) for anchor in proof.anchors):
+            raise _refused(f"no anchor quotes {safe_text(definition.id)}")
+
+
+def _is_in(anchor: Anchor, definition: Candidate) -> bool:
+    inside = definition.line <= anchor.line <= definition.end_line
+    return anchor.path == definition.path and inside
+
+
+def _refused(why: str) -> GitIndexError:
+    return GitIndexError(
+        f"decision refused: {why}", "`gitindex state --gate` shows what is open", Exit.USAGE
+    )
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError("text expected")
+    return value
+
+
+def _number(value: object) -> int:
+    if type(value) is not int:
+        raise TypeError("number expected")
+    return value

@@ -1,0 +1,89 @@
+"""The mutation gate: may this be edited without asking? All fifteen pairs have an answer, and a reason."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from gitindex.base.vocabulary import Certainty, Freshness, Mutation
+from gitindex.base.worktree import path_fields
+from gitindex.filestate import FileState, FileStateService
+from gitindex.filestate.ambiguity import Ambiguity, Target, find_ambiguity
+from gitindex.filestate.core import States
+from gitindex.filestate.decisions import decision_fields, replayed
+from gitindex.filestate.witness import Seen, witness
+from gitindex.store.decisions import Decision
+from gitindex.view.tree import Lens
+
+_ORDER = (Mutation.OK, Mutation.NEEDS_DECISION, Mutation.BLOCKED)
+
+
+class _Judged(NamedTuple):
+    """One target, before it is put into words."""
+
+    state: FileState
+    gate: Mutation
+    ambiguity: Ambiguity | None = None
+    decision: Decision | None = None
+
+
+def behaviour(state: FileState) -> Mutation:
+    """What a state allows: only what is clean may be touched, only what is certain without asking."""
+    if state.freshness is not Freshness.CLEAN:
+        return Mutation.BLOCKED
+    match state.certainty:
+        case Certainty.CERTAIN:
+            return Mutation.OK
+        case Certainty.AMBIGUOUS:
+            return Mutation.NEEDS_DECISION
+        case Certainty.UNKNOWN:
+            return Mutation.BLOCKED
+
+
+def check_mutation_gate(lens: Lens, targets: Sequence[Target]) -> dict[str, Any]:
+    """The gate's answer for some targets; `status` is the worst of them."""
+    service = FileStateService(lens)
+    states = service.states([target.path for target in targets])
+    judged = [_judge(service, states, target) for target in targets]
+    worst = max((found.gate for found in judged), key=_ORDER.index, default=Mutation.BLOCKED)
+    answers = [
+        _answer(service, states, target, found)
+        for target, found in zip(targets, judged, strict=True)
+    ]
+    return {**lens.envelope(targets=answers), "status": str(worst)}
+
+
+def _judge(service: FileStateService, states: States, target: Target) -> _Judged:
+    state = states.of(target.path)
+    gate = behaviour(state)
+    named = bool(target.symbol or target.line)
+    if gate is Mutation.BLOCKED or not (named or gate is Mutation.NEEDS_DECISION):
+        return _Judged(state, gate)
+    ambiguity = find_ambiguity(service.world, target)
+    if ambiguity is None:
+        return _Judged(state._replace(certainty=Certainty.CERTAIN), Mutation.OK)
+    decision = replayed(service.world, ambiguity)
+    gate = Mutation.OK if decision else Mutation.NEEDS_DECISION
+    return _Judged(state._replace(certainty=Certainty.AMBIGUOUS), gate, ambiguity, decision)
+
+
+def _answer(
+    service: FileStateService, states: States, target: Target, found: _Judged
+) -> dict[str, Any]:
+    fields: dict[str, Any] = {
+        **path_fields(target.path.encode("utf-8", "surrogateescape")),
+        "status": str(found.gate),
+        "freshness": str(found.state.freshness),
+        "certainty": str(found.state.certainty),
+    }
+    if target.symbol:
+        fields["symbol"] = target.symbol
+    if target.line:
+        fields["line"] = target.line
+    if found.decision:
+        fields["decision"] = decision_fields(found.decision)
+    if found.gate is not Mutation.OK:
+        fields["witness"] = witness(
+            Seen(service.world, states, target, found.state, found.ambiguity)
+        )
+    return fields

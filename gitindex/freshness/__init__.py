@@ -1,0 +1,1 @@
+"""Is the index current, and may it be served?"""

@@ -1,0 +1,117 @@
+"""The one gate: may a reader be served, and what does it hear if not. Envelopes are built here only."""
+
+from __future__ import annotations
+
+from gitindex.base.lean import TYPE_CHECKING, NamedTuple
+from gitindex.base.vocabulary import BuildKind, GateStatus, NonOkReason, ProofOutcome
+from gitindex.freshness.marker import Proof, is_newer
+from gitindex.freshness.observation import Progress
+
+if TYPE_CHECKING:
+    from typing import Any
+
+_REASONS = {
+    GateStatus.REQUIRES_REINDEX: NonOkReason.REQUIRES_REINDEX,
+    GateStatus.NOT_READY: NonOkReason.INDEXING,
+    GateStatus.NOT_INDEXED: NonOkReason.NOT_INDEXED,
+}
+_RETRY_MS = 500
+STALE_CREATE = (
+    "Local snapshot claims indexed, but completion proof is missing/invalid; "
+    "treating as not_indexed for create."
+)
+
+
+class GateInput(NamedTuple):
+    """What the gate looks at."""
+
+    searchable: bool  # the store says that a generation is published
+    proof: Proof
+    progress: Progress | None  # of a live job
+    strict: bool = False
+
+
+def decide_gate(seen: GateInput) -> GateStatus | None:
+    """None: serve. Otherwise requires_reindex > not_ready > not_indexed.
+
+    A rebuild that runs now runs towards the running version: it ends `requires_reindex` by itself,
+    so the answer is `not_ready` and no agent asks for yet another reindex.
+    """
+    if seen.proof.outcome is ProofOutcome.FINGERPRINT_MISMATCH:
+        return GateStatus.NOT_READY if seen.progress else GateStatus.REQUIRES_REINDEX
+    served = seen.searchable and seen.proof.outcome is not ProofOutcome.STALE_LOCAL
+    if seen.progress is not None:
+        rebuild = seen.progress.kind is not BuildKind.REFRESH
+        if seen.strict or rebuild or not served:
+            return GateStatus.NOT_READY
+    return None if served else GateStatus.NOT_INDEXED
+
+
+def gating_envelope(status: GateStatus, seen: GateInput, path: str, root: str) -> dict[str, Any]:
+    """The whole answer of a closed gate."""
+    envelope: dict[str, Any] = {
+        "status": str(status),
+        "reason": str(_REASONS[status]),
+        "message": _message(status, seen),
+        "path": path,
+        "codebaseRoot": root,
+        "hints": {"status": _action("status", root)},
+    }
+    hints = envelope["hints"]
+    if status is GateStatus.NOT_READY:
+        envelope["indexing"] = indexing_fields(seen.progress)
+        envelope["retryAfterMs"] = _RETRY_MS
+    elif status is GateStatus.REQUIRES_REINDEX:
+        hints["reindex"] = _action("reindex", root)
+    elif not is_newer(seen.proof):  # there the remedy is an upgrade, which the message says
+        hints["create"] = _action("create", root)
+        _add_stale_local(hints, seen, root)
+    add_probe_hint(envelope, seen.proof)
+    return envelope
+
+
+def indexing_fields(progress: Progress | None) -> dict[str, Any]:
+    """The `indexing` object: each field may be null."""
+    return {
+        "progressPct": progress.progress_pct if progress else None,
+        "lastUpdated": progress.last_updated if progress else None,
+        "phase": progress.phase if progress else None,
+    }
+
+
+def add_debug_hint(envelope: dict[str, Any], proof: Proof) -> None:
+    """Say by what a build is proven complete, to whoever debugs one that is not."""
+    present = proof.marker is not None
+    hint = {"completionProof": "marker_doc", "markerPresent": present}
+    envelope["hints"]["debugIndexing"] = hint
+
+
+def add_probe_hint(envelope: dict[str, Any], proof: Proof) -> None:
+    """Disclose a probe that failed; it changes nothing else about the answer."""
+    if proof.outcome is ProofOutcome.PROBE_FAILED:
+        hints = envelope.setdefault("hints", {})
+        hints["debugProofCheck"] = {"ok": False, "reason": "probe_failed"}
+
+
+def _add_stale_local(hints: dict[str, Any], seen: GateInput, root: str) -> None:
+    if seen.searchable and seen.proof.outcome is ProofOutcome.STALE_LOCAL:
+        hints["staleLocal"] = {
+            "completionProof": str(seen.proof.reason),
+            "recommendedAction": _action("create", root),
+        }
+
+
+def _action(action: str, root: str) -> dict[str, Any]:
+    return {"tool": "manage_index", "args": {"action": action, "path": root}}
+
+
+def _message(status: GateStatus, seen: GateInput) -> str:
+    if status is GateStatus.NOT_READY:
+        return "The index is being built and has no proven generation to serve yet."
+    if status is GateStatus.REQUIRES_REINDEX:
+        return "The index was made by another version of gitindex or its grammars; reindex it."
+    if seen.proof.message:
+        return f"The index is not proven: {seen.proof.message}."
+    if seen.searchable:
+        return f"Local index without completion proof ({seen.proof.reason}); create it again."
+    return "This codebase is not indexed."

@@ -1,0 +1,126 @@
+"""The completion marker: the only proof that an index is complete, and the one judge of it."""
+
+from __future__ import annotations
+
+from gitindex.base.atomic_file import read_small, write_atomic
+from gitindex.base.errors import GitIndexError
+from gitindex.base.lean import TYPE_CHECKING, NamedTuple
+from gitindex.base.vocabulary import ProofOutcome, ProofReason
+from gitindex.base.worktree import canonical_root, worktree_at
+from gitindex.freshness.fingerprint import Fingerprint, parse_fingerprint, runtime_fingerprint
+from gitindex.freshness.status_file import parse_object
+
+if TYPE_CHECKING:
+    from typing import Any
+
+KIND = "gitindex_completion_v1"
+ACCEPTED_KINDS = frozenset({KIND, "satori_index_completion_v1"})
+NEWER_KIND = "gitindex_completion_v"
+
+
+class CompletionMarker(NamedTuple):
+    """Names the published generation of one worktree and the tools that made it."""
+
+    codebase_path: str
+    fingerprint: Fingerprint
+    indexed_files: int
+    total_chunks: int
+    completed_at: str
+    run_id: str
+    head_commit: str | None  # None: no commit yet
+    tree_id: str
+    generation: int
+
+
+class Proof(NamedTuple):
+    """Outcome of one look at the marker; `marker` is there whenever it could be understood."""
+
+    outcome: ProofOutcome
+    reason: ProofReason | None = None
+    marker: CompletionMarker | None = None
+    message: str = ""
+    settled: bool = True  # False: a publish has begun since, so the store may hold another tree
+
+
+def save_marker(path: str, marker: CompletionMarker) -> None:
+    """Write the proof, durably. Only after a publish succeeded."""
+    fields = {
+        "kind": KIND,
+        "codebasePath": marker.codebase_path,
+        "fingerprint": marker.fingerprint._asdict(),
+        "indexedFiles": marker.indexed_files,
+        "totalChunks": marker.total_chunks,
+        "completedAt": marker.completed_at,
+        "runId": marker.run_id,
+        "headCommit": marker.head_commit,
+        "treeId": marker.tree_id,
+        "generation": marker.generation,
+    }
+    import json  # lazily: readers parse by other means
+
+    write_atomic(path, json.dumps(fields, ensure_ascii=True).encode() + b"\n")
+
+
+def validate_completion_proof(root: str) -> Proof:
+    """Is the index of the worktree at `root` proven complete by the tools that run now?"""
+    canonical = canonical_root(root)
+    try:
+        data = read_small(worktree_at(canonical).marker)
+    except (OSError, GitIndexError) as error:
+        return Proof(ProofOutcome.PROBE_FAILED, ProofReason.PROBE_FAILED, message=str(error))
+    if data is None:
+        return _stale(ProofReason.MISSING_MARKER_DOC)
+    return _judge(canonical, parse_object(data))
+
+
+def is_newer(proof: Proof) -> bool:
+    """Was the marker written by a newer gitindex? Then it is left alone: the remedy is an upgrade."""
+    return proof.reason is ProofReason.INVALID_MARKER_KIND and bool(proof.message)
+
+
+def _judge(canonical: str, fields: dict[str, Any] | None) -> Proof:
+    if fields is None:
+        return _stale(ProofReason.INVALID_PAYLOAD)
+    kind = fields.get("kind")
+    if not isinstance(kind, str) or kind not in ACCEPTED_KINDS:
+        newer = isinstance(kind, str) and kind.startswith(NEWER_KIND)
+        message = "written by a newer gitindex: upgrade gitindex" if newer else ""
+        return _stale(ProofReason.INVALID_MARKER_KIND, message)
+    marker = _marker(fields)
+    if marker is None:
+        return _stale(ProofReason.INVALID_PAYLOAD)
+    if not _is_root(marker.codebase_path, canonical):
+        return Proof(ProofOutcome.STALE_LOCAL, ProofReason.PATH_MISMATCH, marker)
+    if marker.fingerprint != runtime_fingerprint():
+        reason = ProofReason.FINGERPRINT_MISMATCH
+        return Proof(ProofOutcome.FINGERPRINT_MISMATCH, reason, marker)
+    return Proof(ProofOutcome.VALID, None, marker)
+
+
+def _is_root(path: str, canonical: str) -> bool:
+    try:
+        return canonical_root(path) == canonical
+    except ValueError:
+        return False  # a name that no folder can have
+
+
+def _stale(reason: ProofReason, message: str = "") -> Proof:
+    return Proof(ProofOutcome.STALE_LOCAL, reason, message=message)
+
+
+def _marker(fields: dict[str, Any]) -> CompletionMarker | None:
+    fingerprint = parse_fingerprint(fields.get("fingerprint"))
+    texts = [fields.get(k) for k in ("codebasePath", "completedAt", "runId", "treeId")]
+    counts = [fields.get(k) for k in ("indexedFiles", "totalChunks", "generation")]
+    head = fields.get("headCommit")
+    if fingerprint is None or not all(isinstance(text, str) and text for text in texts):
+        return None
+    if not all(type(count) is int and count >= 0 for count in counts):
+        return None
+    if not (head is None or isinstance(head, str)):
+        return None
+    path, completed_at, run_id, tree = map(str, texts)
+    files, chunks, generation = (int(count or 0) for count in counts)
+    return CompletionMarker(
+        path, fingerprint, files, chunks, completed_at, run_id, head, tree, generation
+    )

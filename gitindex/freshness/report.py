@@ -1,0 +1,113 @@
+"""`gitindex status`: one look, told in one line, a few, or JSON. Imports nothing slow: prompts run it."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from gitindex.base.errors import Exit
+from gitindex.base.lean import TYPE_CHECKING
+from gitindex.base.worktree import Worktree, find_worktree, safe_text
+from gitindex.freshness.fingerprint import SCHEMA_VERSION
+from gitindex.freshness.gate import (
+    GateInput,
+    add_probe_hint,
+    decide_gate,
+    gating_envelope,
+    indexing_fields,
+)
+from gitindex.freshness.marker import CompletionMarker, is_newer
+from gitindex.freshness.observation import Observation, observe
+from gitindex.freshness.status_file import IndexStatus
+from gitindex.freshness.verdict import Verdict, judge
+from gitindex.git.hook_switch import is_enabled
+
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def show_status(form: str = "text", path: str = ".") -> int:
+    """Print the state of the index and return its exit code."""
+    worktree = find_worktree(path)
+    seen = observe(worktree)
+    verdict = judge(seen)
+    if form == "json":
+        import json
+
+        _print(json.dumps(status_envelope(worktree, seen, verdict, path), ensure_ascii=True))
+    elif form == "short":
+        _print(str(verdict.state))
+    else:
+        _print(_text(seen, verdict))
+        if not is_enabled(worktree):
+            _print("  hooks are off: gitindex.enabled is false")
+    return int(verdict.code)
+
+
+def status_envelope(
+    worktree: Worktree, seen: Observation, verdict: Verdict, path: str
+) -> dict[str, Any]:
+    """The structured answer: gating where the gate is closed, else ok; always with the state."""
+    marker = seen.proof.marker
+    gate = GateInput(seen.searchable, seen.proof, seen.progress)
+    status = decide_gate(gate)
+    root = safe_text(worktree.root)
+    envelope: dict[str, Any] = (
+        {"status": "ok", "path": safe_text(path), "codebaseRoot": root}
+        if status is None
+        else gating_envelope(status, gate, safe_text(path), root)
+    )
+    envelope |= {
+        "state": str(verdict.state),
+        "why": verdict.why,
+        "hooksEnabled": is_enabled(worktree),
+        "indexing": indexing_fields(seen.progress),
+        "indexStatus": _reader_status(worktree, marker, verdict)._asdict(),
+        "freshness": {
+            "state": str(verdict.freshness),
+            "servedCommit": marker.head_commit if marker else None,
+            "headCommit": seen.head.commit,
+            "pendingPaths": len(seen.head.dirty),
+            "overlayPaths": 0,
+            "mode": "skipped_indexing" if seen.progress else "served",
+        },
+        "indexedFiles": marker.indexed_files if marker else 0,
+        "generation": marker.generation if marker else 0,
+        "treeId": marker.tree_id if marker else None,
+    }
+    add_probe_hint(envelope, seen.proof)
+    return envelope
+
+
+def _reader_status(
+    worktree: Worktree, marker: CompletionMarker | None, verdict: Verdict
+) -> IndexStatus:
+    """The status as a reader derives it now; the stored one is for those who cannot."""
+    told = verdict.code in (Exit.GATED, Exit.ERROR)
+    return IndexStatus(
+        repo=safe_text(worktree.root),
+        index_state=verdict.state,
+        last_indexed_at=marker.completed_at if marker else "",
+        last_indexed_commit=marker.head_commit if marker else None,
+        schema_version=SCHEMA_VERSION,
+        last_error=verdict.why if told else None,
+    )
+
+
+def _text(seen: Observation, verdict: Verdict) -> str:
+    lines = [f"{verdict.state}: {verdict.why}"]
+    if seen.progress is not None and seen.progress.progress_pct is not None:
+        lines.append(f"  {seen.progress.progress_pct:.0f} %")
+    if verdict.code is Exit.GATED and not is_newer(seen.proof):
+        lines.append(f"  hint: run `gitindex {'wait' if seen.pending else 'index'}`")
+    elif verdict.code is Exit.ERROR:
+        lines.append("  hint: run `gitindex doctor`")
+    return "\n".join(lines)
+
+
+def _print(text: str) -> None:
+    try:
+        sys.stdout.write(f"{text}\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the reader has seen enough

@@ -1,0 +1,138 @@
+"""The public status file of one worktree (seed 000). For outside readers; we never trust its word."""
+
+from __future__ import annotations
+
+import os
+import time
+from _json import make_scanner  # `json` itself brings `re` along: 5 ms of every prompt
+
+from gitindex.base.atomic_file import read_small, write_atomic
+from gitindex.base.lean import TYPE_CHECKING, NamedTuple
+from gitindex.base.vocabulary import IndexState
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import Any
+
+FILE_NAME = "rag_index_status.json"
+
+
+class IndexStatus(NamedTuple):  # not a dataclass: `gitindex status` cannot afford the import
+    """What the last writer knew about one worktree's index."""
+
+    repo: str
+    index_state: IndexState
+    last_indexed_at: str  # ISO 8601 UTC; "" before the first success
+    last_indexed_commit: str | None
+    schema_version: str
+    last_error: str | None = None
+
+
+def status_path(repo_root: str | Path) -> Path:
+    """Where the status of the worktree at `repo_root` is."""
+    from pathlib import Path  # lazily: 15 ms that a shell prompt does not pay
+
+    return Path(repo_root) / ".llmc" / FILE_NAME
+
+
+def load_status(repo_root: str | Path) -> IndexStatus | None:
+    """The stored status, or None for anything but a complete and well-typed one."""
+    try:
+        data = read_small(os.path.join(repo_root, ".llmc", FILE_NAME))
+    except OSError:
+        return None
+    fields = parse_object(data)
+    return _status(fields) if fields is not None else None
+
+
+def save_status(repo_root: str | Path, status: IndexStatus) -> Path:
+    """Replace the stored status atomically; raises only OSError."""
+    write_atomic(os.path.join(repo_root, ".llmc", FILE_NAME), render_status(status))
+    return status_path(repo_root)
+
+
+def render_status(status: IndexStatus) -> bytes:
+    """The file's bytes: one line of JSON without `last_error` when there is none."""
+    fields = {key: value for key, value in status._asdict().items() if value is not None}
+    fields.setdefault("last_indexed_commit", None)
+    import json
+
+    return json.dumps(fields, ensure_ascii=True).encode() + b"\n"
+
+
+def parse_object(data: bytes | None) -> dict[str, Any] | None:
+    """A JSON object with unique keys and finite numbers, or None."""
+    if data is None:
+        return None
+    try:
+        value = _parse(data)
+    except (ValueError, RecursionError, StopIteration):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def utc_now() -> str:
+    """Now, for display only: no decision depends on a clock."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+def _status(fields: dict[str, Any]) -> IndexStatus | None:
+    texts = [
+        fields.get(key) for key in ("repo", "index_state", "last_indexed_at", "schema_version")
+    ]
+    optional = [fields.get("last_indexed_commit"), fields.get("last_error")]
+    if not all(isinstance(text, str) for text in texts) or "last_indexed_commit" not in fields:
+        return None
+    if not all(text is None or isinstance(text, str) for text in optional):
+        return None
+    repo, state, indexed_at, schema = map(str, texts)
+    try:
+        return IndexStatus(repo, IndexState(state), indexed_at, optional[0], schema, optional[1])
+    except ValueError:
+        return None
+
+
+def _parse(data: bytes) -> object:
+    if not data.isascii() or b"\0" in data:  # which encoding it is, is for `json` to find out
+        import json
+
+        return json.loads(
+            data,
+            object_pairs_hook=_unique,
+            parse_constant=_reject,
+            parse_float=_finite,
+        )
+    text = data.decode("ascii").strip(" \t\n\r")
+    value, end = make_scanner(_Rules)(text, 0)  # type: ignore[arg-type]  # any object with these
+    if end != len(text):
+        raise ValueError("more than one value")
+    return value
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        raise ValueError("duplicate key")
+    return fields
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if value in (float("inf"), float("-inf")):
+        raise ValueError("beyond floats")
+    return value
+
+
+def _reject(name: str) -> None:
+    raise ValueError(name)
+
+
+class _Rules:
+    """How `json` would call its own scanner, with our hooks."""
+
+    strict = True
+    object_hook = None
+    object_pairs_hook = staticmethod(_unique)
+    parse_float = staticmethod(_finite)
+    parse_int = int
+    parse_constant = staticmethod(_reject)

@@ -1,0 +1,136 @@
+"""The object database through the `git` command: for what libgit2 cannot open. Never fetches.
+
+References are read in the repository, objects in a view of them (command.view_env).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+
+from gitindex.base.errors import GitIndexError, ObjectMissing
+from gitindex.base.worktree import Worktree, safe_text
+from gitindex.git.cat_file import Answer, Batch
+from gitindex.git.command import (
+    HARDENING,
+    clean_env,
+    empty_tree,
+    git_argv,
+    git_program,
+    run_git,
+    try_git,
+    view_env,
+)
+from gitindex.git.interface import Entry, Head
+from gitindex.git.process import TIMEOUT_S
+from gitindex.git.trees import NO_TREE, Listing, compare_trees, parse_tree
+
+MAX_TREE_BYTES = 64 << 20
+"""One folder bigger than this is a bomb, not a project."""
+
+_ID_BYTES = {"sha1": 20, "sha256": 32}
+_TREE_LINE = re.compile(rb"tree ([0-9a-f]+)\n")
+
+
+class GitCommandRepository:
+    """One worktree read by long-lived `git cat-file` children that start when first needed."""
+
+    def __init__(self, worktree: Worktree, timeout: float = TIMEOUT_S) -> None:
+        self._root = worktree.root
+        self._id_bytes = _examine(worktree)
+        self._id = re.compile(rf"[0-9a-f]{{{2 * self._id_bytes}}}")
+        self._empty: str | None = None
+        env = clean_env(worktree.root)
+        view = view_env(worktree, 2 * self._id_bytes)
+        reader = [git_program(env), "-C", "/", *HARDENING, "cat-file"]
+        names = git_argv(worktree.root, ("cat-file", "--batch-check=%(objectname)"), env)
+        self._names = Batch(names, env, timeout, sized=False)
+        self._sizes = Batch([*reader, "--batch-check"], view, timeout)
+        self._contents = Batch([*reader, "--batch"], view, timeout, contents=True)
+
+    def head(self) -> Head:
+        for _ in range(2):  # the first commit may be made, or the references moved, while we look
+            (found,) = self._names.ask(["HEAD^{commit}"])
+            if found is not None:
+                return Head(found.oid, self._tree_of(found.oid))
+            named = try_git(self._root, "rev-parse", "--verify", "--quiet", "HEAD")
+            if named.returncode:
+                return self._unborn()
+            self._names.close()
+        raise GitIndexError("HEAD names an object that is missing", "run `git fsck`")
+
+    def entries(self, tree: str) -> Iterator[Entry]:
+        for _, entry in compare_trees(self._list, NO_TREE, tree):
+            if entry is not None:
+                yield entry
+
+    def changes(self, old: str, new: str) -> Iterator[tuple[bytes, Entry | None]]:
+        return compare_trees(self._list, old, new)
+
+    def size(self, oid: str) -> int:
+        return self._ask(self._sizes, oid).size
+
+    def read(self, oid: str) -> bytes:
+        return self._ask(self._contents, oid).data
+
+    def close(self) -> None:
+        for batch in (self._names, self._sizes, self._contents):
+            batch.close()
+
+    def _unborn(self) -> Head:
+        """No commit yet, if HEAD is whole: git cannot follow a broken reference to its name."""
+        named = try_git(self._root, "symbolic-ref", "--quiet", "HEAD")
+        if named.returncode:
+            raise GitIndexError("HEAD cannot be read", "run `git fsck`")
+        if self._empty is None:
+            self._empty = empty_tree(self._root)
+        return Head(None, self._empty)
+
+    def _tree_of(self, commit: str) -> str:
+        """From the commit itself: git would look for the tree, which may be missing."""
+        line = _TREE_LINE.match(self.read(commit))
+        if line is None:
+            raise GitIndexError(f"commit {commit} is malformed", "run `git fsck`")
+        return line[1].decode()
+
+    def _ask(self, batch: Batch, oid: str) -> Answer:
+        self._check(oid)
+        (found,) = batch.ask([oid])
+        if found is None:
+            raise ObjectMissing(f"object {oid} is not in this repository")
+        return found
+
+    def _list(self, oids: Iterable[str]) -> dict[str, Listing]:
+        wanted = list(oids)
+        for oid in wanted:
+            self._check(oid)
+        listings = {}
+        answers = self._contents.ask(wanted, limit=MAX_TREE_BYTES)
+        for oid, found in zip(wanted, answers, strict=True):
+            if found is None:
+                raise ObjectMissing(f"tree {oid} is not in this repository")
+            if found.kind != "tree":
+                raise GitIndexError(f"object {oid} is not a tree")
+            listings[oid] = parse_tree(found.data, self._id_bytes)
+        return listings
+
+    def _check(self, oid: str) -> None:
+        """Only whole ids reach git: never an abbreviation, a name or a second line."""
+        if not self._id.fullmatch(oid):
+            raise ObjectMissing(f"{safe_text(oid)} is no object id of this repository")
+
+
+def _examine(worktree: Worktree) -> int:
+    """How many bytes an id has. Git itself decides whether the folder is trusted."""
+    told = run_git(worktree.root, "rev-parse", "--show-object-format", "--absolute-git-dir")
+    hash_name, _, git_dir = told.partition(b"\n")
+    found = os.path.realpath(git_dir.removesuffix(b"\n"))
+    if found != os.path.realpath(os.fsencode(worktree.git_dir)):
+        raise GitIndexError(
+            f"git reads another repository here: {safe_text(found)}", "check it with `git status`"
+        )
+    name = hash_name.decode()
+    if name not in _ID_BYTES:
+        raise GitIndexError(f"object format {safe_text(name)} is unknown", "upgrade gitindex")
+    return _ID_BYTES[name]

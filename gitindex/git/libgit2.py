@@ -1,0 +1,152 @@
+"""The object database through pygit2; the only importer of pygit2."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from importlib.machinery import PathFinder
+from importlib.util import find_spec, module_from_spec
+from types import ModuleType
+from typing import Any
+
+from gitindex.base.errors import GitIndexError, ObjectMissing
+from gitindex.base.worktree import Worktree, safe_text
+from gitindex.git.interface import Entry, Head
+from gitindex.git.trees import NO_TREE, Listing, compare_trees, parse_tree
+
+_EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+"""libgit2 reads sha1 repositories only."""
+
+_ID_BYTES = 20
+_ID = re.compile(f"[0-9a-f]{{{2 * _ID_BYTES}}}")
+
+
+class _Numbers(ModuleType):
+    """Stands in for `pygit2.enums`: a kind of object is the number it is."""
+
+    def __getattr__(self, name: str) -> type[int]:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return int
+
+
+def _load_core() -> Any:
+    """pygit2's compiled core alone: what is around it (TLS, archives, enumerations) costs six times as
+    much, at every start of a runner. The whole of it where the core is not as we know it.
+    """
+    if "pygit2" not in sys.modules:
+        try:
+            return _core_alone()
+        except (ImportError, AttributeError, TypeError):
+            pass  # another version, or no compiled core beside the package
+    import pygit2
+
+    return pygit2._pygit2
+
+
+def _core_alone() -> Any:
+    package = find_spec("pygit2")
+    spec = package and PathFinder.find_spec("pygit2._pygit2", package.submodule_search_locations)
+    if spec is None or spec.loader is None:
+        raise ImportError("pygit2 has no compiled core")
+    core: Any = module_from_spec(spec)
+    spec.loader.exec_module(core)
+    stand_ins = {"pygit2": ModuleType("pygit2"), "pygit2.enums": _Numbers("pygit2.enums")}
+    sys.modules.update(stand_ins)
+    try:
+        core._cache_enums()
+    finally:
+        for name in stand_ins:
+            del sys.modules[name]
+    if not callable(core.init_file_backend):
+        raise ImportError("pygit2 opens repositories in another way")
+    return core
+
+
+_CORE = _load_core()
+_TREE = 2
+"""git's own number of the kind."""
+
+
+class Pygit2Repository:
+    """One worktree opened by its exact git directory: nothing is discovered."""
+
+    def __init__(self, worktree: Worktree) -> None:
+        try:
+            self._repo = _CORE.Repository(_CORE.init_file_backend(worktree.git_dir, 0))
+        except (_CORE.GitError, KeyError) as error:
+            raise GitIndexError(
+                f"libgit2 cannot open {safe_text(worktree.git_dir)}: {error}"
+            ) from error
+        self._odb = self._repo.odb
+        self._compared: tuple[str, str, list[tuple[bytes, Entry | None]]] = "", "", []
+
+    def head(self) -> Head:
+        try:
+            commit = self._repo.revparse_single("HEAD").peel(_CORE.Commit)
+        except KeyError:
+            if self._repo.head_is_unborn:
+                return Head(None, _EMPTY_TREE)
+            raise GitIndexError("HEAD names an object that is missing", "run `git fsck`") from None
+        except (_CORE.GitError, ValueError) as error:
+            raise GitIndexError(f"cannot read HEAD: {error}", "run `git fsck`") from error
+        return Head(str(commit.id), str(commit.tree_id))
+
+    def entries(self, tree: str) -> Iterator[Entry]:
+        for _, entry in compare_trees(self._list, NO_TREE, tree):
+            if entry is not None:
+                yield entry
+
+    def changes(self, old: str, new: str) -> Iterator[tuple[bytes, Entry | None]]:
+        if self._compared[:2] != (
+            old,
+            new,
+        ):  # a refresh asks twice: for its scope, and for its plan
+            self._compared = old, new, list(compare_trees(self._list, old, new))
+        return iter(self._compared[2])
+
+    def size(self, oid: str) -> int:
+        try:
+            _, size = self._odb.read_header(_whole(oid))
+        except (KeyError, ValueError, _CORE.GitError) as error:
+            raise _missing(oid, error) from None
+        return int(size)
+
+    def read(self, oid: str) -> bytes:
+        return self._read(oid)[1]
+
+    def close(self) -> None:
+        self._repo.free()
+
+    def _read(self, oid: str) -> tuple[int, bytes]:
+        try:
+            kind, data = self._odb.read(_whole(oid))
+        except (KeyError, ValueError, _CORE.GitError) as error:
+            raise _missing(oid, error) from None
+        return int(kind), bytes(data)
+
+    def _list(self, oids: Iterable[str]) -> dict[str, Listing]:
+        return {oid: self._list_one(oid) for oid in oids}
+
+    def _list_one(self, oid: str) -> Listing:
+        if oid == _EMPTY_TREE:
+            return {}
+        kind, data = self._read(oid)
+        if kind != _TREE:
+            raise GitIndexError(f"object {oid} is not a tree")
+        return parse_tree(data, _ID_BYTES)
+
+
+def _whole(oid: str) -> str:
+    """libgit2 would take an abbreviation too."""
+    if not _ID.fullmatch(oid):
+        raise KeyError(oid)
+    return oid
+
+
+def _missing(oid: str, error: Exception) -> ObjectMissing:
+    """An object that cannot be read is as good as none: it is asked for again next time."""
+    if isinstance(error, KeyError):
+        return ObjectMissing(f"object {safe_text(oid)} is not in this repository")
+    return ObjectMissing(f"object {safe_text(oid)} cannot be read: {error}", "run `git fsck`")

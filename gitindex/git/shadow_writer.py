@@ -1,0 +1,129 @@
+"""Makes the copy of git's index that readers use. For the runner only."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+
+from gitindex.base.atomic_file import remove, write_atomic
+from gitindex.base.worktree import Worktree
+from gitindex.git.command import HARDENING, clean_env, git_program
+from gitindex.git.index_file import Unreadable, digest_of, stamps_of
+from gitindex.git.process import run_program
+from gitindex.git.shadow_index import (
+    CHECKSUM,
+    MAX_BYTES,
+    SETTINGS,
+    Note,
+    copy_of,
+    has_checksum,
+    identity_of,
+    index_of,
+    read_note,
+)
+
+LEAST_BYTES = 1 << 15
+"""Of an index: below them git looks at everything in no time."""
+FILE_SYSTEMS = frozenset({"ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "tmpfs", "overlay"})
+"""Where a folder's times and inode surely tell that something in it came or went."""
+_MOUNTS = "/proc/self/mountinfo"
+_SECOND = 1_000_000_000
+
+
+def cast_shadow(worktree: Worktree) -> None:
+    """Make the copy of the index as it is now, for readers to come. For writers only."""
+    note = read_note(worktree)
+    if note is not None and has_checksum(worktree, note):
+        return
+    remove(worktree.shadow)
+    data, modified = _read_index(worktree)
+    checksum = data[-CHECKSUM:]
+    if len(data) < LEAST_BYTES or not any(checksum) or not _is_trusted(worktree.root):
+        remove(copy_of(worktree))
+        return
+    folder, name = os.path.split(copy_of(worktree))
+    temp = os.path.join(folder, f".{name}.{os.urandom(8).hex()}.tmp")
+    try:
+        began = _write(temp, data)
+        # Git tells by the index's time which entries may have changed since they were looked at.
+        os.utime(temp, ns=(modified, modified))
+        id_bytes = _id_bytes(data)
+        if not _refresh(worktree, temp) or _is_blurred(temp, began // _SECOND, id_bytes):
+            return
+        # What changes from here on has a time from here on: of that git trusts nothing.
+        os.utime(temp, ns=(began, began))
+        os.replace(temp, copy_of(worktree))
+    finally:
+        remove(temp)
+    identity = identity_of(copy_of(worktree))
+    if identity is not None:
+        digest = digest_of(data, id_bytes)
+        written = modified // _SECOND
+        doubtful = sum(not 0 < then < written for _, then in stamps_of(data, id_bytes))
+        made = Note(checksum.hex(), id_bytes, digest, doubtful, identity)
+        write_atomic(worktree.shadow, made.render(), durable=False)
+
+
+def _refresh(worktree: Worktree, index: str) -> bool:
+    """Let git compare everything and write down what it saw: into this index, under its own lock."""
+    env = clean_env(worktree.root) | {"GIT_WORK_TREE": worktree.root, "GIT_INDEX_FILE": index}
+    env["GIT_OPTIONAL_LOCKS"] = "1"
+    hardening = [word for word in HARDENING if word != "--no-optional-locks"]
+    argv = [
+        git_program(env), "-C", worktree.root, *hardening, *SETTINGS,
+        "status", "--porcelain=v2", "-z", "--untracked-files=all", "--ignore-submodules=dirty",
+    ]  # fmt: skip
+    return run_program(argv, env).returncode == 0
+
+
+def _is_blurred(index: str, second: int, id_bytes: int) -> bool:
+    """Was a time set back in the very second of the look? Git, which counts in seconds, may miss more."""
+    with open(index, "rb") as file:
+        seen = stamps_of(file.read(), id_bytes)
+        return any(modified < second <= changed for changed, modified in seen)
+
+
+def _id_bytes(data: bytes) -> int:
+    """How long the ids in an index are: with the wrong length none can be read."""
+    for length in (20, 32):
+        with contextlib.suppress(Unreadable):
+            digest_of(data, length)
+            return length
+    raise Unreadable
+
+
+def _read_index(worktree: Worktree) -> tuple[bytes, int]:
+    """Git's index, and when it was written; empty where there is none, or one beyond reason."""
+    try:
+        with open(index_of(worktree), "rb") as file:
+            found = os.fstat(file.fileno())
+            return file.read() if found.st_size <= MAX_BYTES else b"", found.st_mtime_ns
+    except FileNotFoundError:
+        return b"", 0
+
+
+def _write(path: str, data: bytes) -> int:
+    """Write a new file, and return the second in which that was, by the clock that files have."""
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with open(fd, "wb") as file:
+        began = os.fstat(fd).st_mtime_ns
+        file.write(data)
+    return began - began % _SECOND  # no finer: not every file system is
+
+
+def _is_trusted(root: str) -> bool:
+    """Is all of the work tree on one file system whose folders tell what happens in them?"""
+    try:
+        with open(_MOUNTS, "rb") as file:
+            mounts = [line.split() for line in file]
+    except OSError:
+        return False  # not Linux
+    here, best, kind = os.fsencode(root), b"", b""
+    for fields in mounts:
+        place = fields[4].decode("unicode_escape").encode("latin-1")
+        if place.startswith(here + b"/"):
+            return False
+        within = place == b"/" or here == place or here.startswith(place + b"/")
+        if within and len(place) >= len(best):
+            best, kind = place, fields[fields.index(b"-") + 1]
+    return kind.decode() in FILE_SYSTEMS

@@ -1,0 +1,1 @@
+"""What gitindex puts into repositories and configurations, and takes out again."""

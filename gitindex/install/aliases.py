@@ -1,0 +1,78 @@
+"""`git fresh` and `git idx`: aliases in an include of the user's configuration. Overrides none."""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+from typing import NamedTuple
+
+from gitindex.base.atomic_file import write_atomic
+from gitindex.base.shipped import shipped_folder
+from gitindex.install.hooks.block import sh_quote
+from gitindex.install.hooks.include import add_include, config_quote, drop_user_file, user_folder
+from gitindex.install.hooks.place import ask_git
+
+NAME = "aliases.gitconfig"
+
+
+class Alias(NamedTuple):
+    """One alias and whether it is ours to define."""
+
+    name: str
+    installed: bool
+
+
+def install_aliases() -> list[Alias]:
+    """Define the aliases whose names are free, for all repositories of this user."""
+    path = _path()
+    aliases = [Alias(name, _is_free(name, path)) for name in _commands()]
+    os.makedirs(user_folder(), exist_ok=True)
+    write_atomic(path, render_aliases([alias.name for alias in aliases if alias.installed]))
+    add_include("/", "global", path)
+    return aliases
+
+
+def uninstall_aliases() -> bool:
+    """Remove the include, then its file; True if it was there."""
+    return drop_user_file(NAME)
+
+
+def render_aliases(names: list[str]) -> bytes:
+    """The configuration that defines some of the aliases."""
+    template = os.path.join(shipped_folder("templates"), NAME)
+    with open(template, encoding="utf-8") as file:
+        lines = file.read().splitlines()
+    for name, command in _commands().items():
+        at = lines.index(f"\t{name} = @{name}@")
+        lines[at : at + 1] = [f"\t{name} = {config_quote(command)}"] if name in names else []
+    return os.fsencode("\n".join(lines) + "\n")
+
+
+def _commands() -> dict[str, str]:
+    """What git gives to sh, with the alias's arguments appended."""
+    home = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    python = sh_quote(sys.executable)
+    script = sh_quote(os.path.join(shipped_folder("hooks"), "fresh.sh"))
+    return {
+        "fresh": (
+            f"!gitindex_python={python}; gitindex_home={sh_quote(home)}; "
+            f"gitindex_site={sh_quote(_site(home))}; . {script}"
+        ),
+        "idx": f'!cd "./$GIT_PREFIX" && {python} -I -m gitindex',
+    }
+
+
+def _site(home: str) -> str:
+    """The folder that changes when anything is installed into our environment."""
+    return sysconfig.get_path("purelib") or os.path.dirname(home)
+
+
+def _is_free(name: str, ours: str) -> bool:
+    answer = ask_git("/", "config", "-z", "--show-origin", "--get-all", f"alias.{name}")
+    origins = answer.output.split(b"\0")[0:-1:2]
+    return all(origin == b"file:" + os.fsencode(ours) for origin in origins)
+
+
+def _path() -> str:
+    return os.path.join(user_folder(), NAME)

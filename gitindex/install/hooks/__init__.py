@@ -1,0 +1,27 @@
+"""The git hooks: installed anywhere, felt nowhere. Refuses to write what is not ours to write."""
+
+from gitindex.install.hooks.block import EVENTS
+from gitindex.install.hooks.installation import (
+    HookState,
+    decide_mode,
+    hook_states,
+    install,
+    install_for_user,
+    left_over,
+    uninstall,
+    uninstall_for_user,
+)
+from gitindex.refresh.start import start_runner
+
+__all__ = [
+    "EVENTS",
+    "HookState",
+    "decide_mode",
+    "hook_states",
+    "install",
+    "install_for_user",
+    "left_over",
+    "start_runner",
+    "uninstall",
+    "uninstall_for_user",
+]

@@ -1,0 +1,262 @@
+"""Installs, removes and inspects the hooks of one repository or of one user."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import stat
+from typing import NamedTuple
+
+from gitindex.base.atomic_file import read_small, remove, write_atomic
+from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.shipped import event_script
+from gitindex.base.worktree import Worktree
+from gitindex.freshness.status_file import parse_object
+from gitindex.install.hooks import files, include
+from gitindex.install.hooks.advice import Advice, advise
+from gitindex.install.hooks.block import BLOCK_VERSION, EVENTS, ORIGINAL, sh_quote
+from gitindex.install.hooks.place import (
+    CONFIG_HOOKS,
+    Place,
+    find_global_place,
+    find_place,
+    git_version,
+    knows_config_hooks,
+)
+
+MODES = ("auto", "config", "hooks")
+RECORD = "install.json"
+STUB = "event.sh"
+
+
+class HookState(NamedTuple):
+    """One hook and what we know of it."""
+
+    event: str
+    path: str
+    state: str  # "installed", "absent", "outdated", "not executable", or "by hand"
+    via: str = ""  # "file", "block", "dispatcher", "legacy" or "config"
+    why: str = ""  # for "by hand": what stands against it
+    advice: Advice | None = None
+
+
+class Record(NamedTuple):
+    """What an install did, so that its undoing by others can be noticed."""
+
+    mode: str
+    folder: str
+    events: tuple[str, ...]
+    made_folder: bool = False
+
+
+def decide_mode(mode: str, root: str = "/") -> str:
+    """The mode that is used: "config" or "hooks". Refuses one that this git does not know."""
+    if mode not in MODES:
+        raise GitIndexError(f"unknown mode: {mode}", "one of " + ", ".join(MODES), Exit.USAGE)
+    able = knows_config_hooks(root)
+    if mode == "config" and not able:
+        found, wanted = (".".join(map(str, v)) for v in (git_version(root), CONFIG_HOOKS))
+        raise GitIndexError(
+            f"git {found} does not run hooks from its configuration: {wanted} does",
+            "use `--mode hooks`",
+            Exit.ERROR,
+        )
+    return "config" if able and mode != "hooks" else "hooks"
+
+
+def install(worktree: Worktree, mode: str = "auto") -> list[HookState]:
+    """Install for one repository; returns the state of each hook afterwards."""
+    mode = decide_mode(mode, worktree.root)
+    _leave_stub(worktree)
+    if mode == "config":
+        _remove_files(worktree)
+        include.install_include(worktree, event_script())
+        states = hook_states(worktree)
+        _write_record(worktree, Record("config", "", EVENTS))
+        return states
+    include.uninstall_include(worktree)
+    place = find_place(worktree)
+    made = _make_folder(worktree, place) or _was_made(worktree, place)
+    refused = {} if place.refusal else _put_all(place)
+    states = hook_states(worktree, refused)
+    done = tuple(s.event for s in states if s.state == "installed")
+    _write_record(worktree, Record("hooks", place.folder, done, made))
+    return states
+
+
+def uninstall(worktree: Worktree) -> list[str]:
+    """Remove everything of ours; returns what was removed or restored."""
+    removed = [f"include.path {include.INCLUDED}"] if include.uninstall_include(worktree) else []
+    removed += _remove_files(worktree)
+    remove(os.path.join(worktree.store, RECORD))
+    remove(os.path.join(worktree.store, STUB))
+    return removed
+
+
+def left_over(worktree: Worktree) -> list[str]:
+    """Hooks that were moved aside, and whose place another hook has taken since."""
+    folder = find_place(worktree).folder
+    paths = [os.path.join(folder, event + ORIGINAL) for event in EVENTS]
+    return [path for path in paths if os.path.lexists(path)]
+
+
+def install_for_user(mode: str = "auto") -> list[HookState]:
+    """Install for all repositories of this user. Inert in those that are not opted in."""
+    script = event_script()
+    if decide_mode(mode) == "config":
+        path = include.install_user_include(script)
+        return [HookState(event, path, "installed", "config") for event in EVENTS]
+    place = find_global_place()
+    if place is None:
+        raise GitIndexError(
+            "git before 2.54 has hooks for all repositories only through core.hooksPath, "
+            "and setting it would silence every other hook",
+            "use `gitindex template DIR` for new clones, or `gitindex install` in each repository",
+            Exit.ERROR,
+        )
+    with contextlib.suppress(OSError):
+        os.makedirs(place.folder, exist_ok=True)
+    return _states(place, _put_all(place))
+
+
+def uninstall_for_user() -> list[str]:
+    """Undo it; returns what was removed or restored."""
+    removed = ["include.path of your global configuration"]
+    removed = removed if include.uninstall_user_include() else []
+    place = find_global_place()
+    return removed + (_take_out_all(place.folder) if place else [])
+
+
+def hook_states(worktree: Worktree, refused: dict[str, str] | None = None) -> list[HookState]:
+    """What is installed for every event."""
+    if include.is_included(worktree.root, "local", include.INCLUDED):
+        path = include.include_file(worktree)
+        state = "installed" if _read(path) == include.render_include(event_script()) else "outdated"
+        state = state if os.path.exists(path) else "absent"
+        return [HookState(event, path, state, "config") for event in EVENTS]
+    return _states(find_place(worktree), refused or {})
+
+
+def read_record(worktree: Worktree) -> Record | None:
+    """What the last install did; None if there was none, or its note is unreadable."""
+    fields = parse_object(_read(os.path.join(worktree.store, RECORD)))
+    if fields is None:
+        return None
+    events = fields.get("events")
+    known = [e for e in events if e in EVENTS] if isinstance(events, list) else []
+    return Record(
+        str(fields.get("mode")),
+        str(fields.get("folder", "")),
+        tuple(known),
+        fields.get("madeFolder") is True,
+    )
+
+
+def _put_all(place: Place) -> dict[str, str]:
+    """Install every event in a folder; returns why some could not be."""
+    refused = {}
+    for event in EVENTS:
+        try:
+            files.put(os.path.join(place.folder, event), event, event_script())
+        except files.Refused as why:
+            refused[event] = str(why)
+        except OSError as error:
+            refused[event] = f"it cannot be written: {error.strerror}"
+    return refused
+
+
+def _take_out_all(folder: str) -> list[str]:
+    paths = [os.path.join(folder, event) for event in EVENTS]
+    return [path for path in paths if files.take_out(path)]
+
+
+def _remove_files(worktree: Worktree) -> list[str]:
+    """Take our lines out of today's hooks folder, and of the one we installed into."""
+    record, place = read_record(worktree), find_place(worktree)
+    folders = [] if place.scope in ("global", "system") else [place.folder]
+    if record is not None and record.folder and record.folder != place.folder:
+        folders.append(record.folder)
+    removed = [path for folder in folders for path in _take_out_all(folder)]
+    if record is not None and record.made_folder:
+        with contextlib.suppress(OSError):
+            os.rmdir(record.folder)
+    return removed
+
+
+def _states(place: Place, refused: dict[str, str]) -> list[HookState]:
+    return [_state(event, place, refused.get(event, "")) for event in EVENTS]
+
+
+def _state(event: str, place: Place, refused: str) -> HookState:
+    path = os.path.join(place.folder, event)
+    hook, via = files.look(path), ""
+    writer = hook.writer if hook else ""
+    if writer in ("pre-commit", "prek") and hook is not None and hook.found is None:
+        legacy = files.look(path + files.LEGACY)
+        if legacy is not None and legacy.found is not None:
+            hook, via = legacy, "legacy"
+    found = hook.found if hook else None
+    if hook is None or found is None:
+        why = place.refusal or refused
+        state = "by hand" if why else "absent"
+        return HookState(event, path, state, "", why, advise(event, place, writer) if why else None)
+    via = via or str(found.form)
+    if not hook.runnable:
+        return HookState(event, hook.path, "not executable", via)
+    current = found.version > BLOCK_VERSION or _sources(found.text)
+    return HookState(event, hook.path, "installed" if current else "outdated", via)
+
+
+def _sources(text: bytes) -> bool:
+    """Is this block of our version, and does it source the script that is shipped now?"""
+    own = f"# >>> gitindex {BLOCK_VERSION} >>>".encode()
+    return text.startswith(own) and os.fsencode(sh_quote(event_script())) in text
+
+
+def _make_folder(worktree: Worktree, place: Place) -> bool:
+    if place.refusal or os.path.isdir(place.folder):
+        return False
+    mode = stat.S_IMODE(os.stat(worktree.common_dir).st_mode)
+    try:
+        os.makedirs(place.folder)
+        os.chmod(place.folder, mode)
+    except OSError:
+        return False  # the hooks will say why
+    return True
+
+
+def _was_made(worktree: Worktree, place: Place) -> bool:
+    record = read_record(worktree)
+    return record is not None and record.made_folder and record.folder == place.folder
+
+
+def _write_record(worktree: Worktree, record: Record) -> None:
+    if os.path.isdir(worktree.store):
+        fields = {
+            "version": BLOCK_VERSION,
+            "mode": record.mode,
+            "folder": record.folder,
+            "events": record.events,
+            "madeFolder": record.made_folder,
+        }
+        write_atomic(os.path.join(worktree.store, RECORD), json.dumps(fields).encode())
+
+
+def _leave_stub(worktree: Worktree) -> None:
+    """Hooks shared with other people source this file of the store: it knows this machine."""
+    if os.path.isdir(worktree.store):
+        write_atomic(os.path.join(worktree.store, STUB), render_stub())
+
+
+def render_stub() -> bytes:
+    """A script that passes on to the shipped one."""
+    script = os.fsencode(sh_quote(event_script()))
+    return b"[ -r " + script + b" ] && . " + script + b"\n"
+
+
+def _read(path: str) -> bytes | None:
+    try:
+        return read_small(path)
+    except OSError:
+        return None

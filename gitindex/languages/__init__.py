@@ -1,0 +1,1 @@
+"""Everything that knows a programming language. Pure."""

@@ -1,0 +1,66 @@
+"""Languages whose imports name types in packages: Java, Kotlin, Scala, C#, PHP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gitindex.languages.facts import Import
+from gitindex.languages.imports.tree import Tree
+
+_TYPE_SUFFIXES = (".java", ".kt", ".scala", ".kts")
+
+
+def resolve_type(tree: Tree, path: str, imported: Import) -> Iterator[str]:
+    """The file of an imported type, or all files of an imported package."""
+    names = [name for name, _ in imported.names]
+    if "*" in names:
+        yield from _package(tree, imported.module)
+        return
+    inner = imported.module.replace(".", "/")
+    found = _type_file(tree, inner, path)
+    for name in [] if found else names:
+        found = found or _type_file(tree, f"{inner}/{name}", path)
+    outer = inner
+    while not found and "/" in outer:  # a type inside a type
+        outer = outer.rpartition("/")[0]
+        found = _type_file(tree, outer, path)
+    if found:
+        yield found
+
+
+def resolve_namespace(tree: Tree, _path: str, imported: Import) -> Iterator[str]:
+    """C# files of folders named like the namespace; the root namespace is often no folder."""
+    parts = imported.module.split(".")
+    for start in range(len(parts)):
+        found = [p for p in _package(tree, ".".join(parts[start:])) if p.endswith(".cs")]
+        if found:
+            yield from found
+            return
+
+
+def resolve_php(tree: Tree, path: str, imported: Import) -> Iterator[str]:
+    """A class by its namespace (the first parts may be a prefix of the autoloader), or a file."""
+    if imported.module.endswith((".php", ".inc")):
+        yield from tree.ending(imported.module, path)[:1]
+        return
+    parts = imported.module.split("\\")
+    for start in range(len(parts)):
+        found = tree.ending("/".join(parts[start:]) + ".php", path)
+        if found:
+            yield found[0]
+            return
+
+
+def _type_file(tree: Tree, inner: str, near: str) -> str | None:
+    for suffix in _TYPE_SUFFIXES:
+        found = tree.ending(inner + suffix, near)
+        if found:
+            return found[0]
+    return None
+
+
+def _package(tree: Tree, name: str) -> Iterator[str]:
+    inner = name.replace(".", "/")
+    for folder, paths in tree.folders.items():
+        if folder == inner or folder.endswith(f"/{inner}"):
+            yield from paths

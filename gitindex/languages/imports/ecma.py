@@ -1,0 +1,151 @@
+"""JavaScript and TypeScript: relative paths, index files, tsconfig paths, workspace packages."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from gitindex.languages.facts import Import
+from gitindex.languages.imports.tree import Tree, join, parent, under
+
+_EXTENSIONS = (
+    ".ts",
+    ".tsx",
+    ".d.ts",
+    ".mts",
+    ".cts",
+    ".js",
+    ".jsx",
+    ".mjs",
+    ".cjs",
+    ".json",
+    ".vue",
+)
+_SOURCES = {".js": (".ts", ".tsx"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs": (".cts",)}
+_COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_TRAILING = re.compile(r",(\s*[}\]])")
+
+
+class _Alias(NamedTuple):
+    prefix: str
+    suffix: str | None  # None: the pattern has no star
+    targets: tuple[str, ...]
+
+
+def resolve(tree: Tree, path: str, imported: Import) -> Iterator[str]:
+    """The one file a module specifier names."""
+    name = imported.module.partition("?")[0]
+    if name.startswith("."):
+        candidates = [join(parent(path), name)]
+    else:
+        candidates = [*_aliased(tree, path, name), *_workspace(tree, name)]
+    for candidate in candidates:
+        found = _file(tree, candidate) if candidate is not None else None
+        if found:
+            yield found
+            return
+
+
+def _file(tree: Tree, base: str) -> str | None:
+    names = [base, *(base + extension for extension in _EXTENSIONS)]
+    for written, sources in _SOURCES.items():
+        if base.endswith(written):
+            names += [base.removesuffix(written) + source for source in sources]
+    names += [under(base, f"index{extension}") for extension in _EXTENSIONS]
+    return tree.first(names)
+
+
+def _aliased(tree: Tree, path: str, name: str) -> Iterator[str | None]:
+    folder = parent(path)
+    while True:
+        for config in ("tsconfig.json", "jsconfig.json"):
+            if under(folder, config) in tree.paths:
+                yield from _apply(_aliases(tree, under(folder, config)), name)
+        if not folder:
+            return
+        folder = parent(folder)
+
+
+def _apply(aliases: list[_Alias], name: str) -> Iterator[str | None]:
+    for alias in aliases:
+        if alias.suffix is None:
+            if name == alias.prefix:
+                yield from alias.targets
+        elif name.startswith(alias.prefix) and name.endswith(alias.suffix):
+            middle = name[len(alias.prefix) : len(name) - len(alias.suffix) or None]
+            yield from (join(target.replace("*", middle, 1)) for target in alias.targets)
+
+
+def _aliases(tree: Tree, config: str) -> list[_Alias]:
+    known = tree.notes.setdefault(config, None)
+    if known is None:
+        known = tree.notes[config] = _read_aliases(tree, config, 4)
+    assert isinstance(known, list)
+    return known
+
+
+def _read_aliases(tree: Tree, config: str, depth: int) -> list[_Alias]:
+    fields = _load(tree, config)
+    options = fields.get("compilerOptions")
+    options = options if isinstance(options, dict) else {}
+    base = options.get("baseUrl")
+    folder = join(parent(config), base if isinstance(base, str) else ".") or ""
+    found = []
+    paths = options.get("paths")
+    for pattern, targets in paths.items() if isinstance(paths, dict) else ():
+        prefix, star, suffix = pattern.partition("*")
+        inside = tuple(under(folder, t.removeprefix("./")) for t in targets if isinstance(t, str))
+        found.append(_Alias(prefix, suffix if star else None, inside))
+    if isinstance(base, str):
+        found.append(_Alias("", "", (under(folder, "*"),)))
+    parent_name = fields.get("extends")
+    if not found and depth and isinstance(parent_name, str) and parent_name.startswith("."):
+        other = join(parent(config), parent_name)
+        for name in (other, f"{other}.json"):
+            if name in tree.paths:
+                return _read_aliases(tree, name, depth - 1)
+    return found
+
+
+def _workspace(tree: Tree, name: str) -> Iterator[str]:
+    """A package of this very repository: its folder, its main file, or a path inside."""
+    parts = name.split("/")
+    package = "/".join(parts[:2] if name.startswith("@") else parts[:1])
+    rest = name[len(package) + 1 :]
+    for folder, main in _packages(tree).get(package, ()):
+        if rest:
+            yield from (under(folder, rest), under(folder, f"src/{rest}"))
+        else:
+            yield from (under(folder, main), under(folder, "src/index"), under(folder, "index"))
+
+
+def _packages(tree: Tree) -> dict[str, list[tuple[str, str]]]:
+    known = tree.notes.get("packages")
+    if known is None:
+        known = tree.notes["packages"] = _read_packages(tree)
+    assert isinstance(known, dict)
+    return known
+
+
+def _read_packages(tree: Tree) -> dict[str, list[tuple[str, str]]]:
+    found: dict[str, list[tuple[str, str]]] = {}
+    for path in tree.by_name.get("package.json", ()):
+        fields = _load(tree, path)
+        name, main = fields.get("name"), fields.get("main")
+        if isinstance(name, str) and "node_modules/" not in path:
+            entry = main.removeprefix("./") if isinstance(main, str) else "index"
+            found.setdefault(name, []).append((parent(path), entry))
+    return found
+
+
+def _load(tree: Tree, path: str) -> dict[str, Any]:
+    """A JSON file that may have comments and trailing commas."""
+    text = (tree.read(path) or b"").decode("utf-8", "replace")
+    try:
+        bare = _COMMENT.sub(lambda match: match.group(1) or " ", text)
+        value = json.loads(_TRAILING.sub(r"\1", bare))
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}

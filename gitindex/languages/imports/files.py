@@ -1,0 +1,49 @@
+"""Languages that import files by path: C and C++ includes, Ruby, Lua, shell, CSS, Dart, Zig."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gitindex.languages.facts import Import
+from gitindex.languages.imports.tree import Tree, join, parent
+
+
+def resolve_include(tree: Tree, path: str, imported: Import) -> Iterator[str]:
+    """Beside the including file, then by search of the tree, the nearest first."""
+    beside = join(parent(path), imported.module)
+    if beside in tree.paths and beside is not None:
+        yield beside
+        return
+    clean = join(imported.module.lstrip("/"))
+    yield from tree.ending(clean, path)[:1] if clean else ()
+
+
+def resolve_ruby(tree: Tree, path: str, imported: Import) -> Iterator[str]:
+    """`require_relative` beside the file, `require` below any `lib`."""
+    name = imported.module if imported.module.endswith(".rb") else f"{imported.module}.rb"
+    beside = join(parent(path), name)
+    if beside in tree.paths and beside is not None:
+        yield beside
+        return
+    clean = join(name)
+    for found in tree.ending(clean, path) if clean else ():
+        root = found.removesuffix(clean or "").rstrip("/")
+        if root == "" or root.rpartition("/")[2] in ("lib", "app", "test", "spec"):
+            yield found
+            return
+
+
+def resolve_lua(tree: Tree, path: str, imported: Import) -> Iterator[str]:
+    """`require "a.b"` is a/b.lua or a/b/init.lua."""
+    inner = imported.module.replace(".", "/")
+    found = [*tree.ending(f"{inner}.lua", path), *tree.ending(f"{inner}/init.lua", path)]
+    yield from found[:1]
+
+
+def resolve_beside(tree: Tree, path: str, imported: Import) -> Iterator[str]:
+    """A path relative to the file, or to the root."""
+    name = imported.module.removeprefix("package:")
+    for candidate in (join(parent(path), name), join(name.lstrip("/"))):
+        if candidate is not None and candidate in tree.paths:
+            yield candidate
+            return

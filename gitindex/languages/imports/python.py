@@ -1,0 +1,61 @@
+"""Python: packages, relative imports, source folders of any name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gitindex.languages.facts import Import
+from gitindex.languages.imports.tree import Tree, parent, under
+
+_SUFFIXES = (".py", "/__init__.py", ".pyi", "/__init__.pyi", ".pyx")
+
+
+def resolve(tree: Tree, path: str, imported: Import) -> Iterator[str]:
+    """The module itself, and those of the imported names that are modules below it."""
+    base = _base(tree, path, imported)
+    if base is None:
+        return
+    module = tree.first(base + suffix for suffix in _SUFFIXES) if base else None
+    if module:
+        yield module
+    for name, _ in imported.names:
+        if name != "*" and "." not in name and name != imported.module:
+            found = tree.first(under(base, name) + suffix for suffix in _SUFFIXES)
+            if found:
+                yield found
+
+
+def _base(tree: Tree, path: str, imported: Import) -> str | None:
+    """The path of the module without its suffix."""
+    inner = imported.module.replace(".", "/")
+    if imported.level:
+        folder = parent(path)
+        for _ in range(imported.level - 1):
+            if not folder:
+                return None
+            folder = parent(folder)
+        return under(folder, inner) if inner else folder
+    return _absolute(tree, path, inner) if inner else None
+
+
+def _absolute(tree: Tree, path: str, inner: str) -> str | None:
+    """Where an absolute import starts: at a folder that is itself no package."""
+    for suffix in _SUFFIXES:
+        for found in tree.ending(inner + suffix, path):
+            base = found.removesuffix(suffix)
+            root = base.removesuffix(inner).rstrip("/")
+            if not _is_package(tree, root):
+                return base
+    return _namespace(tree, inner)
+
+
+def _namespace(tree: Tree, inner: str) -> str | None:
+    """A folder without `__init__.py` that holds modules."""
+    tail = f"/{inner}"
+    named = tree.folders_by_name.get(inner.rpartition("/")[2], ())
+    found = [f for f in named if f == inner or f.endswith(tail)]
+    return min(found, key=lambda folder: (folder.count("/"), folder), default=None)
+
+
+def _is_package(tree: Tree, folder: str) -> bool:
+    return bool(folder) and under(folder, "__init__.py") in tree.paths

@@ -1,0 +1,206 @@
+"""What the languages with braces share: loops with three parts, chains of else, labels, switches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from gitindex.languages.slicing.ir import Block, Kind, Statement, Trait
+from gitindex.languages.slicing.reader import Head, Place, Reader, StatementReader, label_of
+from gitindex.languages.slicing.walk import Context, Role, Walker, field_of, text_of
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_SHORT_CIRCUITS = ("&&", "||", "??")
+_ALWAYS = ("true", "(true)", "1", "(1)")
+
+
+def assign(walker: Walker, node: Node, context: Context) -> None:
+    """An assignment. Inside an expression, what follows sees the new value."""
+    operator = field_of(node, "operator")
+    updates = operator is not None and text_of(operator) != "="
+    early = context.role is not Role.DROP and not updates
+    target = context._replace(role=Role.UPDATE if updates else Role.STORE, early=early)
+    walker.push((field_of(node, "right"), context.load()), (field_of(node, "left"), target))
+
+
+def update(walker: Walker, node: Node, context: Context) -> None:
+    """`x++`, and whatever else reads and writes its operand."""
+    walker.push_children(node, context.to(Role.UPDATE))
+
+
+def binary(walker: Walker, node: Node, context: Context) -> None:
+    """The right side of a short circuit may not run."""
+    operator = field_of(node, "operator")
+    short = operator is not None and text_of(operator) in _SHORT_CIRCUITS
+    right = context.maybe() if short else context.load()
+    walker.push((field_of(node, "left"), context.load()), (field_of(node, "right"), right))
+
+
+def ternary(walker: Walker, node: Node, context: Context) -> None:
+    """Only one of the two values is computed."""
+    walker.push(
+        (field_of(node, "condition"), context.load()),
+        (field_of(node, "consequence"), context.maybe()),
+        (field_of(node, "alternative"), context.maybe()),
+    )
+
+
+def declarator(walker: Walker, node: Node, context: Context) -> None:
+    """A new variable with its first value, which does not see it."""
+    value, name = field_of(node, "value"), field_of(node, "name")
+    walker.push((value, context.load()), (name, context.to(Role.DECLARE)))
+
+
+def read_block(reader: Reader, node: Node, place: Place) -> list[Statement]:
+    """A block of its own."""
+    return list(reader.block(node, place.inner()))
+
+
+def read_list(reader: Reader, node: Node, place: Place) -> list[Statement]:
+    """Statements that stand in a node of their own without being a block."""
+    return list(reader.sequence(node.named_children, place.below()))
+
+
+def read_if(reader: Reader, node: Node, place: Place) -> list[Statement]:
+    """An if with its else-ifs; variables of its head are known in all branches."""
+    heads: list[tuple[Head, Block]] = []
+    before: list[Statement] = []
+    here: Node | None = node
+    place = place.inner()
+    while here is not None and here.type == "if_statement":
+        initializer = field_of(here, "initializer")
+        if initializer is not None:
+            before += reader.statement(initializer, place)
+        head = reader.head((field_of(here, "condition"), Context(place.scope)), start=here)
+        heads.append((head, reader.block(field_of(here, "consequence"), place.inner())))
+        here = _else(here)
+    otherwise = reader.block(here, place.inner())
+    return [*before, *reader.chain(heads, otherwise)]
+
+
+def _else(node: Node) -> Node | None:
+    """What stands after the else."""
+    found = field_of(node, "alternative")
+    if found is not None and found.type == "else_clause":
+        inside = [child for child in found.named_children if not child.is_extra]
+        return inside[0] if inside else None
+    return found
+
+
+def read_while(reader: Reader, node: Node, place: Place) -> list[Statement]:
+    """A loop with a test before its body."""
+    condition = field_of(node, "condition")
+    endless = condition is not None and text_of(condition) in _ALWAYS
+    head = reader.head((condition, Context(place.scope)), start=node)
+    body = reader.block(field_of(node, "body"), place.inner())
+    return [reader.make(Kind.LOOP, head, *([Trait.ENDLESS] if endless else []), body=body)]
+
+
+def read_do(reader: Reader, node: Node, place: Place) -> list[Statement]:
+    """A loop with a test after its body."""
+    body = reader.block(field_of(node, "body"), place.inner())
+    head = reader.head((field_of(node, "condition"), Context(place.scope)))
+    return [reader.make(Kind.LOOP, head, Trait.TESTED_LAST, body=body)]
+
+
+def counting_loop(
+    reader: Reader,
+    node: Node,
+    place: Place,
+    before: list[Statement],
+    condition: Node | None,
+    updates: Iterable[Node],
+) -> list[Statement]:
+    """`for (before; condition; updates) …`, read inside the scope of the loop."""
+    if condition is None:
+        head, traits = reader.keyword(node), [Trait.ENDLESS]
+    else:
+        head, traits = reader.head((condition, Context(place.scope)), start=node), []
+    body = reader.block(field_of(node, "body"), place.inner())
+    last = tuple(s for update in updates for s in reader.statement(update, place))
+    return [*before, reader.make(Kind.LOOP, head, *traits, body=body, last=last)]
+
+
+def each_loop(
+    reader: Reader,
+    node: Node,
+    place: Place,
+    source: Node | None,
+    target: Node | None,
+    role: Context,
+) -> list[Statement]:
+    """A loop over the elements of something; its target is written at the start of every round."""
+    head = reader.head((source, Context(place.scope)), start=node)
+    head.found.raises = True  # the iterator may
+    written = [reader.make(Kind.SIMPLE, reader.head((target, role)))] if target else []
+    body = reader.block(field_of(node, "body"), place.inner())
+    return [reader.make(Kind.LOOP, head, body=(*written, *body))]
+
+
+def read_labelled(reader: Reader, node: Node, place: Place) -> list[Statement]:
+    """A statement with a label before it."""
+    inner = [child for child in node.named_children if not child.is_extra][1:]
+    statements = [s for child in inner for s in reader.statement(child, place)]
+    return reader.labelled(label_of(node), statements)
+
+
+def separately(*kinds: str) -> StatementReader:
+    """A declaration of several variables: one statement for each, the keyword with the first."""
+
+    def read(reader: Reader, node: Node, place: Place) -> list[Statement]:
+        each = [child for child in node.named_children if child.type in kinds]
+        context = Context(place.scope, Role.DROP)
+        found = []
+        for at, child in enumerate(each):
+            head = reader.head((child, context), start=node if at == 0 else None)
+            found.append(reader.make(Kind.SIMPLE, head))
+        return found
+
+    return read
+
+
+def read_try(reader: Reader, node: Node, place: Place) -> list[Statement]:
+    """try, catch and finally; the resources of a try are the first of its body."""
+    inside = place.inner()
+    resources = field_of(node, "resources")
+    opened = reader.sequence(resources.named_children if resources else (), inside)
+    body = reader.block(field_of(node, "body"), inside.inner())
+    handlers = [child for child in node.named_children if child.type == "catch_clause"]
+    cases = [_handler(reader, handler, place.inner()) for handler in handlers]
+    last: Block = ()
+    for child in node.named_children:
+        if child.type == "finally_clause":
+            last = reader.block(_block_in(child), place.inner())
+    complete = any(_catches_all(handler) for handler in handlers)
+    traits = [Trait.COMPLETE] if complete else []
+    head = reader.keyword(node)
+    return [reader.make(Kind.TRY, head, *traits, body=opened + body, last=last, cases=cases)]
+
+
+def _catches_all(handler: Node) -> bool:
+    caught = [c for c in handler.named_children if c.type == "catch_formal_parameter"]
+    types = [text_of(t) for c in caught for t in c.named_children if t.type == "catch_type"]
+    return not caught or types == ["Throwable"] or types == ["Exception"]
+
+
+def _handler(reader: Reader, node: Node, place: Place) -> Block:
+    context = Context(place.scope, Role.DECLARE)
+    body = field_of(node, "body")
+    parts = [c for c in node.named_children if (body is None or c.id != body.id) and not c.is_extra]
+    kept = [(c, context) for c in parts if c.type != "type_annotation"]
+    head = reader.head(*kept, start=node)
+    return (reader.make(Kind.CASE, head), *reader.block(body, place.inner()))
+
+
+def _block_in(node: Node) -> Node | None:
+    blocks = [child for child in node.named_children if not child.is_extra]
+    return blocks[0] if blocks else None
+
+
+def case(reader: Reader, node: Node, labels: Iterable[tuple[Node, Context]], body: Block) -> Block:
+    """One case of a switch: its labels, then its statements."""
+    listed = list(labels)
+    head = reader.head(*listed, start=node) if listed else reader.keyword(node)
+    return (reader.make(Kind.CASE, head), *body)

@@ -1,0 +1,261 @@
+"""The control-flow graph of a unit. One statement may have several nodes: finally runs on many ways."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from gitindex.languages.slicing.ir import JUMPS, Block, Kind, Statement, Trait
+
+MAX_NODES = 40_000
+"""Copies of finally blocks multiply; a unit with more steps is not analysed."""
+
+EXIT = 0
+
+
+class TooLarge(Exception):
+    """The unit has more steps than we look at."""
+
+
+class Graph(NamedTuple):
+    """Nodes by number; node 0 is the exit and has no statement."""
+
+    statements: list[Statement | None]
+    after: list[set[int]]  # what may run next
+    thrown: list[set[int]]  # what runs next if this node fails half-way
+    guarded: list[set[int]]  # `after`, and where a jump would have gone on: for control dependence
+    raisers: dict[int, set[int]]  # handler → the nodes that may bring us there
+
+
+class _Edge(NamedTuple):
+    """A way out of a node that does not lead anywhere yet."""
+
+    node: int
+    real: bool = True  # False: no execution takes it, but control dependence must know
+    decides: bool = True  # False: taken after a failure, which control dependence leaves out
+
+
+_Edges = list[_Edge]
+
+
+class _Target:
+    """Something that jumps can leave: a loop, a switch, a labelled block, a try."""
+
+    def __init__(self, statement: Statement) -> None:
+        self.statement = statement
+        self.breaks: _Edges = []
+        self.continues: _Edges = []
+        self.raises: _Edges = []
+        self.falls: _Edges = []
+        self.handling = True  # of a try: its body runs, not yet its handlers
+
+
+def build_graph(body: Block) -> Graph:
+    """The graph of a unit's body. TooLarge if it explodes."""
+    return _Builder().build(body)
+
+
+class _Builder:
+    def __init__(self) -> None:
+        self._graph = Graph([None], [set()], [set()], [set()], {})
+        self._targets: list[_Target] = []
+        self._labels: dict[str, int] = {}
+        self._gotos: list[tuple[int, str]] = []
+
+    def build(self, body: Block) -> Graph:
+        self._link(self._block(body, []), EXIT)
+        for node, label in self._gotos:
+            self._link([_Edge(node)], self._labels.get(label, EXIT))
+        return self._graph
+
+    def _add(self, statement: Statement, before: _Edges) -> int:
+        graph = self._graph
+        node = len(graph.statements)
+        if node >= MAX_NODES:
+            raise TooLarge
+        graph.statements.append(statement)
+        for edges in (graph.after, graph.thrown, graph.guarded):
+            edges.append(set())
+        self._link(before, node)
+        return node
+
+    def _link(self, edges: _Edges, target: int) -> None:
+        for edge in edges:
+            if edge.decides:
+                self._graph.guarded[edge.node].add(target)
+            if edge.real:
+                self._graph.after[edge.node].add(target)
+
+    def _block(self, block: Block, edges: _Edges) -> _Edges:
+        for statement in block:
+            edges = self._statement(statement, edges)
+        return edges
+
+    def _statement(self, statement: Statement, edges: _Edges) -> _Edges:
+        if statement.label and statement.kind not in JUMPS:
+            self._labels.setdefault(statement.label, len(self._graph.statements))
+        if statement.kind in JUMPS:
+            return self._jump(statement, edges)
+        match statement.kind:
+            case Kind.BRANCH:
+                return self._branch(statement, edges)
+            case Kind.LOOP:
+                return self._loop(statement, edges)
+            case Kind.SWITCH:
+                return self._switch(statement, edges)
+            case Kind.TRY:
+                return self._try(statement, edges)
+            case Kind.BLOCK:
+                return self._labelled(statement, edges)
+            case _:
+                return [_Edge(self._add(statement, edges))]
+
+    def _branch(self, statement: Statement, edges: _Edges) -> _Edges:
+        """A chain of else-ifs is a loop here: it may be longer than the stack is deep."""
+        out: _Edges = []
+        while True:
+            head = [_Edge(self._add(statement, edges))]
+            out += self._block(statement.body, head)
+            rest = statement.otherwise
+            if len(rest) != 1 or rest[0].kind is not Kind.BRANCH:
+                return out + self._block(rest, head)
+            statement, edges = rest[0], head
+
+    def _loop(self, statement: Statement, edges: _Edges) -> _Edges:
+        if Trait.TESTED_LAST in statement.traits:
+            return self._tested_last(statement, edges)
+        head = self._add(statement, edges)
+        target = self._enter(statement)
+        out = self._block(statement.body, [_Edge(head)])
+        self._link(self._block(statement.last, out + target.continues), head)
+        self._targets.pop()
+        failed = [_Edge(head, Trait.ENDLESS not in statement.traits)]
+        return self._block(statement.otherwise, failed) + target.breaks
+
+    def _tested_last(self, statement: Statement, edges: _Edges) -> _Edges:
+        first = len(self._graph.statements)
+        target = self._enter(statement)
+        out = self._block(statement.body, edges)
+        self._targets.pop()
+        head = self._add(statement, out + target.continues)
+        self._link([_Edge(head)], first)
+        return [_Edge(head), *target.breaks]
+
+    def _switch(self, statement: Statement, edges: _Edges) -> _Edges:
+        head = self._add(statement, edges)
+        target = self._enter(statement)
+        out: _Edges = []
+        falling: _Edges = []
+        for case in statement.cases:
+            chosen = self._block(case[:1], [_Edge(head)])
+            ended = self._block(case[1:], chosen + falling)
+            falling, target.falls = target.falls, []
+            if Trait.FALLS in statement.traits:
+                falling += ended
+            else:
+                out += ended
+            out += [_Edge(edge.node, False) for edge in chosen]
+        self._targets.pop()
+        missed = [_Edge(head, Trait.COMPLETE not in statement.traits)]
+        return out + falling + missed + target.breaks
+
+    def _labelled(self, statement: Statement, edges: _Edges) -> _Edges:
+        target = self._enter(statement)
+        out = self._block(statement.body, edges)
+        self._targets.pop()
+        return out + target.breaks
+
+    def _try(self, statement: Statement, edges: _Edges) -> _Edges:
+        head = self._add(statement, edges)
+        target = self._enter(statement)
+        first = len(self._graph.statements)
+        out = self._block(statement.body, [_Edge(head)])
+        raisers = self._raisers(first, head)
+        target.handling = False
+        out = self._block(statement.otherwise, out)
+        for case in statement.cases:
+            catcher = self._block(case[:1], [*target.raises, _Edge(head, False)])
+            self._throw(raisers, catcher)
+            handled = self._block(case[1:], catcher)
+            out += handled + [_Edge(edge.node, False) for edge in catcher]
+        self._targets.pop()
+        return self._finally(statement, out, first, head)
+
+    def _finally(self, statement: Statement, out: _Edges, first: int, head: int) -> _Edges:
+        if not statement.last:
+            return out
+        raisers = self._raisers(first, head)
+        out = self._block(statement.last, out)
+        begin = len(self._graph.statements)
+        failing = self._block(statement.last, [_Edge(head, False)])
+        if len(self._graph.statements) > begin:
+            for node in raisers:
+                self._graph.thrown[node].add(begin)
+        going = [edge._replace(decides=False) for edge in failing if edge.real]
+        self._leave(going, self._targets, Kind.RAISE)
+        return out + [_Edge(edge.node, False) for edge in failing]
+
+    def _raisers(self, first: int, head: int) -> list[int]:
+        """The nodes since `first` that may fail; all of them if none looks as if it could."""
+        made = range(first, len(self._graph.statements))
+        found = [node for node in made if self._may_raise(node)]
+        return found or list(made) or [head]
+
+    def _may_raise(self, node: int) -> bool:
+        statement = self._graph.statements[node]
+        assert statement is not None
+        return statement.kind is Kind.RAISE or Trait.MAY_RAISE in statement.traits
+
+    def _throw(self, raisers: list[int], catcher: _Edges) -> None:
+        for edge in catcher:
+            self._graph.raisers.setdefault(edge.node, set()).update(raisers)
+            for node in raisers:
+                self._graph.thrown[node].add(edge.node)
+
+    def _enter(self, statement: Statement) -> _Target:
+        self._targets.append(_Target(statement))
+        return self._targets[-1]
+
+    def _jump(self, statement: Statement, edges: _Edges) -> _Edges:
+        node = self._add(statement, edges)
+        if statement.kind is Kind.GOTO:
+            self._gotos.append((node, statement.label))
+        else:
+            self._leave([_Edge(node)], self._targets, statement.kind, statement.label)
+        return [_Edge(node, False)]
+
+    def _leave(self, edges: _Edges, targets: list[_Target], kind: Kind, label: str = "") -> None:
+        """Carry a jump outwards, through the finally blocks on its way, to where it goes."""
+        for depth in range(len(targets) - 1, -1, -1):
+            target = targets[depth]
+            if self._stops(target, edges, kind, label):
+                return
+            if target.statement.kind is Kind.TRY and target.statement.last:
+                inside, self._targets = self._targets, targets[:depth]
+                edges = self._block(target.statement.last, edges)
+                self._targets = inside
+        self._link(edges, EXIT)
+
+    def _stops(self, target: _Target, edges: _Edges, kind: Kind, label: str) -> bool:
+        statement = target.statement
+        match kind:
+            case Kind.RAISE if statement.kind is Kind.TRY and target.handling:
+                target.raises += edges
+                return Trait.COMPLETE in statement.traits and bool(statement.cases)
+            case Kind.FALL if statement.kind is Kind.SWITCH:
+                target.falls += edges
+            case Kind.CONTINUE if statement.kind is Kind.LOOP and label in ("", statement.label):
+                target.continues += edges
+            case Kind.BREAK if label in ("", statement.label) and _breaks(statement, label):
+                target.breaks += edges
+            case _:
+                return False
+        return True
+
+
+def _breaks(statement: Statement, label: str) -> bool:
+    """Does a break leave this statement? A plain block only by its label; a try never."""
+    if statement.kind is Kind.BLOCK:
+        return bool(label)
+    if statement.kind is Kind.SWITCH:
+        return Trait.UNBROKEN not in statement.traits
+    return statement.kind is Kind.LOOP

@@ -1,0 +1,177 @@
+"""One question about one text: bytes in, fields out. Runs in a child that may be killed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from gitindex.languages.slicing import ecma, go, java, python
+from gitindex.languages.slicing.analysis import Analysis, lines_of
+from gitindex.languages.slicing.flow import DefSite, UseSite
+from gitindex.languages.slicing.graph import TooLarge
+from gitindex.languages.slicing.ir import Definition, Span, Use
+from gitindex.languages.slicing.units import Asked, find_line, find_name
+from gitindex.languages.slicing.wire import Question, decode
+from gitindex.languages.syntax.parser import parse_tree
+from gitindex.languages.syntax.source import read_source
+
+GRAMMARS = {
+    "python": python.GRAMMAR,
+    "javascript": ecma.GRAMMAR,
+    "typescript": ecma.GRAMMAR,
+    "tsx": ecma.GRAMMAR,
+    "go": go.GRAMMAR,
+    "java": java.GRAMMAR,
+}
+
+MAX_PLACES = 1_000
+"""Definitions and uses in one answer; the lines are never cut."""
+
+
+def answer(data: bytes, language: str, asked: bytes) -> bytes:
+    """The reply of a worker to an encoded question."""
+    return json.dumps(slice_text(data, language, decode(asked))).encode()
+
+
+def slice_text(data: bytes, language: str, question: Question) -> dict[str, Any]:
+    """The slice of a text, or why there is none."""
+    text = read_source(data).data
+    lines = text.split(b"\n")
+    if refusal := _refuse(lines, language, question):
+        return refusal
+    root = parse_tree(text, language)
+    if root is None:
+        return _no("unsupported", f"no grammar for {language} is installed")
+    grammar, line = GRAMMARS[language], question.line - 1
+    if question.column is None:
+        found = find_line(root, grammar, line)
+    else:
+        found = find_name(root, grammar, line, question.column - 1)
+    if found is None:
+        what = "statement" if question.column is None else "variable"
+        return _no("not_found", f"no {what} of a function or of the file {_where(question)}")
+    try:
+        return _fields(found, question, lines) | {"partial": root.has_error}
+    except TooLarge:
+        return _no("error", f"the function {_where(question)} is too large to slice")
+
+
+def _refuse(lines: list[bytes], language: str, question: Question) -> dict[str, Any] | None:
+    if language not in GRAMMARS:
+        return _no("unsupported", f"no slices for {language} files")
+    count = len(lines) - (not lines[-1])
+    if not 1 <= question.line <= count:
+        return _no("invalid_request", f"no line {question.line}: the file has {count}")
+    line = lines[question.line - 1]
+    if not line.strip():
+        return _no("not_found", f"line {question.line} is blank")
+    if question.column is not None and not 1 <= question.column <= len(line):
+        return _no("invalid_request", f"no column {question.column} on line {question.line}")
+    return None
+
+
+def _no(status: str, message: str) -> dict[str, Any]:
+    return {"status": status, "message": message}
+
+
+def _where(question: Question) -> str:
+    column = "" if question.column is None else f", column {question.column}"
+    return f"on line {question.line}{column}"
+
+
+def _fields(asked: Asked, question: Question, lines: list[bytes]) -> dict[str, Any]:
+    analysis = Analysis(asked.unit)
+    definitions, uses = _flow(analysis, asked)
+    chosen = _slice(analysis, asked, question.forward)
+    unit = asked.unit
+    fields: dict[str, Any] = {
+        "status": "ok",
+        "direction": "forward" if question.forward else "backward",
+        "function": {
+            "name": unit.name,
+            "kind": unit.kind,
+            "line": unit.span.line + 1,
+            "endLine": unit.span.end_line + 1,
+        },
+        "definitions": _places({site.definition for site in definitions}, lines),
+        "uses": _places({site.use for site in uses}, lines),
+        "truncated": max(len(definitions), len(uses)) > MAX_PLACES,
+        "lines": [
+            {"line": at + 1, "text": _text(lines[at])}
+            for at in lines_of(analysis.statements[id] for id in chosen)
+        ],
+    }
+    if (name := asked.definition or asked.use) is not None:
+        fields["variable"] = _place(name, lines) | {"role": _role(asked)}
+    return fields
+
+
+def _slice(analysis: Analysis, asked: Asked, forward: bool) -> set[int]:
+    ids = {statement.id for statement in asked.statements}
+    [first, *_] = ids
+    if forward:
+        if asked.definition is not None:
+            return analysis.forward_of_definition(first, asked.definition)
+        return analysis.forward(ids)
+    if asked.use is not None and asked.definition is None:
+        return analysis.backward_of_use(first, asked.use)
+    return analysis.backward(ids)
+
+
+def _flow(analysis: Analysis, asked: Asked) -> tuple[set[DefSite], set[UseSite]]:
+    """Of a variable: where its value comes from, and all that reads it. Of a statement: both."""
+    definitions: set[DefSite] = set()
+    made: set[DefSite] = set()
+    for statement in asked.statements:
+        is_name = asked.definition is not None or asked.use is not None
+        uses = [asked.use] if asked.use else [] if is_name else statement.uses
+        written = (
+            [asked.definition] if asked.definition else [] if is_name else statement.definitions
+        )
+        for use in uses:
+            definitions |= analysis.definitions_of(statement.id, use)
+        made |= {DefSite(statement.id, definition) for definition in written}
+    if asked.definition is not None and asked.use is None:
+        definitions = made
+    sources = made if asked.definition is not None or asked.use is None else definitions
+    read = (analysis.uses_of(site.statement, site.definition) for site in sources)
+    return definitions, set().union(*read)
+
+
+def _role(asked: Asked) -> str:
+    if asked.use is None:
+        return "definition"
+    return "use" if asked.definition is None else "update"
+
+
+def _places(names: Iterable[Definition | Use], lines: list[bytes]) -> list[dict[str, Any]]:
+    ordered = sorted(names, key=lambda name: (name.span, name))[:MAX_PLACES]
+    return [_place(name, lines) for name in ordered]
+
+
+def _place(name: Definition | Use, lines: list[bytes]) -> dict[str, Any]:
+    span = name.span
+    fields: dict[str, Any] = {
+        "name": name.name,
+        "line": span.line + 1,
+        "column": span.column + 1,
+        "columnUtf16": _utf16(lines, span) + 1,
+        "endColumn": span.end_column + 1,
+    }
+    if isinstance(name, Definition):
+        fields["weak"] = name.weak
+    if name.captured:
+        fields["captured"] = True
+    return fields
+
+
+def _utf16(lines: list[bytes], span: Span) -> int:
+    if lines[span.line].isascii():
+        return span.column
+    before = lines[span.line][: span.column].decode("utf-8", "replace")
+    return len(before.encode("utf-16-le")) // 2
+
+
+def _text(line: bytes) -> str:
+    return line.decode("utf-8", "replace").removesuffix("\r")

@@ -1,0 +1,180 @@
+"""Collects what an expression, or any text, defines and uses. Goes by tables, and never recurses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from gitindex.languages.slicing.ir import Definition, Span, Use
+from gitindex.languages.slicing.scope import Place, Scope
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+class Role(Enum):
+    """What happens to the value of a node."""
+
+    LOAD = auto()  # it is read
+    DROP = auto()  # it is read and thrown away: a call may still change its receiver
+    STORE = auto()  # it is written
+    UPDATE = auto()  # it is read and written
+    MUTATE = auto()  # it is read, and a part of it is written
+    DECLARE = auto()  # a new variable of this scope is written
+    MATCH = auto()  # a pattern: names are written, all else is read
+
+
+WRITING = frozenset((Role.STORE, Role.UPDATE, Role.MUTATE, Role.DECLARE, Role.MATCH))
+
+
+class Context(NamedTuple):
+    """How a node is looked at."""
+
+    scope: Scope
+    role: Role = Role.LOAD
+    conditional: bool = False  # may not run even if its statement does
+    captured: bool = False  # inside a nested function
+    early: bool = False  # the rest of the statement sees what is written
+
+    def load(self) -> Context:
+        """The same place, read."""
+        return self.to(Role.LOAD)
+
+    def to(self, role: Role) -> Context:
+        """The same place in another role."""
+        return self._replace(role=role, early=False)
+
+    def maybe(self) -> Context:
+        """Read, and perhaps not at all."""
+        return self._replace(role=Role.LOAD, early=False, conditional=True)
+
+
+Visitor: TypeAlias = "Callable[[Walker, Node, Context], None]"
+
+
+@dataclass(frozen=True)
+class Table:
+    """What the walker has to know of a language."""
+
+    names: frozenset[str]  # node types that are a variable's name
+    skipped: frozenset[str]  # node types without variables in them
+    transparent: frozenset[str]  # node types that pass their role on to their children
+    raising: frozenset[str]  # node types that may fail when they run
+    blocks: frozenset[str]  # node types with a scope of their own
+    mutators: frozenset[str]  # methods that change their receiver although their value is used
+    visitors: Mapping[str, Visitor]
+    hoist: Callable[[Node, Scope], None] | None = None  # declares what a block knows in advance
+
+
+@dataclass
+class Findings:
+    """What one statement defines and uses."""
+
+    definitions: list[Definition] = field(default_factory=list)
+    uses: list[Use] = field(default_factory=list)
+    raises: bool = False
+
+
+class Walker:
+    """Walks some nodes of one statement."""
+
+    def __init__(self, table: Table, shallow: bool = False) -> None:
+        self.table = table
+        self.found = Findings()
+        self.shallow = shallow  # stay out of nested functions
+        self.bound: set[str] = set()  # names written in the function's own scope
+        self.unbound: set[str] = set()  # names said to belong to an outer function
+        self._stack: list[tuple[Node, Context]] = []
+
+    def walk(self, parts: Iterable[tuple[Node, Context]]) -> Findings:
+        """Visit nodes, in order, with all below them."""
+        self.push(*parts)
+        while self._stack:
+            node, context = self._stack.pop()
+            self._visit(node, context)
+        return self.found
+
+    def push(self, *parts: tuple[Node | None, Context]) -> None:
+        """Visit these next, in this order."""
+        self._stack += [(node, context) for node, context in reversed(parts) if node is not None]
+
+    def push_children(self, node: Node, context: Context) -> None:
+        """Visit all children next."""
+        self.push(*((child, context) for child in node.named_children))
+
+    def _visit(self, node: Node, context: Context) -> None:
+        table, kind = self.table, node.type
+        if kind in table.skipped:
+            return
+        if kind in table.raising:
+            self.found.raises = True
+        if kind in table.names:
+            self.name(node, context)
+        elif visitor := table.visitors.get(kind):
+            visitor(self, node, context)
+        else:
+            self.descend(node, context)
+
+    def descend(self, node: Node, context: Context) -> None:
+        """What is done with a node that no visitor knows."""
+        if node.type not in self.table.transparent:
+            context = context.load()
+        if node.type in self.table.blocks:
+            context = context._replace(scope=context.scope.inner())
+            if self.table.hoist is not None:
+                self.table.hoist(node, context.scope)
+        self.push_children(node, context)
+
+    def name(self, node: Node, context: Context) -> None:
+        """A variable's name."""
+        text = text_of(node)
+        place = self._resolve(text, context)
+        own = context.scope.function is context.scope
+        if own and context.role in WRITING and context.role is not Role.MUTATE:
+            self.bound.add(text)
+        if place.hidden:
+            return
+        span = span_of(node)
+        if context.role not in WRITING or context.role in (Role.UPDATE, Role.MUTATE):
+            self.found.uses.append(Use(place.variable, text, span, context.captured))
+        if context.role in WRITING:
+            weak = context.conditional or context.captured or context.role is Role.MUTATE
+            self.found.definitions.append(
+                Definition(place.variable, text, span, weak, context.early, context.captured)
+            )
+
+    def _resolve(self, text: str, context: Context) -> Place:
+        declares = context.role is Role.DECLARE
+        return context.scope.declare(text) if declares else context.scope.resolve(text)
+
+    def part_of(self, whole: Node | None, context: Context, *others: Node | None) -> None:
+        """A part of `whole`: writing it changes `whole`. All others are read."""
+        role = Role.MUTATE if context.role in WRITING else Role.LOAD
+        self.push((whole, context.to(role)), *((other, context.load()) for other in others))
+
+    def receive(self, receiver: Node | None, method: Node | None, context: Context) -> None:
+        """The receiver of a call; the call may change it."""
+        known = method is not None and text_of(method) in self.table.mutators
+        changes = context.role is Role.DROP or known
+        self.push((receiver, context.to(Role.MUTATE if changes else Role.LOAD)))
+
+    def enter(self, context: Context) -> Context:
+        """The inside of a nested function; it runs later, or never."""
+        return Context(context.scope.nested(), Role.LOAD, conditional=True, captured=True)
+
+
+def span_of(node: Node) -> Span:
+    """Where a node stands. Never `.row` of a point: tree-sitter 0.26.0 crashes (its issue 472)."""
+    return Span(*node.start_point, *node.end_point)
+
+
+def text_of(node: Node) -> str:
+    """The text of a node."""
+    return (node.text or b"").decode("utf-8", "replace")
+
+
+def field_of(node: Node, name: str) -> Node | None:
+    """One field of a node."""
+    return node.child_by_field_name(name)

@@ -1,0 +1,52 @@
+"""Fields that Python's `__init__` gives to its object. Found among captures, at no cost to the query."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from typing import TYPE_CHECKING
+
+from gitindex.languages.syntax.events import DEF
+from gitindex.languages.syntax.kinds import FUNCTIONS, TYPES
+from gitindex.languages.syntax.scopes import Scope
+
+if TYPE_CHECKING:
+    from gitindex.languages.syntax.parser import Captures
+
+_FIELD = re.compile(rb"self\s*\.\s*([\w\x80-\xff]+)(?:\s*:[^=\n#]*[^=\n#\s])?")
+_INNER = FUNCTIONS | TYPES
+
+
+def attributes(data: bytes, captures: Captures, found: list[Scope]) -> list[Scope]:
+    """One field for each `self.name = …` in an `__init__`, unless its class has the name already."""
+    makers = [scope for scope in found if scope.name == "__init__" and _is_method(scope)]
+    if not makers:
+        return []
+    targets = sorted(node.start_byte for node in captures.get("flag.patched", ()))
+    taken = {(scope.outer, scope.name) for scope in found}
+    inner: dict[Scope | None, list[Scope]] = {}
+    for scope in found:
+        if scope.kind in _INNER:
+            inner.setdefault(scope.outer, []).append(scope)
+    fields: list[Scope] = []
+    for maker in makers:
+        for at in targets[bisect_left(targets, maker.start) : bisect_left(targets, maker.end)]:
+            match = _FIELD.match(data, at)
+            if match and not any(s.start <= at < s.end for s in inner.get(maker, ())):
+                field = _field(maker, match)
+                if (field.outer, field.name) not in taken:
+                    taken.add((field.outer, field.name))
+                    fields.append(field)
+    return fields
+
+
+def _is_method(scope: Scope) -> bool:
+    return scope.outer is not None and scope.outer.kind in TYPES
+
+
+def _field(maker: Scope, match: re.Match[bytes]) -> Scope:
+    scope = Scope(DEF, "field", match.start(), match.end())
+    scope.outer = maker.outer
+    scope.name = match.group(1).decode("utf-8", "replace")
+    scope.name_start, scope.name_end = match.span(1)
+    return scope

@@ -1,0 +1,145 @@
+"""What a symbol says about itself: signature on one line, doc comment, decorators."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from typing import NamedTuple
+
+from gitindex.languages.syntax.kinds import VALUES
+from gitindex.languages.syntax.scopes import Scope
+
+MAX_SIGNATURE = 240
+MAX_DOC = 300
+"""Most of a doc that is kept: its first paragraph. The rest is in the file, a line away."""
+READ_AHEAD = 2000
+MAX_GAP = 200
+"""Most bytes between a comment and what it documents: indentation and keywords."""
+
+_TAILS = ("=>", "->", " do", " then")
+_LINE_MARKS = "/*#!;%"
+_ENDS = ("*/", "*)", "-->", "-}", "]]")
+_OPENING = re.compile(r"[a-zA-Z]{0,2}(\"\"\"|'''|\"|')")
+_PARAGRAPH = re.compile(r"\n[^\S\n]*\n")
+
+
+_WORDS = re.compile(rb"\s*(\w+\s+)*")
+_BLANK = re.compile(rb"\s*")
+
+
+class Comments(NamedTuple):
+    """The comments of a file, in order."""
+
+    starts: list[int]
+    ends: list[int]
+
+
+class Details:
+    """Reads signatures and docs of one file."""
+
+    def __init__(self, data: bytes, starts: list[int], comments: Comments) -> None:
+        self.data = data
+        self.starts = starts
+        self.comments = comments
+
+    def signature(self, scope: Scope) -> str:
+        """The definition up to its body, on one line, without comments."""
+        text = self.text(scope.start, self.head_end(scope))
+        if scope.kind == "section":
+            text = text.strip().partition("\n")[0]
+        text = " ".join(text.split())
+        text = text.rstrip("; ") if scope.kind in VALUES else without_tail(text)
+        return text if len(text) <= MAX_SIGNATURE else text[: MAX_SIGNATURE - 1] + "…"
+
+    def head_end(self, scope: Scope) -> int:
+        """Where the body starts; of a definition without one, its end or a bound."""
+        return scope.body if scope.body >= 0 else min(scope.end, scope.start + READ_AHEAD)
+
+    def text(self, start: int, end: int) -> str:
+        """The text of a range without its comments."""
+        starts, ends = self.comments
+        at = bisect_left(starts, start)
+        if at == len(starts) or starts[at] >= end:
+            return self.data[start:end].decode("utf-8", "replace")
+        parts = []
+        while at < len(starts) and starts[at] < end:
+            parts.append(self.data[start : starts[at]])
+            start = min(ends[at], end)
+            at += 1
+        parts.append(self.data[start:end])
+        return b" ".join(parts).decode("utf-8", "replace")
+
+    def doc(self, scope: Scope) -> str:
+        """The docstring, or the comments right above the definition."""
+        if scope.doc:
+            return plain_string(self.data[scope.doc[0] : scope.doc[1]])
+        last = bisect_right(self.comments.ends, scope.anchor) - 1
+        if last < 0 or scope.anchor - self.comments.ends[last] > MAX_GAP:
+            return ""
+        return plain_comment(self._comment_above(self._first_word(scope.anchor), last))
+
+    def _first_word(self, anchor: int) -> int:
+        """The start of the line if only keywords (`const`, `export type`) stand before."""
+        line = self.starts[bisect_right(self.starts, anchor) - 1]
+        before = self.data[line:anchor]
+        return skip_blank(self.data, line) if _WORDS.fullmatch(before) else anchor
+
+    def _comment_above(self, anchor: int, last: int) -> bytes:
+        """The comments that end above a place, from number `last` upwards."""
+        starts, ends = self.comments
+        start = anchor
+        while last >= 0 and self._touches(starts[last], ends[last], start):
+            start = starts[last]
+            last -= 1
+        if start == anchor:
+            return b""
+        return self.data[start:anchor][: 2 * MAX_DOC].rstrip()
+
+    def _touches(self, start: int, end: int, below: int) -> bool:
+        """Whether a comment on lines of its own ends right above a place."""
+        gap = self.data[end:below]
+        newlines = gap.count(b"\n") + self.data[start:end].endswith(b"\n")
+        if newlines > 1 or gap.strip():
+            return False
+        line = bisect_right(self.starts, start) - 1
+        return not self.data[self.starts[line] : start].strip()
+
+
+def without_tail(text: str) -> str:
+    """The text without the words and marks that open a body."""
+    text = text.rstrip(" {:=;,")
+    while text.endswith(_TAILS):
+        text = text[:-2].rstrip(" {:=;,") if text[-1] in ">o" else text[:-5].rstrip()
+    return text
+
+
+def skip_blank(data: bytes, at: int) -> int:
+    """The first place from `at` on that is no white space."""
+    match = _BLANK.match(data, at)
+    return match.end() if match else at
+
+
+def plain_comment(raw: bytes) -> str:
+    """The words of comment lines, without their marks."""
+    if not raw:
+        return ""
+    text = raw.decode("utf-8", "replace").strip()
+    text = text.removeprefix("<!--").removeprefix("(*").removeprefix("{-")
+    if text.endswith(_ENDS):
+        text = text.rstrip("*/)>-}]")
+    plain = "\n".join([_plain_line(line) for line in text.split("\n")]).strip()
+    return plain.partition("\n\n")[0][:MAX_DOC].rstrip()
+
+
+def _plain_line(line: str) -> str:
+    line = line.strip().lstrip(_LINE_MARKS)
+    return line.lstrip("-|^[").strip() if line.startswith("--") else line.strip()
+
+
+def plain_string(raw: bytes) -> str:
+    """The first paragraph of a docstring, its indentation taken off."""
+    text = raw[: 4 * MAX_DOC].decode("utf-8", "replace").strip()
+    if opening := _OPENING.match(text):
+        text = text[opening.end() :].removesuffix(opening.group(1)).strip()
+    paragraph = _PARAGRAPH.split(text, maxsplit=1)[0]
+    return "\n".join([line.strip() for line in paragraph.split("\n")])[:MAX_DOC].rstrip()

@@ -1,0 +1,81 @@
+"""Facts of one blob: a pure function of its bytes and its language. Reads no file."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+
+from gitindex.base.vocabulary import FactsStatus
+from gitindex.languages.facts import BlobFacts
+from gitindex.languages.syntax.flags import Reading, read_flags
+from gitindex.languages.syntax.imports import read_imports
+from gitindex.languages.syntax.interface import interface_hash, reexports
+from gitindex.languages.syntax.macros import Span, mask_macros
+from gitindex.languages.syntax.outline import read_outline
+from gitindex.languages.syntax.parser import Parsed, parse
+from gitindex.languages.syntax.postings import build_postings
+from gitindex.languages.syntax.source import Source, count_lines, read_source, readable
+from gitindex.languages.table import TEXT
+
+MAX_BYTES = 1 << 20
+"""Larger blobs are not parsed."""
+
+MAX_NESTING = 5_000
+"""Brackets open at once, or closed too often; tree-sitter's queries are quadratic in them."""
+
+_BRACKETS = b"([{)]}"
+_OTHERS = bytes(byte for byte in range(256) if byte not in _BRACKETS)
+_STEPS = {byte: 1 if byte in b"([{" else -1 for byte in _BRACKETS}
+
+
+def extract_facts(data: bytes, language: str) -> BlobFacts:
+    """Symbols, imports, exports, flags and postings of a blob; partial where it is broken."""
+    source = read_source(data)
+    if language == TEXT:
+        return _lexical(source, language, "")
+    if len(source.data) > MAX_BYTES:
+        return _lexical(source, language, "oversize")
+    if _nesting(source.data) > MAX_NESTING:
+        return _lexical(source, language, "nesting")
+    masked = mask_macros(source.data, language)
+    parsed = parse(readable(source, masked.data), language)
+    if parsed is None:
+        return _lexical(source, language, "no_grammar")
+    return _facts(source, language, parsed, masked.spans)
+
+
+def _lexical(source: Source, language: str, reason: str) -> BlobFacts:
+    flags = ("encoding_lossy",) if source.lossy else ()
+    lines = count_lines(source.data)
+    return BlobFacts(language, FactsStatus.LEXICAL, lines, reason=reason, flags=flags)
+
+
+def _nesting(data: bytes) -> int:
+    """How far brackets go up and down; those in strings count, so this is an upper bound."""
+    brackets = data.translate(None, delete=_OTHERS)
+    if len(brackets) <= MAX_NESTING:
+        return 0  # whatever they do: it is not too much
+    steps = map(_STEPS.__getitem__, brackets)
+    depths = list(accumulate(steps, initial=0))
+    return max(depths) - min(depths)
+
+
+def _facts(source: Source, language: str, parsed: Parsed, macros: list[Span]) -> BlobFacts:
+    data, captures = source.data, parsed.captures
+    outline = read_outline(data, captures, language)
+    imports = read_imports(captures, outline.starts, language)
+    postings = build_postings(data, outline, captures, macros)
+    surface = [*outline.surface, *reexports(imports, outline.exports, language)]
+    reading = Reading(data, language, captures, outline, imports, postings)
+    broken = parsed.has_error
+    return BlobFacts(
+        language=language,
+        status=FactsStatus.PARTIAL if broken else FactsStatus.PARSED,
+        lines=count_lines(data),
+        reason="syntax" if broken else "",
+        symbols=outline.symbols,
+        imports=imports,
+        exports=outline.exports,
+        interface_hash=interface_hash(surface),
+        flags=read_flags(reading, broken=broken, lossy=source.lossy),
+        postings=postings,
+    )

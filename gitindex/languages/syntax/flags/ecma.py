@@ -1,0 +1,105 @@
+"""Detectors for JavaScript and TypeScript."""
+
+from __future__ import annotations
+
+import re
+
+from gitindex.languages.facts import Use
+from gitindex.languages.syntax.flags.common import overloaded_names
+from gitindex.languages.syntax.flags.reading import Detector, Reading
+
+_LITERAL_MODULE = re.compile(rb"\w+\s*\(\s*(\"[^\"\n]*\"|'[^'\n]*'|`[^`$]*`)\s*[,)]")
+_CONTEXT = re.compile(rb"process\s*\.\s*(env|platform|browser|version)")
+_HOSTS = ("window", "document", "process", "global", "globalThis", "Deno", "Bun")
+_CONDITION = re.compile(rb"\bif\s*\(|\?|&&|\|\|")
+_MAKERS = ("defineProperty", "defineProperties", "setPrototypeOf", "__decorate")
+_REFLECTED = ("Proxy", "defineGetter", "__defineGetter__")
+
+
+def dynamic_import(reading: Reading) -> bool:
+    """A module is loaded by a name computed at run time."""
+    if "flag.dynamic_import" in reading.captures:
+        return True
+    return any(
+        _LITERAL_MODULE.match(reading.data, at) is None
+        for at in reading.offsets("require", Use.CALL)
+        if reading.data[at - 1 : at] != b"."
+    )
+
+
+def dynamic_attribute(reading: Reading) -> bool:
+    """A member is called by a computed name, or made up by a proxy."""
+    if "flag.dynamic_attribute" in reading.captures:
+        return True
+    return any(reading.has(name, Use.CALL) for name in _REFLECTED)
+
+
+def eval_exec(reading: Reading) -> bool:
+    """Text is run as code."""
+    return reading.calls_bare("eval") or reading.calls_bare("Function")
+
+
+def monkey_patch(reading: Reading) -> bool:
+    """A member of something imported, or a prototype not of this file, is set."""
+    if "flag.patched" not in reading.captures and "flag.prototype" not in reading.captures:
+        return False
+    imported = reading.imported()
+    own = {symbol.name for symbol in reading.outline.symbols}
+    return any(name in imported for name in _texts(reading, "flag.patched")) or any(
+        name not in own for name in _texts(reading, "flag.prototype")
+    )
+
+
+def _texts(reading: Reading, capture: str) -> list[str]:
+    nodes = reading.captures.get(capture, ())
+    return [(node.text or b"").decode("utf-8", "replace") for node in nodes]
+
+
+def generated_member(reading: Reading) -> bool:
+    """An object has members that no line of it defines."""
+    if any(reading.has(name, Use.CALL) for name in _MAKERS):
+        return True
+    return any(
+        re.match(rb"assign\s*\(\s*[\w$.]+\.prototype\b", reading.data[at : at + 200])
+        for at in reading.offsets("assign", Use.CALL)
+    )
+
+
+def overload_set(reading: Reading) -> bool:
+    """One name stands for several signatures."""
+    if reading.language == "javascript":
+        return False
+    names = overloaded_names(reading)
+    symbols = [s.qualified for s in reading.outline.symbols if s.qualified in names]
+    return len(symbols) > len(set(symbols))
+
+
+def reexport_chain(reading: Reading) -> bool:
+    """A name of another module is exported from here."""
+    nodes = reading.captures.get("import", ())
+    if any(node.type == "export_statement" for node in nodes):
+        return True
+    return bool(set(reading.outline.exports) & reading.imported())
+
+
+def context_divergence(reading: Reading) -> bool:
+    """What the file does depends on where it runs."""
+    return any(
+        _CONDITION.search(reading.line_at(at)) is not None
+        for name in _HOSTS
+        for at in reading.offsets(name)
+        if _CONTEXT.match(reading.data, at)
+        or reading.data[max(0, at - 8) : at].strip() == b"typeof"
+    )
+
+
+DETECTORS: dict[str, Detector] = {
+    "dynamic_import": dynamic_import,
+    "dynamic_attribute": dynamic_attribute,
+    "eval_exec": eval_exec,
+    "monkey_patch": monkey_patch,
+    "generated_member": generated_member,
+    "overload_set": overload_set,
+    "reexport_chain": reexport_chain,
+    "context_divergence": context_divergence,
+}

@@ -1,0 +1,100 @@
+"""Detectors for Python."""
+
+from __future__ import annotations
+
+import re
+
+from gitindex.languages.facts import Use
+from gitindex.languages.syntax.flags.reading import Detector, Reading
+
+_LITERAL_NAME = re.compile(rb"\w+\s*\(\s*[^,()]+,\s*[rRuU]?(\"[^\"\n]*\"|'[^'\n]*')\s*[,)]")
+_LITERAL_MODULE = re.compile(rb"\w+\s*\(\s*[rRuU]?(\"[^\"\n]*\"|'[^'\n]*')\s*[,)]")
+_CONDITION = re.compile(rb"^\s*(if|elif)\b|\bif\b.*\belse\b")
+_BY_NAME = ("getattr", "setattr", "delattr")
+_HOOKS = ("__getattr__", "__getattribute__", "__setattr__")
+_MAKERS = ("namedtuple", "make_dataclass", "new_class", "create_model")
+_DECORATORS = ("dataclass", "attrs", "define", "frozen", "mutable", "total_ordering")
+_CONTEXT = ("platform", "version_info", "TYPE_CHECKING", "PY2", "PY3", "implementation")
+
+
+def dynamic_import(reading: Reading) -> bool:
+    """A module is imported by a name computed at run time."""
+    if any(reading.has(name, Use.CALL) for name in ("exec_module", "spec_from_file_location")):
+        return True
+    return any(
+        _LITERAL_MODULE.match(reading.data, at) is None
+        for name in ("__import__", "import_module")
+        for at in reading.offsets(name, Use.CALL)
+    )
+
+
+def dynamic_attribute(reading: Reading) -> bool:
+    """An attribute is reached by a computed name, or by a hook."""
+    if any(reading.has(name, Use.DEFINITION) for name in _HOOKS):
+        return True
+    if reading.has("__dict__", Use.ATTRIBUTE) or reading.calls_bare("globals"):
+        return True
+    return any(
+        _LITERAL_NAME.match(reading.data, at) is None
+        for name in _BY_NAME
+        for at in reading.offsets(name, Use.CALL)
+    )
+
+
+def eval_exec(reading: Reading) -> bool:
+    """Text is run as code."""
+    return reading.calls_bare("eval") or reading.calls_bare("exec")
+
+
+def monkey_patch(reading: Reading) -> bool:
+    """An attribute of something imported, or of a class, is set from outside."""
+    patched = {node.text for node in reading.captures.get("flag.patched", ())} - {b"self", b"cls"}
+    if not patched:
+        return False
+    classes = {s.name for s in reading.outline.symbols if s.kind == "class"}
+    targets = reading.imported() | classes
+    return any(text is not None and text.decode("utf-8", "replace") in targets for text in patched)
+
+
+def generated_member(reading: Reading) -> bool:
+    """A class has members that no line of it defines."""
+    if any(reading.has(name, Use.CALL) for name in _MAKERS):
+        return True
+    if any(reading.has(name, Use.DECORATOR) for name in _DECORATORS):
+        return True
+    return reading.has("metaclass", Use.REFERENCE) or reading.has("NamedTuple", Use.INHERIT)
+
+
+def overload_set(reading: Reading) -> bool:
+    """One name stands for several signatures."""
+    names = ("overload", "singledispatch", "singledispatchmethod")
+    return any(reading.has(name, Use.DECORATOR) for name in names)
+
+
+def reexport_chain(reading: Reading) -> bool:
+    """A name imported here is exported from here."""
+    listed = set(reading.outline.exports)
+    return bool(listed & reading.imported()) or any(
+        item.level and pair == ("*", "*") for item in reading.imports for pair in item.names
+    )
+
+
+def context_divergence(reading: Reading) -> bool:
+    """What the file is depends on the platform, the interpreter or the type checker."""
+    return any(
+        _CONDITION.search(reading.line_at(at)) is not None
+        for name in _CONTEXT
+        for at in reading.offsets(name, Use.ATTRIBUTE, Use.REFERENCE)
+    )
+
+
+DETECTORS: dict[str, Detector] = {
+    "dynamic_import": dynamic_import,
+    "dynamic_attribute": dynamic_attribute,
+    "eval_exec": eval_exec,
+    "monkey_patch": monkey_patch,
+    "generated_member": generated_member,
+    "overload_set": overload_set,
+    "reexport_chain": reexport_chain,
+    "context_divergence": context_divergence,
+}

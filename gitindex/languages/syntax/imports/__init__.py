@@ -1,0 +1,47 @@
+"""Imports as written, one reader per language. Resolves nothing."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from gitindex.languages.facts import Import
+from gitindex.languages.syntax.imports import ecma, python
+from gitindex.languages.syntax.imports.statements import STATEMENTS, Pair, rust_module
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+    from gitindex.languages.syntax.parser import Captures
+
+_NODES = {"python": python.read, "javascript": ecma.read, "typescript": ecma.read, "tsx": ecma.read}
+
+
+def read_imports(captures: Captures, starts: list[int], language: str) -> tuple[Import, ...]:
+    """The imports of a blob in the order they stand."""
+    if language in _NODES:
+        found = _NODES[language](captures)
+    elif language in STATEMENTS:
+        found = list(_statements(captures, STATEMENTS[language]))
+    else:
+        return ()
+    # Readers say where by byte: `start_point.row` of tree-sitter 0.26.0 crashes the process.
+    ordered = sorted(found, key=lambda item: item.line)
+    return tuple(item._replace(line=bisect_right(starts, item.line) - 1) for item in ordered)
+
+
+def _statements(captures: Captures, reader: Callable[[str], Iterator[Pair]]) -> Iterator[Import]:
+    for capture, read in (
+        ("import", reader),
+        ("import.call", reader),
+        ("import.module", rust_module),
+    ):
+        for node in captures.get(capture, ()):
+            for module, names in read(_text(node)):
+                if module:
+                    yield Import(module, names, 0, node.start_byte)
+
+
+def _text(node: Node) -> str:
+    return (node.text or b"").decode("utf-8", "replace")

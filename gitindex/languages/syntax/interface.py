@@ -1,0 +1,75 @@
+"""The interface hash: the exported surface, blind to bodies, comments, layout and private names."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+
+from gitindex.languages.facts import Import, Symbol
+from gitindex.languages.syntax.details import Details, without_tail
+from gitindex.languages.syntax.kinds import VALUES
+from gitindex.languages.syntax.scopes import Scope
+
+MAX_SURFACE = 20_000
+"""Most bytes of one definition; a list of ten thousand names is read once for each."""
+
+_STRING = r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`"
+_TOKENS = re.compile(rf"{_STRING}|\w+|[^\w\s]", re.DOTALL)
+_LAST_COMMA = re.compile(r" ,(?= [)\]}>])")
+_ASSIGN = re.compile(r"(?<![=<>!:])=(?![=>])|:=")
+
+
+def interface_hash(lines: Iterable[str]) -> str:
+    """One short digest of the surface's lines, in any order; "" for a file without surface."""
+    ordered = sorted(set(lines))
+    if not ordered:
+        return ""
+    return hashlib.sha256("\n".join(ordered).encode()).hexdigest()[:32]
+
+
+def surface_of(scope: Scope, symbol: Symbol, details: Details) -> str:
+    """One line of the surface: kind, name, and the signature as bare tokens."""
+    if scope.kind in VALUES and scope.body < 0:
+        text = _ASSIGN.split(details.text(scope.anchor, details.head_end(scope)), maxsplit=1)[0]
+    elif scope.anchor == scope.start and _is_whole(symbol.signature):
+        text = symbol.signature
+    else:
+        end = scope.body if scope.body >= 0 else min(scope.end, scope.start + MAX_SURFACE)
+        text = without_tail(details.text(scope.anchor, end).rstrip())
+    return f"{scope.kind} {scope.qualified} {tokens(text)}"
+
+
+def _is_whole(signature: str) -> bool:
+    """Whether a signature says all: it was not cut, and has no string whose spaces count."""
+    return "…" not in signature and '"' not in signature and "'" not in signature
+
+
+def tokens(text: str) -> str:
+    """The text as tokens with one space between: layout, quotes and last commas say nothing."""
+    found = _TOKENS.findall(text)
+    if "'" in text:
+        found = [f'"{t[1:-1]}"' if t[0] == "'" and len(t) > 1 else t for t in found]
+    line = " ".join(found)
+    return (_LAST_COMMA.sub("", line) if " , " in line else line).rstrip(" :{;")
+
+
+def reexports(imports: Iterable[Import], exports: Iterable[str], language: str) -> list[str]:
+    """Lines for the exported names and for the imports that pass names on."""
+    listed = frozenset(exports)
+    lines = [f"export {name}" for name in listed]
+    for item in imports:
+        where = "." * item.level + item.module
+        lines += [
+            f"reexport {where} {name} {local}"
+            for name, local in item.names
+            if local in listed or _passes_on(item, name, local, language)
+        ]
+    return lines
+
+
+def _passes_on(item: Import, name: str, local: str, language: str) -> bool:
+    """Python's habits: a star, a relative import, or `import a as a` makes a name public."""
+    if language != "python" or local.startswith("_"):
+        return False
+    return name == "*" or item.level > 0

@@ -1,0 +1,84 @@
+"""The outline of a blob: its symbols, exports and the lines of its surface."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import TYPE_CHECKING, NamedTuple
+
+from gitindex.languages.facts import Symbol
+from gitindex.languages.syntax.details import Comments, Details, skip_blank
+from gitindex.languages.syntax.exports import Exports, exported_names, read_exports
+from gitindex.languages.syntax.interface import surface_of
+from gitindex.languages.syntax.scopes import Scope
+from gitindex.languages.syntax.source import line_starts
+from gitindex.languages.syntax.sweep import sweep
+from gitindex.languages.syntax.visibility import WORDLESS, rule_for
+
+if TYPE_CHECKING:
+    from gitindex.languages.syntax.parser import Captures
+
+
+class Outline(NamedTuple):
+    """What the definitions of a blob are."""
+
+    starts: list[int]
+    found: list[Scope]
+    symbols: tuple[Symbol, ...]
+    exports: tuple[str, ...]
+    surface: list[str]
+
+
+def read_outline(data: bytes, captures: Captures, language: str) -> Outline:
+    """Symbols in file order, with what is seen of them from outside."""
+    starts = line_starts(data)
+    comments = _comments(captures)
+    found = sweep(data, captures, _attached(data, captures))
+    details = Details(data, starts, comments)
+    exports = read_exports(data, captures, language)
+    seen = _visible(found, data, exports, language)
+    symbols = tuple(_symbol(scope, details, seen) for scope in found)
+    surface = [surface_of(s, symbols[s.ordinal], details) for s in found if seen[s.ordinal]]
+    names = exported_names(exports, found, seen)
+    return Outline(starts, found, symbols, tuple(names), surface)
+
+
+def _comments(captures: Captures) -> Comments:
+    ranges = sorted(node.byte_range for node in captures.get("comment", ()))
+    return Comments([start for start, _ in ranges], [end for _, end in ranges])
+
+
+def _attached(data: bytes, captures: Captures) -> dict[int, int]:
+    """Start of each definition with attributes above it, to the start of the first of them."""
+    anchors: dict[int, int] = {}
+    for start, end in sorted(node.byte_range for node in captures.get("attached", ())):
+        anchors[skip_blank(data, end)] = anchors.get(start, start)
+    return anchors
+
+
+def _visible(found: list[Scope], data: bytes, exports: Exports, language: str) -> list[bool]:
+    """For each symbol whether it is seen from outside; inside a hidden one nothing is."""
+    rule = rule_for(language)
+    wordless = rule in WORDLESS
+    surface = exports.surface
+    seen: list[bool] = []
+    for scope in found:
+        if scope.local or (scope.parent >= 0 and not seen[scope.parent]):
+            seen.append(False)
+        elif wordless:
+            seen.append(rule(scope, (), surface))
+        else:
+            words = data[scope.anchor : scope.name_start].decode("utf-8", "replace").split()
+            seen.append(rule(scope, words, surface))
+    return seen
+
+
+def _symbol(scope: Scope, details: Details, seen: list[bool]) -> Symbol:
+    starts = details.starts
+    line = bisect_right(starts, scope.name_start) - 1
+    anchored = bisect_right(starts, scope.anchor) - 1 if scope.anchor < starts[line] else line
+    last = bisect_right(starts, min(scope.end, len(details.data)) - 1) - 1
+    return Symbol(
+        scope.name, scope.qualified, scope.kind, line, scope.name_start - starts[line],
+        anchored, last, details.signature(scope), details.doc(scope),
+        scope.parent, seen[scope.ordinal],
+    )  # fmt: skip

@@ -1,0 +1,82 @@
+"""The one module that knows tree-sitter: a grammar and its query, loaded once, run over bytes."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from functools import cache
+from importlib import import_module
+from typing import NamedTuple
+
+from tree_sitter import Language as Grammar
+from tree_sitter import Node, Parser, Query, QueryCursor
+
+from gitindex.languages.table import BY_NAME, Language
+
+QUERIES = os.path.join(os.path.dirname(__file__), "queries")
+
+
+Captures = dict[str, list[Node]]
+
+
+class Parsed(NamedTuple):
+    """What one query found in one blob. The nodes keep the tree alive: never store one."""
+
+    captures: Captures
+    has_error: bool
+
+
+class _Tools(NamedTuple):
+    parser: Parser
+    query: Query
+
+
+def parse(data: bytes, language: str) -> Parsed | None:
+    """The captures of the language's query in `data`; None if it has no grammar or no query."""
+    tools = _tools(language)
+    if tools is None:
+        return None
+    root = tools.parser.parse(data).root_node
+    return Parsed(QueryCursor(tools.query).captures(root), root.has_error)
+
+
+def parse_tree(data: bytes, language: str) -> Node | None:
+    """The root of the tree of `data`; None if the language has no grammar here."""
+    grammar = _grammar(language)
+    return None if grammar is None else Parser(grammar).parse(data).root_node
+
+
+@cache
+def _tools(language: str) -> _Tools | None:
+    grammar = _grammar(language)
+    if grammar is None:
+        return None
+    try:
+        text = query_text(BY_NAME[language])
+    except FileNotFoundError:
+        return None
+    return _Tools(Parser(grammar), Query(grammar, text))
+
+
+@cache
+def _grammar(language: str) -> Grammar | None:
+    row = BY_NAME.get(language)
+    if row is None:
+        return None
+    try:
+        module = import_module(row.dist.replace("-", "_"))
+    except ImportError:
+        return None
+    with warnings.catch_warnings():
+        # Some wheels still hand out a plain address; the binding takes it and grumbles.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return Grammar(getattr(module, row.function)())
+
+
+def query_text(row: Language) -> str:
+    """The text of a language's query: its folders' files, joined."""
+    parts = []
+    for folder in (row.queries or row.name).split():
+        with open(os.path.join(QUERIES, folder, "facts.scm"), encoding="utf-8") as file:
+            parts.append(file.read())
+    return "\n".join(parts)

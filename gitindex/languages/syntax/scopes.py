@@ -1,0 +1,54 @@
+"""A range of the text that may hold symbols, and the raw form of those it becomes."""
+
+from __future__ import annotations
+
+from gitindex.languages.syntax.events import DEF, IMPL, LOCAL
+from gitindex.languages.syntax.kinds import FUNCTIONS, SCOPES
+
+
+class Scope:  # not a dataclass: a cold worker cannot afford the import
+    """One captured range while it is open, and after that the raw form of a symbol."""
+
+    __slots__ = (
+        "access", "anchor", "body", "depth", "doc", "end", "exported", "guarded", "kind", "label",
+        "local", "name", "name_end", "name_start", "named", "ordinal", "outer", "owner", "parent",
+        "prefix", "qualified", "rank", "shut", "start",
+    )  # fmt: skip
+
+    def __init__(self, rank: int, kind: str, start: int, end: int) -> None:
+        self.rank = rank
+        self.kind = kind
+        self.start = start
+        self.end = end
+        self.ordinal = self.parent = -1  # of the symbol it became, and of the one around it
+        self.name = self.qualified = ""
+        self.name_start = self.name_end = -1
+        self.anchor = start  # where its decorators, attributes or export keyword start
+        self.body = -1  # where its body starts
+        self.doc: tuple[int, int] | None = None
+        self.prefix = ""  # receiver or implemented type
+        self.exported = False  # stands in an export statement
+        self.local = False  # inside a function
+        self.guarded = False  # inside a condition
+        self.shut = False  # a value in it is seen by one function only
+        self.outer: Scope | None = None  # the nearest range around it that can be a parent
+        self.owner: Scope | None = None  # the nearest definition around it
+        self.named: Scope | None = None  # the same, but none across an anonymous function
+        self.depth = 0  # of ranges that can be a parent
+        self.access = ""  # the last access label seen in it
+        self.label = ""  # the access label it stands under
+
+    def is_boundary(self) -> bool:
+        return self.rank in (IMPL, LOCAL) or (self.rank == DEF and self.kind in SCOPES)
+
+    # A scope never points at itself: without cycles it is freed at once, not by the collector.
+    def holder(self) -> Scope | None:
+        return self if self.rank in (DEF, IMPL) else self.owner
+
+    def namer(self) -> Scope | None:
+        if self.rank in (DEF, IMPL):
+            return self
+        return self.named if self.rank != LOCAL else None
+
+    def hides(self) -> bool:
+        return self.local or self.rank == LOCAL or self.kind in FUNCTIONS

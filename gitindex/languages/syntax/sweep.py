@@ -1,0 +1,223 @@
+"""Nests captures by their byte ranges: one pass over sorted ranges, no walk of the tree."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from gitindex.languages.syntax.attributes import attributes
+from gitindex.languages.syntax.events import (
+    ACCESS,
+    BODY,
+    DEF,
+    DOC,
+    GUARD,
+    IMPL,
+    LOCAL,
+    MARKED,
+    NAME,
+    OUTER,
+    PATH,
+    TEXT,
+    Event,
+    events_of,
+)
+from gitindex.languages.syntax.kinds import FUNCTIONS, LOCALS, SCOPES, TYPES, VALUES
+from gitindex.languages.syntax.scopes import Scope
+
+if TYPE_CHECKING:
+    from gitindex.languages.syntax.parser import Captures
+
+_NAMES = (NAME, PATH, MARKED, TEXT)
+_IDLE = frozenset({LOCAL, GUARD, *_NAMES})
+"""What says nothing inside a function's body."""
+
+_MARKS = "\"'`:="
+"""Quotes, and the marks of symbols and assignments, around a name but no part of it."""
+
+MAX_KEY_DEPTH = 3
+"""Keys of data nested deeper are no symbols: lock files hold tens of thousands."""
+
+MAX_PREFIX = 400
+"""Longest prefix of a qualified name; nesting a file can make it as long as the file."""
+
+_CALL_OPERATOR = re.compile(r"^(operator [^(]*?) ?\(.*")
+_TYPE_ARGUMENTS = re.compile(r"<.*>|\[.*\]|\s", re.DOTALL)
+
+
+class Sweep:
+    """The open ranges at one place of the file, and the symbols found so far."""
+
+    def __init__(self, data: bytes, attached: dict[int, int]) -> None:
+        self.data = data
+        self.attached = attached
+        self.stack: list[Scope] = []
+        self.found: list[Scope] = []
+        self.module_doc: tuple[int, int] | None = None
+
+    def run(self, events: Iterable[Event]) -> None:
+        """Takes the events in order; `found` holds the symbols afterwards."""
+        stack = self.stack
+        idle_until = 0
+        for start, minus_end, rank, kind in events:
+            if start < idle_until and (rank in _IDLE or (rank == DEF and kind in LOCALS)):
+                continue
+            while stack and stack[-1].end <= start:
+                stack.pop()
+            if OUTER <= rank <= GUARD:
+                if not stack or not _is_idle(stack[-1], start, rank, kind):
+                    self._open(Scope(rank, kind, start, -minus_end))
+            elif rank in _NAMES:
+                self._name(start, -minus_end, rank)
+            else:
+                self._detail(start, -minus_end, rank)
+            idle_until = _idle_until(stack[-1], start) if stack else 0
+
+    def _open(self, scope: Scope) -> None:
+        """Puts a range on the stack, with what the one around it says about it."""
+        scope.anchor = self.attached.get(scope.start, scope.start)
+        scope.exported = scope.kind == "export"
+        if self.stack:
+            self._inherit(scope, self.stack[-1])
+        if scope.rank == LOCAL or (scope.rank == DEF and scope.kind in FUNCTIONS):
+            scope.shut = True
+        elif scope.rank == IMPL or (scope.rank == DEF and scope.kind in SCOPES):
+            scope.shut = False
+        self.stack.append(scope)
+
+    def _inherit(self, scope: Scope, top: Scope) -> None:
+        boundary = top.is_boundary()
+        scope.outer = top if boundary else top.outer
+        scope.depth = scope.outer.depth + 1 if scope.outer else 0
+        scope.local = scope.outer is not None and scope.outer.hides()
+        scope.guarded = top.rank == GUARD or (top.guarded and not boundary)
+        scope.shut = top.shut
+        scope.owner, scope.named = top.holder(), top.namer()
+        scope.label = scope.outer.access if scope.outer else ""
+        if top.rank == OUTER:
+            scope.anchor = top.anchor
+            scope.exported = scope.exported or top.exported
+
+    def _detail(self, start: int, end: int, rank: int) -> None:
+        owner = self.stack[-1].holder() if self.stack else None
+        if owner is None:
+            if rank == DOC:
+                self.module_doc = self.module_doc or (start, end)
+        elif rank == BODY:
+            if owner.body < 0 and owner.kind not in VALUES:
+                owner.body = start
+        elif rank == DOC:
+            owner.doc = owner.doc or (start, end)
+        elif rank == ACCESS:
+            owner.access = self._text(start, end)
+        else:
+            text = _TYPE_ARGUMENTS.sub("", self._text(start, end))
+            owner.prefix = f"{owner.prefix}.{text}" if owner.prefix else text
+
+    def _name(self, start: int, end: int, rank: int) -> None:
+        owner = self.stack[-1].namer() if self.stack else None
+        if owner is None or 0 <= owner.body <= start or _is_local(owner):
+            return
+        text = self._text(start, end)
+        if owner.rank == IMPL:
+            owner.prefix = owner.prefix or text
+            return
+        if (owner.kind == "key" and owner.depth > MAX_KEY_DEPTH) or text == "_":
+            return
+        if owner.name:
+            owner = _twin(owner)
+        if rank == PATH:
+            owner.prefix, text = _split_path(text)
+            start = end - len(text.encode())
+        elif rank == MARKED:
+            start += len(text) - len(text.lstrip(_MARKS))
+            text = text.strip(_MARKS)
+            end = start + len(text.encode())
+        elif rank == TEXT:
+            text = _CALL_OPERATOR.sub(r"\1", " ".join(text.split()))
+        if text:
+            owner.name, owner.name_start, owner.name_end = text, start, end
+            self.found.append(owner)
+
+    def _text(self, start: int, end: int) -> str:
+        return self.data[start:end].decode("utf-8", "replace")
+
+
+def sweep(data: bytes, captures: Captures, attached: dict[int, int]) -> list[Scope]:
+    """The named definitions of a file, outermost first, each placed under its parent."""
+    state = Sweep(data, attached)
+    state.run(events_of(captures))
+    found = state.found + attributes(data, captures, state.found)
+    found.sort(key=lambda scope: (scope.start, -scope.end, scope.name_start))
+    for ordinal, scope in enumerate(found):
+        scope.ordinal = ordinal
+        _place(scope)
+    return found
+
+
+def _place(scope: Scope) -> None:
+    """Gives a named scope its parent and its qualified name; parents are placed before it."""
+    outer, prefix = scope.outer, scope.prefix
+    if scope.kind == "property" and outer is not None:
+        scope.kind, outer = "field", outer.outer
+    if outer is not None and outer.kind == "type" and scope.kind in TYPES:
+        outer = outer.outer  # a struct named inside a typedef stands beside it
+    if outer is not None:
+        _adapt_kind(scope, outer)
+        while outer is not None and outer.ordinal < 0:
+            prefix = prefix or outer.prefix
+            outer = outer.outer
+    if outer is not None:
+        scope.parent = outer.ordinal
+        prefix = f"{outer.qualified}.{prefix}" if prefix else outer.qualified
+    if len(prefix) > MAX_PREFIX:
+        prefix = ""
+    scope.qualified = f"{prefix}.{scope.name}" if prefix else scope.name
+    if scope.kind == "variable" and scope.name.isupper():
+        scope.kind = "constant"
+
+
+def _twin(owner: Scope) -> Scope:
+    """A second name in one definition (`a, b = 1, 2`): a symbol of its own, same range."""
+    twin = Scope(DEF, owner.kind, owner.start, owner.end)
+    twin.anchor, twin.body = owner.anchor, owner.body
+    twin.exported, twin.local, twin.guarded = owner.exported, owner.local, owner.guarded
+    twin.outer, twin.label = owner.outer, owner.label
+    return twin
+
+
+def _is_idle(top: Scope, start: int, rank: int, kind: str) -> bool:
+    """Whether a range inside a function's body says nothing: local values, conditions, lambdas."""
+    if not _idle_until(top, start):
+        return False
+    return kind in LOCALS if rank == DEF else rank in _IDLE
+
+
+def _idle_until(top: Scope, start: int) -> int:
+    """Where the function ends whose body a place is in; 0 where it is in none."""
+    if not top.shut:
+        return 0
+    owner = top.holder()
+    return min(top.end, owner.end) if owner is not None and 0 <= owner.body <= start else 0
+
+
+def _is_local(scope: Scope) -> bool:
+    """Whether a value is seen by one function only; a field of a local class is not."""
+    if scope.kind not in LOCALS or not scope.local or scope.outer is None:
+        return False
+    return scope.outer.kind in FUNCTIONS or scope.outer.rank == LOCAL
+
+
+def _adapt_kind(scope: Scope, outer: Scope) -> None:
+    if outer.kind in TYPES or outer.rank == IMPL:
+        if scope.kind == "function" or scope.kind == "prototype":
+            scope.kind = "method"
+        elif scope.kind in VALUES:
+            scope.kind = "field"
+
+
+def _split_path(text: str) -> tuple[str, str]:
+    """`A::B.c` as its prefix `A.B` and its last name `c`."""
+    parts = [part.strip() for part in text.replace("::", ".").replace(":", ".").split(".")]
+    return ".".join(part for part in parts[:-1] if part), parts[-1]

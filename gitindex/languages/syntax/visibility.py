@@ -1,0 +1,115 @@
+"""Whether a symbol is seen from outside its file: one rule per language, by its own words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from gitindex.languages.syntax.scopes import Scope
+
+
+class Surface(NamedTuple):
+    """What a file says about its exports as a whole."""
+
+    names: frozenset[str]  # exported by a list: `__all__`, `export {…}`, `module.exports`
+    is_script: bool  # says nothing, so everything at its top level is seen
+
+
+Rule = Callable[[Scope, Sequence[str], Surface], bool]
+"""Takes a symbol, the words before its name, and the file's surface."""
+
+
+def _python(scope: Scope, _words: Sequence[str], surface: Surface) -> bool:
+    name = scope.name
+    dunder = name.startswith("__") and name.endswith("__")
+    return dunder or not name.startswith("_") or (scope.parent < 0 and name in surface.names)
+
+
+def _ecma(scope: Scope, words: Sequence[str], surface: Surface) -> bool:
+    if scope.parent >= 0:
+        return not scope.name.startswith("#") and "private" not in words
+    if scope.exported or surface.is_script or scope.name in surface.names:
+        return True
+    root = scope.qualified.partition(".")[0]
+    return root in ("exports", "module") or root in surface.names
+
+
+def _go(scope: Scope, _words: Sequence[str], _surface: Surface) -> bool:
+    return scope.name[:1].isupper() or scope.kind == "package"
+
+
+def _rust(scope: Scope, words: Sequence[str], _surface: Surface) -> bool:
+    if any(word.startswith("pub") for word in words) or "#[macro_export]" in words:
+        return True
+    outer = scope.outer
+    return outer is not None and outer.kind in ("trait", "impl.trait", "enum")
+
+
+def _c(scope: Scope, words: Sequence[str], _surface: Surface) -> bool:
+    if scope.outer is not None and scope.outer.kind == "class":
+        return bool(scope.label) and scope.label != "private"
+    return "static" not in words or (scope.parent >= 0 and scope.label != "private")
+
+
+def _unless(*hidden: str) -> Rule:
+    """Seen unless one of these words stands before the name, or as a label above it."""
+
+    def rule(scope: Scope, words: Sequence[str], _surface: Surface) -> bool:
+        return scope.label not in hidden and not any(word in words for word in hidden)
+
+    return rule
+
+
+def _pub(scope: Scope, words: Sequence[str], _surface: Surface) -> bool:
+    return "pub" in words or (scope.kind == "field" and scope.parent >= 0)
+
+
+def _nothing(_scope: Scope, _words: Sequence[str], _surface: Surface) -> bool:
+    """Keys of data have no interface."""
+    return False
+
+
+def _csharp(scope: Scope, words: Sequence[str], _surface: Surface) -> bool:
+    if any(word in words for word in ("public", "protected", "internal")):
+        return True
+    outer = scope.outer
+    member = outer is not None and outer.kind in ("class", "struct")
+    return not member and "private" not in words and "file" not in words
+
+
+def _everything(_scope: Scope, _words: Sequence[str], _surface: Surface) -> bool:
+    return True
+
+
+_RULES: dict[str, Rule] = {
+    "python": _python,
+    "javascript": _ecma,
+    "typescript": _ecma,
+    "tsx": _ecma,
+    "go": _go,
+    "rust": _rust,
+    "java": _unless("private"),
+    "c": _c,
+    "cpp": _c,
+    "csharp": _csharp,
+    "ruby": _unless("private"),
+    "php": _unless("private"),
+    "kotlin": _unless("private"),
+    "scala": _unless("private"),
+    "swift": _unless("private", "fileprivate"),
+    "lua": _unless("local"),
+    "zig": _pub,
+    "json": _nothing,
+    "yaml": _nothing,
+    "toml": _nothing,
+    "elixir": _unless("defp", "defmacrop", "defguardp"),
+}
+
+
+WORDLESS: frozenset[Rule] = frozenset({_python, _go, _everything, _nothing})
+"""Rules that do not look at the words."""
+
+
+def rule_for(language: str) -> Rule:
+    """The rule of a language; everything is seen where it has none."""
+    return _RULES.get(language, _everything)

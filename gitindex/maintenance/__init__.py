@@ -1,0 +1,1 @@
+"""Proof and upkeep: doctor, verify, audit, gc."""

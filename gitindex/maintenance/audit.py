@@ -1,0 +1,145 @@
+"""Incremental = clean: the published tree is indexed anew, elsewhere, and both stores are compared."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from gitindex.base.errors import StoreError
+from gitindex.base.worktree import Worktree, canonical_root, path_fields, worktree_at
+from gitindex.git.command import run_git
+from gitindex.languages.facts import FactsKey
+from gitindex.refresh.public_files import ensure_folder
+from gitindex.refresh.refresher import Refresher
+from gitindex.refresh.scope import EMPTY
+from gitindex.refresh.session import Session
+from gitindex.store import mapping
+from gitindex.store.blobs import BlobTable
+from gitindex.store.connection import Database, open_reader
+from gitindex.store.lexical import LexicalReader
+from gitindex.store.mapping import Published
+from gitindex.store.trigrams import Sums, stored_sums
+from gitindex.view.tree import answering
+
+SHOWN = 20
+"""Paths that differ, in an answer."""
+
+Report = Callable[[str, float | None], None]
+Dump = dict[bytes, dict[str, object]]
+"""By path: everything that is published of it, without row ids."""
+
+
+def audit(worktree: Worktree, path: str, report: Report) -> dict[str, Any]:
+    """An envelope: `equal`, and what is not."""
+    with answering(worktree, path) as lens:
+        row = lens.served.published
+        with _clean_build(worktree, row, report) as clean:
+            report("compare", None)
+            live = dump(lens.served.database, worktree)
+            database = open_reader(clean.database)
+            if database is None:
+                raise StoreError("the clean build left no store", "see `gitindex log`")
+            try:
+                built = dump(database, clean)
+                differences = list(_differences(live, built))
+                differences += _other_terms(worktree, clean, live)
+            finally:
+                database.close()
+        return lens.envelope(
+            equal=not differences,
+            paths=len(built) - 1,
+            differences=differences[:SHOWN],
+            totalCount=len(differences),
+            truncated=len(differences) > SHOWN,
+        )
+
+
+def dump(database: Database, worktree: Worktree) -> Dump:
+    """What is published for a worktree, in words that no store has for itself alone."""
+    row = mapping.published(database, worktree.id)
+    assert row is not None
+    held = LexicalReader(worktree.lexical).all_keys()
+    sums = stored_sums(database)
+    counts = mapping.count(database, row.worktree_id)
+    found: Dump = {b"": {"tree": row.tree, "files": counts.files, "symbols": counts.symbols}}
+    table = BlobTable(database)
+    for path, policy, oid, mode, skip, extractor, lexical, blob_id, *document in database.rows(
+        "SELECT p.path, p.policy, f.oid, f.mode, f.skip, b.extractor, b.lexical, b.id,"
+        " d.topics, d.tags, d.summary, d.created_at FROM files f JOIN paths p ON p.id=f.path_id"
+        " LEFT JOIN blobs b ON b.id=f.blob_id LEFT JOIN documents d ON d.blob_id=b.id"
+        " WHERE f.worktree_id=?",
+        row.worktree_id,
+    ):
+        key = FactsKey(oid.hex(), extractor) if extractor else None
+        facts = table.get(key) if key else None
+        found[path] = {
+            "policy": policy, "oid": oid, "mode": mode, "skip": skip, "extractor": extractor,
+            "lexical": bool(lexical) and key in held, "document": tuple(document),
+            "facts": hashlib.sha256(facts or b"").digest(), "trigrams": sums.get(blob_id),
+        }  # fmt: skip
+    return found
+
+
+@contextmanager
+def _clean_build(worktree: Worktree, row: Published, report: Report) -> Iterator[Worktree]:
+    """The published commit in a repository of its own over the same objects, indexed from nothing."""
+    folder = canonical_root(tempfile.mkdtemp(prefix="gitindex-audit-"))
+    try:
+        clean = _over_objects(worktree, row, folder)
+        ensure_folder(clean)
+        session = Session(clean)
+        try:
+            session.jobs(clean)
+            Refresher(clean, session, report).run(os.urandom(16).hex(), EMPTY)
+        finally:
+            session.close()
+        yield clean
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _over_objects(worktree: Worktree, row: Published, folder: str) -> Worktree:
+    form = ["--object-format=sha256"] if len(row.tree or "") == 64 else []
+    run_git(folder, "init", "--quiet", "--template=", *form)
+    info = os.path.join(folder, ".git", "objects", "info")
+    os.makedirs(info, exist_ok=True)
+    with open(os.path.join(info, "alternates"), "wb") as file:
+        file.write(os.fsencode(os.path.join(worktree.common_dir, "objects")) + b"\n")
+    if row.head_commit:
+        run_git(folder, "update-ref", "--no-deref", "HEAD", row.head_commit)
+    return worktree_at(folder)
+
+
+def _differences(live: Dump, built: Dump) -> Iterator[dict[str, Any]]:
+    for path in sorted(live.keys() | built.keys()):
+        ours, theirs = live.get(path), built.get(path)
+        if ours is None or theirs is None:
+            yield {**path_fields(path), "differs": ["missing" if ours is None else "extra"]}
+        else:
+            names = [name for name in theirs if not _same(name, ours[name], theirs[name])]
+            if names:
+                yield {**path_fields(path), "differs": names}
+
+
+def _same(name: str, ours: object, theirs: object) -> bool:
+    """Trigrams beyond those of a blob cost time, not answers: a collected blob may have left some."""
+    if name == "trigrams" and isinstance(ours, Sums) and isinstance(theirs, Sums):
+        return ours == theirs or ours.held > theirs.held
+    return ours == theirs
+
+
+def _other_terms(live: Worktree, clean: Worktree, held: Dump) -> Iterator[dict[str, Any]]:
+    keys = [
+        FactsKey(fields["oid"].hex(), str(fields["extractor"]))
+        for fields in held.values()
+        if fields.get("lexical") and isinstance(fields["oid"], bytes)
+    ]
+    ours, theirs = LexicalReader(live.lexical), LexicalReader(clean.lexical)
+    for field in ("body", "names"):
+        if ours.terms_among(keys, field) != theirs.terms_among(keys, field):
+            yield {"path": "", "differs": [f"lexical {field}"]}

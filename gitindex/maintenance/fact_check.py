@@ -1,0 +1,162 @@
+"""Blob by blob: what both stores hold against what is extracted anew. Writes nothing."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from gitindex.base.vocabulary import FactsStatus
+from gitindex.base.worktree import safe_text
+from gitindex.extract.pool import Extractor
+from gitindex.git.interface import Repository
+from gitindex.languages.facts import FactsKey, decode_facts
+from gitindex.languages.table import extractor_id
+from gitindex.maintenance.rederive import Derived, Wanted, derive_facts
+from gitindex.store.blobs import BlobTable
+from gitindex.store.connection import Database
+from gitindex.store.entities import front_matter_of, row_of
+from gitindex.store.lexical import LexicalReader
+from gitindex.store.trigrams import lacks_trigrams, stored_sums, sums_of
+
+SAMPLE = 200
+"""Blobs that are extracted again unless all are asked for; another choice each time."""
+SHOWN = 5
+"""Differences that a check names."""
+
+Report = Callable[[str, float | None], None]
+
+
+class Check(NamedTuple):
+    """One thing that was compared."""
+
+    name: str
+    ok: bool
+    detail: str
+
+
+class _Blob(NamedTuple):
+    """A row of `blobs` beside its facts."""
+
+    blob_id: int
+    language: str
+    symbols: int
+    lexical: bool
+
+
+class FactsCheck:
+    """Compares blobs with what is extracted of them now, in both stores."""
+
+    def __init__(
+        self, database: Database, lexical: LexicalReader, full: bool, report: Report
+    ) -> None:
+        self._db = database
+        self._lexical = lexical
+        self._full = full
+        self._report = report
+        self._table = BlobTable(database)
+        self._rows = {
+            FactsKey(oid.hex(), extractor): _Blob(blob_id, language, symbols, bool(lexical))
+            for blob_id, oid, extractor, language, symbols, lexical in database.rows(
+                "SELECT id, oid, extractor, language, symbols, lexical FROM blobs"
+            )
+        }
+        self._sums = stored_sums(database) if full else {}
+        self._terms: dict[str, Counter[str]] = {"body": Counter(), "names": Counter()}
+
+    def checks(
+        self, repository: Repository, extractor: Extractor, expected: dict[bytes, Wanted]
+    ) -> list[Check]:
+        """Facts, then the lexical index: of a sample, or of every blob."""
+        published = {w.key: w.language for w in expected.values() if w.key is not None}
+        chosen = self._choose(published)
+        wrong: dict[str, list[FactsKey]] = {"facts": [], "documents": [], "grep": [], "lexical": []}
+        seen: list[FactsKey] = []
+        for derived in derive_facts(repository, chosen.items(), extractor):
+            seen.append(derived.key)
+            self._report("facts", 100.0 * len(seen) / len(chosen))
+            for name, compare in (("facts", self._same_facts), ("documents", self._same_document),
+                                  ("grep", self._same_trigrams), ("lexical", self._same_terms)):  # fmt: skip
+                if not compare(derived):
+                    wrong[name].append(derived.key)
+        unread = [key for key in chosen if key not in set(seen) and key in published]
+        wrong["facts"] += unread
+        of = f"{len(seen)} of {len(self._rows)} blobs extracted again"
+        found = [compared(name, of, _shown(keys)) for name, keys in wrong.items()]
+        return [*found, self._lexical_whole(seen)]
+
+    def _choose(self, published: dict[FactsKey, str]) -> dict[FactsKey, str]:
+        """Keys with their languages. All: also those of other branches, which will be served again."""
+        if not self._full:
+            some = random.sample(sorted(published), min(SAMPLE, len(published)))
+            return {key: published[key] for key in some}
+        others = {
+            key: row.language
+            for key, row in self._rows.items()
+            if extractor_id(row.language) == key.extractor
+        }
+        return others | published
+
+    def _same_facts(self, derived: Derived) -> bool:
+        row = self._rows.get(derived.key)
+        if row is None:
+            return False
+        try:
+            held = decode_facts(self._table.get(derived.key) or b"")
+        except (ValueError, TypeError):  # a word or a JSON text that none of us has written
+            return False
+        lexical = derived.facts.status is not FactsStatus.SKIPPED
+        symbols = len(derived.facts.symbols)
+        return held == derived.facts and (row.symbols, row.lexical) == (symbols, lexical)
+
+    def _same_document(self, derived: Derived) -> bool:
+        front = front_matter_of(derived.facts.language, derived.data)
+        row = self._rows.get(derived.key)
+        held = row and self._db.row(
+            "SELECT topics, tags, summary, created_at FROM documents WHERE blob_id=?", row.blob_id
+        )
+        return held == (row_of(front) if front else None)
+
+    def _same_trigrams(self, derived: Derived) -> bool:
+        row = self._rows.get(derived.key)
+        if row is None or (self._sums and self._sums.get(row.blob_id) == sums_of(derived.data)):
+            return True
+        return not lacks_trigrams(self._db, row.blob_id, derived.data, self._full)
+
+    def _same_terms(self, derived: Derived) -> bool:
+        """All terms are there; that there are no others is seen of all documents together."""
+        if derived.facts.status is FactsStatus.SKIPPED:
+            return True
+        fields = {"body": set(derived.body.split()), "names": set(derived.names.split())}
+        for field, terms in fields.items():
+            self._terms[field].update(terms)
+        return all(self._lexical.holds_all(derived.key, f, terms) for f, terms in fields.items())
+
+    def _lexical_whole(self, seen: list[FactsKey]) -> Check:
+        wanted = {key for key, row in self._rows.items() if row.lexical}
+        missing = wanted - self._lexical.all_keys()
+        if missing:
+            return compared("lexical index", "documents", _shown(sorted(missing)))
+        promised = self._db.row("SELECT lexical_docs FROM repo_state")[0]
+        if promised != len(wanted):
+            detail = f"{promised} documents are promised, {len(wanted)} are known"
+            return Check("lexical index", False, detail)
+        among = [key for key in seen if key in wanted]
+        for field, expected in self._terms.items():
+            if self._lexical.terms_among(among, field) != expected:
+                return Check("lexical index", False, f"other terms in {field} than in the blobs")
+        return Check("lexical index", True, f"{len(wanted)} documents")
+
+
+def compared(name: str, what: str, differ: Iterable[bytes]) -> Check:
+    """Good without a difference; else the first few of them."""
+    names = list(differ)
+    if not names:
+        return Check(name, True, what)
+    some = ", ".join(map(safe_text, names[:SHOWN]))
+    return Check(name, False, f"{len(names)} differ: {some}{', …' if names[SHOWN:] else ''}")
+
+
+def _shown(keys: Iterable[FactsKey]) -> list[bytes]:
+    return [f"{key.oid[:12]} as {key.extractor}".encode() for key in keys]

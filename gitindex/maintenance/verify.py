@@ -1,0 +1,188 @@
+"""Does the index hold what git says? Everything is derived again and compared. Writes nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.vocabulary import ProofOutcome
+from gitindex.base.worktree import Worktree, safe_text
+from gitindex.extract.pool import Extractor
+from gitindex.freshness.fingerprint import parse_fingerprint, runtime_fingerprint
+from gitindex.freshness.status_file import parse_object
+from gitindex.git.backend import open_repository
+from gitindex.git.command import empty_tree, tree_of
+from gitindex.git.interface import Repository
+from gitindex.languages.facts import FactsKey
+from gitindex.maintenance.fact_check import Check, FactsCheck, Report, compared
+from gitindex.maintenance.rederive import Wanted, derive_mapping
+from gitindex.store import mapping
+from gitindex.store.connection import Database
+from gitindex.store.entities import index_faults
+from gitindex.store.lexical import LexicalReader
+from gitindex.view.tree import Ask, Lens, answering
+
+RECEIPT_FIELDS = ("treeId", "overlayDigest", "generation", "fingerprint")
+_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+
+
+class Receipt(NamedTuple):
+    """What an answer says of where it comes from."""
+
+    fields: dict[str, Any]
+    named: bool  # the answer was for a tree asked for by its name
+
+
+def verify(
+    worktree: Worktree, path: str, receipt: str = "", full: bool = False,
+    extractor: Extractor | None = None, report: Report = lambda _phase, _percent: None,
+) -> dict[str, Any]:  # fmt: skip
+    """An envelope of checks; `verified` if all of them hold."""
+    asked = parse_receipt(receipt) if receipt else None
+    with answering(worktree, path) as lens, _tools(worktree, extractor) as (repository, workers):
+        checks = [_proof(lens), _commit(lens)]
+        if asked is not None:
+            checks.append(_receipt(lens, path, asked))
+        report("mapping", None)
+        expected, mapping_check = _mapping(lens, repository)
+        checks += [mapping_check, _counts(lens)]
+        verifier = FactsCheck(lens.served.database, LexicalReader(worktree.lexical), full, report)
+        checks += verifier.checks(repository, workers, expected)
+        report("integrity", None)
+        checks.append(_integrity(lens.served.database, full))
+        return lens.envelope(
+            verified=all(check.ok for check in checks),
+            full=full,
+            checks=[check._asdict() for check in checks],
+        )
+
+
+@contextmanager
+def _tools(
+    worktree: Worktree, extractor: Extractor | None
+) -> Iterator[tuple[Repository, Extractor]]:
+    repository = open_repository(worktree)
+    workers = extractor or Extractor()
+    try:
+        yield repository, workers
+    finally:
+        repository.close()
+        if extractor is None:
+            workers.close()
+
+
+def parse_receipt(text: str) -> Receipt:
+    """The receipt in the JSON of one, or of a whole answer."""
+    answer = parse_object(text.encode("utf-8", "replace")) or {}
+    found = answer.get("receipt", answer)
+    if not isinstance(found, dict) or not all(name in found for name in RECEIPT_FIELDS):
+        raise GitIndexError(
+            "not a receipt", "give the JSON of an answer, or of its `receipt`", Exit.USAGE
+        )
+    freshness = answer.get("freshness")
+    named = isinstance(freshness, dict) and freshness.get("mode") == "at"
+    return Receipt({name: found[name] for name in RECEIPT_FIELDS}, named)
+
+
+def _proof(lens: Lens) -> Check:
+    """Marker, stamp and the published row say the same, and by our own tools."""
+    proof, row = lens.served.seen.proof, lens.served.published
+    marker = proof.marker
+    if proof.outcome is not ProofOutcome.VALID or marker is None:
+        return Check("proof", False, f"{proof.outcome}: {proof.message or proof.reason}")
+    counts = mapping.count(lens.served.database, row.worktree_id)
+    said = (marker.run_id, marker.tree_id, marker.generation, marker.head_commit,
+            marker.indexed_files, marker.total_chunks)  # fmt: skip
+    held = (row.run_id, row.tree, row.generation, row.head_commit, counts.files, counts.symbols)
+    if said != held:
+        return Check("proof", False, f"the marker says {said}, the store {held}")
+    if parse_fingerprint(parse_object((row.fingerprint or "").encode())) != runtime_fingerprint():
+        return Check("proof", False, "the store's fingerprint is not that of the running tools")
+    return Check("proof", True, f"run {row.run_id}, generation {row.generation}")
+
+
+def _commit(lens: Lens) -> Check:
+    row, root = lens.served.published, lens.worktree.root
+    try:
+        tree = tree_of(root, row.head_commit) if row.head_commit else empty_tree(root)
+    except GitIndexError as error:
+        return Check("commit", False, f"git cannot tell its tree: {error.message}")
+    detail = f"commit {row.head_commit} has tree {tree}"
+    return Check("commit", tree == row.tree, f"{detail}, published is {row.tree}")
+
+
+def _receipt(lens: Lens, path: str, asked: Receipt) -> Check:
+    """Of the files as they are, of what is staged, or of a tree by its name."""
+    now = lens.envelope()["receipt"]
+    tree = asked.fields["treeId"]
+    others = [Ask(staged=True)] if asked.fields["overlayDigest"] else []
+    if asked.named or tree != now["treeId"]:
+        others = [Ask(at=tree)] if isinstance(tree, str) and _ID.fullmatch(tree) else []
+    closest = now
+    for ask in others if asked.fields != now or asked.named else ():
+        try:
+            with answering(lens.worktree, path, ask) as other:
+                found = other.envelope()["receipt"]
+        except GitIndexError:
+            continue  # unmerged paths, or no such tree
+        if ask.at or found == asked.fields:
+            closest = found
+    differs = [name for name in RECEIPT_FIELDS if asked.fields[name] != closest[name]]
+    if not differs:
+        return Check("receipt", True, "derived again: the same")
+    detail = (f"{n} is {closest[n]}, not {safe_text(str(asked.fields[n]))}" for n in differs)
+    return Check("receipt", False, ", ".join(detail))
+
+
+def _mapping(lens: Lens, repository: Repository) -> tuple[dict[bytes, Wanted], Check]:
+    """Every path of the published tree as git and the policy have it, and how the store differs."""
+    try:
+        expected = derive_mapping(repository, lens.served.published.tree or "")
+    except GitIndexError as error:
+        return {}, Check("mapping", False, f"git cannot tell the tree: {error.message}")
+    rows = lens.served.database.rows(
+        "SELECT p.path, f.mode, f.oid, f.skip, p.policy, b.oid, b.extractor, f.blob_id FROM files f"
+        " JOIN paths p ON p.id=f.path_id LEFT JOIN blobs b ON b.id=f.blob_id"
+        " WHERE f.worktree_id=?",
+        lens.served.published.worktree_id,
+    )
+    held: dict[bytes, tuple[object, ...]] = {}
+    for path, mode, oid, skip, policy, blob_oid, extractor, blob_id in rows:
+        key = FactsKey(blob_oid.hex(), extractor) if blob_oid is not None else blob_id
+        held[path] = mode, oid.hex(), skip, bool(policy), key
+    wanted = {p: (w.mode, w.oid, w.skip, w.policy, w.key) for p, w in expected.items()}
+    differ = [p for p in held.keys() | wanted.keys() if held.get(p) != wanted.get(p)]
+    return expected, compared("mapping", f"{len(wanted)} paths", sorted(differ))
+
+
+def _counts(lens: Lens) -> Check:
+    database, worktree = lens.served.database, lens.served.published.worktree_id
+    said = tuple(mapping.count(database, worktree))
+    held = database.row(
+        "SELECT count(*), coalesce(sum((SELECT count(*) FROM symbols s WHERE s.blob_id=b.id)), 0)"
+        " FROM files f JOIN blobs b ON b.id=f.blob_id"
+        " WHERE f.worktree_id=? AND b.status<>'skipped'",
+        worktree,
+    )
+    return Check("counts", said == held, f"{said[0]} files, {said[1]} symbols; counted {held}")
+
+
+def _integrity(database: Database, full: bool) -> Check:
+    said = database.row(f"PRAGMA {'integrity' if full else 'quick'}_check(1)")[0]
+    if said != "ok":
+        return Check("integrity", False, said)
+    broken = database.rows("PRAGMA foreign_key_check")
+    if broken:
+        return Check("integrity", False, f"{len(broken)} rows refer to nothing")
+    for table in ("symbols", "imports", "exports"):  # facts refer to each other by these numbers
+        gaps = database.row(
+            "SELECT count(*) FROM (SELECT max(ordinal)+1 AS top, count(*) AS held"
+            f" FROM {table} GROUP BY blob_id) WHERE top<>held"
+        )[0]
+        if gaps:
+            return Check("integrity", False, f"{gaps} blobs have gaps in their {table}")
+    faults = list(index_faults(database))
+    return compared("integrity", "SQLite and its full-text index", [b"%d" % n for n in faults])

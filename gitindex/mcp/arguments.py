@@ -1,0 +1,102 @@
+"""What a tool's arguments may be: the schema that clients see, and the check they pass through."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.worktree import safe_text
+
+MAX_TEXT = 4_096
+_TYPES: dict[str, tuple[str, type]] = {
+    "text": ("string", str),
+    "path": ("string", str),  # may name a file of any bytes, in Python's spelling of them
+    "integer": ("integer", int),
+    "boolean": ("boolean", bool),
+}
+
+
+class Param(NamedTuple):
+    """One argument; a default of None means that it must be given."""
+
+    name: str
+    kind: str  # of _TYPES
+    about: str
+    default: str | int | bool | None = None
+    choices: tuple[str, ...] = ()
+    least: int = 0
+    most: int = MAX_TEXT  # of a number; of a text, characters
+
+    def schema(self) -> dict[str, Any]:
+        """This argument as JSON Schema."""
+        shown = _TYPES[self.kind][0]
+        fields: dict[str, Any] = {"type": shown, "description": self.about}
+        if self.choices:
+            fields["enum"] = list(self.choices)
+        elif shown == "string":
+            fields["maxLength"] = self.most
+        elif self.kind == "integer":
+            fields |= {"minimum": self.least, "maximum": self.most}
+        if self.default:
+            fields["default"] = self.default
+        return fields
+
+    def check(self, value: object) -> None:
+        """Refuse a value that the schema does not allow."""
+        shown, kind = _TYPES[self.kind]
+        if type(value) is not kind:
+            raise _wrong(f"`{self.name}` must be of type {shown}")
+        if isinstance(value, str):
+            self._check_text(value)
+        elif self.kind == "integer" and not self.least <= int(str(value)) <= self.most:
+            raise _wrong(f"`{self.name}` must be between {self.least} and {self.most}")
+
+    def _check_text(self, value: str) -> None:
+        if len(value) > self.most:
+            raise _wrong(f"`{self.name}` is longer than {self.most} characters")
+        if self.choices and value not in (*self.choices, self.default):
+            raise _wrong(f"`{self.name}` must be one of {', '.join(self.choices)}")
+        if self.default is None and not value.strip():
+            raise _wrong(f"`{self.name}` is empty")
+        if "\0" in value or not _encodable(value, self.kind == "path"):
+            raise _wrong(f"`{self.name}` holds characters that no text or path can have")
+
+
+def input_schema(params: tuple[Param, ...]) -> dict[str, Any]:
+    """The JSON Schema of a tool's arguments."""
+    return {
+        "type": "object",
+        "properties": {param.name: param.schema() for param in params},
+        "required": [param.name for param in params if param.default is None],
+        "additionalProperties": False,
+    }
+
+
+def check_arguments(params: tuple[Param, ...], given: object) -> dict[str, Any]:
+    """Every argument, checked, with defaults filled in."""
+    if given is None:
+        given = {}
+    if not isinstance(given, dict):
+        raise _wrong("the arguments must be an object")
+    known = {param.name: param for param in params}
+    unknown = sorted(str(name)[:40] for name in given.keys() - known.keys())
+    if unknown:
+        raise _wrong(f"unknown argument `{safe_text(unknown[0])}`; known: {', '.join(known)}")
+    for param in params:
+        if param.name in given:
+            param.check(given[param.name])
+        elif param.default is None:
+            raise _wrong(f"`{param.name}` is required")
+    return {name: given.get(name, param.default) for name, param in known.items()}
+
+
+def _encodable(value: str, as_path: bool) -> bool:
+    try:
+        value.encode("utf-8", "surrogateescape" if as_path else "strict")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _wrong(message: str) -> GitIndexError:
+    return GitIndexError(message, code=Exit.USAGE)

@@ -1,0 +1,100 @@
+"""The one way from a tool call to an answer: check, ask, page, fit, render. Nothing escapes it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from gitindex.base.errors import GitIndexError
+from gitindex.base.refusals import refusal, refused
+from gitindex.base.vocabulary import ProofOutcome
+from gitindex.freshness.gate import add_probe_hint
+from gitindex.freshness.marker import Proof
+from gitindex.mcp.arguments import Param, check_arguments
+from gitindex.mcp.server_state import Desk
+from gitindex.view.snapshot import Gated
+
+MAX_BYTES = 256 * 1024
+_MARGIN = 512
+
+Arguments = dict[str, Any]
+Answer = dict[str, Any]
+
+
+class Tool(NamedTuple):
+    """One tool: what clients see of it, and the use case behind it."""
+
+    name: str
+    title: str
+    about: str
+    params: tuple[Param, ...]
+    run: Callable[[Desk, Arguments], Answer]
+    pages: str = ""  # the list of its answer that `offset` and `limit` walk through
+    reach: int = 0  # items that can be walked through
+    reads: bool = True  # changes nothing at all
+    quotes: bool = True  # its answer holds text from a repository
+
+
+def call(desk: Desk, tool: Tool, given: object) -> Answer:
+    """The answer to one call, whatever happens: an envelope, never an exception."""
+    try:
+        asked = check_arguments(tool.params, given)
+        answer = _ask(desk, tool, asked)
+        return _shrink(_page(tool, asked, answer) if tool.pages in answer else answer, MAX_BYTES)
+    except GitIndexError as error:
+        told = refused(error)
+        return told | ({"untrusted": True} if error.status == "error" else {})  # git's own words
+    except OSError as error:
+        return refusal("error", error.strerror or "input/output error", "try again")
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # noqa: BLE001 — the door: a panic in Rust is no Exception
+        return refusal("error", f"internal error ({type(error).__name__})", "see `gitindex doctor`")
+
+
+def render(value: object) -> str:
+    """The answer as text: ASCII only, so that it is valid in any encoding."""
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+
+
+def _ask(desk: Desk, tool: Tool, asked: Arguments) -> Answer:
+    try:
+        answer = tool.run(desk, asked)
+    except Gated as closed:
+        return closed.envelope
+    freshness = answer.get("freshness")
+    if tool.quotes and freshness is not None:
+        answer = {"status": answer["status"], "untrusted": True} | answer
+    if isinstance(freshness, dict) and freshness.get("state") == "unknown":
+        add_probe_hint(answer, Proof(ProofOutcome.PROBE_FAILED))
+    return answer
+
+
+def _page(tool: Tool, asked: Arguments, answer: Answer) -> Answer:
+    """One page of an answer, within the cap, that says where the next one starts."""
+    items, offset = answer[tool.pages], asked["offset"]
+    rest = items[offset : offset + asked["limit"]]
+    frame = _shrink(answer | {tool.pages: []}, MAX_BYTES // 2)
+    room = MAX_BYTES - _MARGIN - len(render(frame))
+    shown = 0
+    while shown < len(rest) and (room := room - len(render(rest[shown])) - 1) >= 0:
+        shown += 1
+    after = offset + max(shown, 1)
+    more = offset + shown < len(items) or bool(answer.get("truncated"))
+    answer = frame | {tool.pages: rest[:shown], "truncated": more or bool(frame.get("truncated"))}
+    if more and rest and after < tool.reach:
+        answer["continuation"] = {"offset": after}
+    return answer
+
+
+def _shrink(answer: Answer, most: int) -> Answer:
+    """Halve what is largest until the answer is within the cap: the last resort."""
+    while len(render(answer)) > most:
+        cuttable = [name for name, value in answer.items() if isinstance(value, list | str)]
+        largest = max(cuttable, key=lambda name: len(render(answer[name])))
+        if not answer[largest]:
+            return refusal("error", "the answer is too large", "ask for less")
+        half = answer[largest][: len(answer[largest]) // 2]
+        answer = answer | {largest: half, "truncated": True}
+    return answer

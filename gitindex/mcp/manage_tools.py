@@ -1,0 +1,135 @@
+"""The tools that list codebases and manage their indexes."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import Any
+
+from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.vocabulary import ManageOutcome
+from gitindex.base.worktree import Worktree, find_worktree, safe_text, worktree_at
+from gitindex.freshness.gate import GateInput, add_probe_hint, decide_gate, indexing_fields
+from gitindex.freshness.observation import prove, read_progress
+from gitindex.mcp.dispatch import Answer, Arguments
+from gitindex.mcp.server_state import Desk
+from gitindex.refresh import lifecycle as manage
+from gitindex.refresh.lifecycle import Done
+
+ACTIONS = ("create", "reindex", "sync", "clear", "status", "repair")
+_KEPT = (ManageOutcome.STARTED, ManageOutcome.COALESCED)
+
+
+def list_codebases(desk: Desk, _asked: Arguments) -> Answer:
+    """Every codebase this server may read, sorted; only lifecycle actions change the list."""
+    return {"status": "ok", "codebases": [_codebase(root) for root in desk.roots()]}
+
+
+def manage_index(desk: Desk, asked: Arguments) -> Answer:
+    """One action on one codebase."""
+    action, path = asked["action"], asked["path"]
+    if action == "status":
+        return _status(desk, asked)
+    if action == "clear":
+        return _clear(desk, path)
+    worktree = _worktree(desk, path, action)
+    if action == "sync":
+        told = manage.describe(worktree, path)
+        if told["status"] in ("not_indexed", "requires_reindex"):
+            return told
+        return _answer(desk, asked, worktree, manage.sync(worktree))
+    manage.check_owner(worktree)
+    if action == "repair":
+        done = manage.repair(worktree)
+        if done.outcome in (ManageOutcome.ADOPTED, ManageOutcome.ALREADY_PROVEN):
+            desk.registry.add(worktree.root)
+    else:
+        desk.registry.add(worktree.root)  # first: nothing is started that could not be read
+        done = manage.create(worktree) if action == "create" else manage.reindex(worktree)
+    return _answer(desk, asked, worktree, done)
+
+
+def _worktree(desk: Desk, path: str, action: str) -> Worktree:
+    """The codebase to act on. Only create and repair may take one that is not registered yet.
+
+    That may be a repository inside of a registered one.
+    """
+    if action in ("create", "repair"):
+        with contextlib.suppress(GitIndexError):
+            return find_worktree(desk.absolute(path))
+    return desk.locate(path)
+
+
+def _answer(desk: Desk, asked: Arguments, worktree: Worktree, done: Done) -> Answer:
+    root = safe_text(worktree.root)
+    answer: Answer = {
+        "status": "ok",
+        "action": asked["action"],
+        "path": safe_text(asked["path"]),
+        "codebaseRoot": root,
+        "outcome": str(done.outcome),
+        "message": safe_text(done.message),
+        "indexing": indexing_fields(read_progress(worktree)),
+    }
+    status: dict[str, Any] = {"action": "status", "path": root}
+    if done.outcome in _KEPT:
+        answer["operationId"] = desk.note(asked["action"], worktree, done).id
+        status["operationId"] = answer["operationId"]
+    answer["hints"] = {"status": {"tool": "manage_index", "args": status}}
+    if done.outcome is ManageOutcome.NOT_ADOPTABLE:
+        create = {"action": "create", "path": root}
+        answer["hints"]["create"] = {"tool": "manage_index", "args": create}
+    return answer
+
+
+def _status(desk: Desk, asked: Arguments) -> Answer:
+    worktree = desk.locate(asked["path"])
+    answer = manage.describe(worktree, asked["path"]) | {"action": "status"}
+    name = asked["operationId"]
+    if name:
+        operation = desk.operation(name, worktree)
+        unknown = {"id": safe_text(name), "state": "unknown"}
+        answer["operation"] = desk.tell(operation) if operation else unknown
+    return answer
+
+
+def _clear(desk: Desk, path: str) -> Answer:
+    """Only the exact root will do, letter by letter: no other spelling removes an index."""
+    root = path
+    if root not in desk.roots():
+        raise GitIndexError(
+            "clear needs the exact root of a registered codebase", "see list_codebases",
+            Exit.USAGE,
+        )  # fmt: skip
+    message = "The codebase was forgotten; nothing was there to remove."
+    outcome = ManageOutcome.CLEARED
+    if os.path.realpath(root) == root and os.path.lexists(os.path.join(root, ".git")):
+        done = manage.clear(worktree_at(root), root)
+        outcome, message = done.outcome, done.message
+    if outcome is ManageOutcome.CLEARED:
+        desk.registry.discard(root)
+    return {
+        "status": "ok",
+        "action": "clear",
+        "path": safe_text(path),
+        "codebaseRoot": safe_text(root),
+        "outcome": str(outcome),
+        "message": message,
+    }
+
+
+def _codebase(root: str) -> dict[str, Any]:
+    """One line of the list: the gate's word, without running git."""
+    fields: dict[str, Any] = {"root": safe_text(root)}
+    try:
+        worktree = worktree_at(root)
+    except (GitIndexError, OSError):
+        return fields | {"status": "not_found"}
+    proof = prove(worktree)
+    gate = GateInput(os.path.exists(worktree.stamp), proof, read_progress(worktree))
+    fields["status"] = str(decide_gate(gate) or "ok")
+    if proof.marker is not None:
+        fields["indexedFiles"] = proof.marker.indexed_files
+        fields["completedAt"] = proof.marker.completed_at
+    add_probe_hint(fields, proof)
+    return fields

@@ -1,0 +1,178 @@
+"""What one server keeps between calls: its codebases, facts in memory, operations under way."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, NamedTuple
+
+from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.runner_lock import is_held
+from gitindex.base.vocabulary import GateStatus, ManageOutcome, ProofOutcome, ProofReason
+from gitindex.base.worktree import Worktree, canonical_root, find_worktree, safe_text, worktree_at
+from gitindex.freshness.gate import GateInput, gating_envelope, indexing_fields
+from gitindex.freshness.marker import Proof
+from gitindex.freshness.observation import Progress, has_pending, prove, read_failure, read_progress
+from gitindex.mcp.registry import Registry
+from gitindex.query.names.memory import Memory
+from gitindex.refresh.lifecycle import Done, Process, new_operation, was_asked_for
+from gitindex.store.lexical import LexicalMemory
+from gitindex.view.snapshot import Gated
+from gitindex.view.tree import FactsMemory
+
+KEPT_OPERATIONS = 100
+_FINISHED = {
+    "create": ManageOutcome.CREATED,
+    "reindex": ManageOutcome.REINDEXED,
+    "sync": ManageOutcome.SYNCED,
+}
+
+
+class Operation(NamedTuple):
+    """Something that was started, or that somebody else had started before."""
+
+    id: str
+    action: str
+    worktree: Worktree
+    process: Process | None
+
+
+class Desk:
+    """The server's memory. Nothing in it decides what a codebase's state is."""
+
+    def __init__(self, home: str, registry: Registry) -> None:
+        self.home = home
+        self.registry = registry
+        self.memory = FactsMemory()
+        self.lexical = LexicalMemory()
+        self.binding = Memory()
+        self._known: list[str] = []
+        self._operations: dict[str, Operation] = {}
+
+    def roots(self) -> list[str]:
+        """Codebases this server may read: the registered ones, and the one it was started in.
+
+        A registry that cannot be read now leaves them as they were.
+        """
+        try:
+            self._known = self.registry.roots()
+        except GitIndexError:
+            if not (self._known or self.home):
+                raise
+        return sorted({*self._known, self.home} - {""})
+
+    def locate(self, path: str) -> Worktree:
+        """The codebase that `path` lies in. Raises Gated for what is not registered."""
+        here = self.absolute(path)
+        inside = [root for root in self.roots() if here == root or here.startswith(root + "/")]
+        if not inside:
+            raise _unregistered(here, path)
+        root = max(inside, key=len)
+        if canonical_root(root) != root:
+            raise _gone(root)
+        try:
+            return worktree_at(root)
+        except GitIndexError as error:
+            raise _gone(root) from error
+
+    def absolute(self, path: str) -> str:
+        """A path as asked, made absolute and canonical; relative ones start where we were started."""
+        if not os.path.isabs(path) and not self.home:
+            raise GitIndexError(
+                "say which codebase: the server was not started in one",
+                "give `path` as an absolute path; see list_codebases",
+                Exit.USAGE,
+            )
+        return canonical_root(os.path.join(self.home, path))
+
+    def note(self, action: str, worktree: Worktree, done: Done) -> Operation:
+        """Remember an operation, to tell later what became of it."""
+        name = done.operation or new_operation(action)
+        made = Operation(name, action, worktree, done.process)
+        self._operations[made.id] = made
+        for old in list(self._operations)[:-KEPT_OPERATIONS]:
+            self._reap(self._operations.pop(old))
+        return made
+
+    def operation(self, name: str, worktree: Worktree | None = None) -> Operation | None:
+        """An operation of this server; or of another, if the codebase's queue knows it."""
+        known = self._operations.get(name)
+        if known is not None or worktree is None:
+            return known
+        action = name.partition("-")[0]
+        asked = action in _FINISHED and was_asked_for(worktree, name)
+        return Operation(name, action, worktree, None) if asked else None
+
+    def whatever_runs(self, path: str) -> Operation | None:
+        """The job of a codebase, whoever started it; nothing where there is no codebase."""
+        try:
+            return Operation("", "status", self.locate(path), None)
+        except (Gated, GitIndexError):
+            return None
+
+    def progress(self, worktree: Worktree) -> Progress | None:
+        """How far this codebase's job is, if one runs."""
+        return read_progress(worktree)
+
+    def is_running(self, operation: Operation) -> bool:
+        """Has it not ended yet?"""
+        if operation.process is not None:
+            return operation.process.poll() is None
+        worktree = operation.worktree
+        return is_held(worktree.lock) and (
+            has_pending(worktree) or read_progress(worktree) is not None
+        )
+
+    def tell(self, operation: Operation) -> dict[str, Any]:
+        """What became of an operation, as an answer tells it."""
+        running = self.is_running(operation)
+        failure = None if running else read_failure(operation.worktree)
+        proven = prove(operation.worktree).outcome is ProofOutcome.VALID
+        outcome = ManageOutcome.STARTED
+        if not running:
+            done = proven and failure is None  # an old proof outlives a refresh that failed
+            outcome = _FINISHED[operation.action] if done else ManageOutcome.FAILED
+        fields: dict[str, Any] = {
+            "id": operation.id,
+            "action": operation.action,
+            "state": "running" if running else "ended",
+            "outcome": str(outcome),
+        }
+        if failure is not None:
+            fields["error"] = safe_text(failure.message)
+        return fields | {"indexing": indexing_fields(read_progress(operation.worktree))}
+
+    def _reap(self, operation: Operation) -> None:
+        if operation.process is not None:
+            operation.process.poll()
+
+
+def home_of(folder: str) -> str:
+    """The root of the repository that contains a folder, or nothing."""
+    try:
+        return find_worktree(folder).root
+    except (GitIndexError, OSError):
+        return ""
+
+
+def _unregistered(here: str, path: str) -> Gated:
+    """The answer for what is not registered: it names the root that `create` would take."""
+    try:
+        root = find_worktree(here).root
+    except GitIndexError as error:
+        raise GitIndexError(
+            "not a registered codebase, nor inside a git repository",
+            "see list_codebases", Exit.USAGE,
+        ) from error  # fmt: skip
+    proof = Proof(ProofOutcome.STALE_LOCAL, ProofReason.MISSING_MARKER_DOC)
+    envelope = gating_envelope(
+        GateStatus.NOT_INDEXED, GateInput(False, proof, None), safe_text(path), safe_text(root)
+    )
+    envelope["message"] = "This codebase is not registered; action create registers it."
+    return Gated(envelope)
+
+
+def _gone(root: str) -> GitIndexError:
+    return GitIndexError(
+        "the registered codebase is not there any more",
+        f"moved or deleted? action clear forgets {safe_text(root)}", Exit.NO,
+    )  # fmt: skip

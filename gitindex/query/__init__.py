@@ -1,0 +1,1 @@
+"""One kind of answer each. Asks a view, writes nothing."""

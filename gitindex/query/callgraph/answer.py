@@ -1,0 +1,75 @@
+"""The call graph around a symbol: who calls it, what it calls, how sure each edge is. Writes nothing."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from gitindex.base.vocabulary import Direction
+from gitindex.base.worktree import path_fields, safe_text
+from gitindex.query.absence import certify
+from gitindex.query.callgraph.notes import file_notes, note_fields
+from gitindex.query.callgraph.walk import Edge, Node, Walk, Wanted, node_order
+from gitindex.query.names.finder import Finder
+from gitindex.query.names.known import coverage
+from gitindex.query.names.memory import Memory
+from gitindex.semantic.coverage import layer_fields
+from gitindex.view.tree import Lens
+
+__all__ = ["Wanted", "call_graph"]
+
+
+def call_graph(lens: Lens, wanted: Wanted, memory: Memory | None = None) -> dict[str, Any]:
+    """Nodes, edges and notes around what was asked for, as an envelope."""
+    walk = Walk(Finder(lens, memory), wanted)
+    roots = walk.roots()
+    if len(roots) != 1:
+        return _undecided(lens, walk, roots)
+    walk.run(roots[0])
+    nodes = sorted(walk.nodes.values(), key=node_order)
+    edges = sorted(walk.edges, key=Edge.order)
+    fields: dict[str, Any] = {
+        "root": safe_text(roots[0].id),
+        "direction": str(wanted.direction),
+        "depth": wanted.depth,
+        "nodes": [_node_fields(node) for node in nodes],
+        "edges": [_edge_fields(edge) for edge in edges],
+        "nodeCount": len(nodes),
+        "edgeCount": len(edges),
+        "truncated": walk.truncated,
+    }
+    files = {node.path for node in nodes} | {edge.path for edge in edges}
+    fields |= layer_fields(coverage(walk.finder.project), map(os.fsencode, files))
+    notes = [*walk.notes, *file_notes(walk.finder.project, files)]
+    fields |= note_fields(notes, files, {node.id for node in nodes}, wanted.note_limit)
+    definition = roots[0].definition
+    if definition is not None and wanted.direction is not Direction.CALLEES:
+        fields |= certify(walk.finder.project, definition.name).fields()
+    return lens.envelope(**fields)
+
+
+def _node_fields(node: Node) -> dict[str, Any]:
+    """One node as answers have it."""
+    fields: dict[str, Any] = {"id": safe_text(node.id), "name": node.name, "kind": node.kind}
+    return fields | path_fields(os.fsencode(node.path)) | {"line": node.line + 1}
+
+
+def _edge_fields(edge: Edge) -> dict[str, Any]:
+    return {
+        "from": safe_text(edge.source),
+        "to": safe_text(edge.target),
+        "kind": str(edge.kind),
+        "site": {**path_fields(os.fsencode(edge.path)), "line": edge.line + 1},
+        "tier": str(edge.tier),
+        "layer": str(edge.layer),
+    }
+
+
+def _undecided(lens: Lens, walk: Walk, roots: list[Node]) -> dict[str, Any]:
+    """No such symbol, or several of that name: an answer, not an error."""
+    shown = roots[: walk.wanted.limit]
+    status = "ambiguous" if roots else "not_found"
+    asked = safe_text(walk.wanted.asked)
+    message = f"{asked} is {len(roots)} symbols: name one" if roots else f"no symbol {asked}"
+    fields = {"message": message, "candidates": [_node_fields(node) for node in shown]}
+    return lens.envelope(**fields, nodes=[], edges=[], notes=[]) | {"status": status}

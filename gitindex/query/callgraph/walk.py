@@ -1,0 +1,277 @@
+"""The graph itself: from one symbol outwards, a step at a time, in an order that is always the same."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.vocabulary import Direction, EdgeKind, Layer, Tier
+from gitindex.base.worktree import safe_text
+from gitindex.languages.facts import Import, Occurrence, Use
+from gitindex.languages.syntax.kinds import FUNCTIONS, SCOPES, TYPES
+from gitindex.query.callgraph.notes import Note
+from gitindex.query.names.finder import Finder
+from gitindex.query.names.known import known_uses
+from gitindex.query.names.meanings import State
+from gitindex.query.names.sites import Site
+from gitindex.query.names.source import Definition, Source
+from gitindex.query.names.targets import Target, find_target
+
+MAX_DEPTH = 10
+MAX_NODES = 2_000
+MAX_MAYBE = 5
+"""Definitions a call by name alone is drawn to; with more of them it is a note."""
+
+_CALLS = {Use.CALL: EdgeKind.CALL, Use.DECORATOR: EdgeKind.CALL, Use.INHERIT: EdgeKind.INHERIT}
+
+
+class Wanted(NamedTuple):
+    """Which graph is asked for."""
+
+    asked: str  # NAME, A.NAME, PATH#NAME, FILE:LINE, or a file of the tree
+    direction: Direction = Direction.BOTH
+    depth: int = 1
+    limit: int = 100  # nodes
+    note_limit: int = 50
+
+
+class Node(NamedTuple):
+    """A symbol, or a file where code stands outside of every symbol."""
+
+    id: str
+    name: str
+    kind: str
+    path: str
+    line: int  # 0-based
+    definition: Definition | None
+
+
+class Edge(NamedTuple):
+    """One use of one node by another."""
+
+    source: str
+    target: str
+    kind: EdgeKind
+    path: str
+    line: int
+    tier: Tier
+    layer: Layer = Layer.SYNTACTIC
+
+    def order(self) -> tuple[bytes, bytes, str, bytes, int, str, str]:
+        ends = (
+            self.source.encode("utf-8", "surrogateescape"),
+            self.target.encode("utf-8", "surrogateescape"),
+        )
+        return *ends, self.kind, os.fsencode(self.path), self.line, self.tier, self.layer
+
+
+class Walk:
+    """Collects what is around one symbol."""
+
+    def __init__(self, finder: Finder, wanted: Wanted) -> None:
+        self.finder = finder
+        self.wanted = wanted
+        self.nodes: dict[str, Node] = {}
+        self.edges: set[Edge] = set()
+        self.notes: list[Note] = []
+        self.truncated = False
+        self._limit = max(1, min(wanted.limit, MAX_NODES))
+        self._ids: dict[tuple[str, int], str] = {}
+
+    def roots(self) -> list[Node]:
+        """What was asked for: one node, or several to choose from."""
+        asked = self.wanted.asked
+        source = self.finder.project.source(asked)
+        if source is not None:
+            return [self._module(source)]
+        target = find_target(self.finder.binder, asked)
+        return [self.node(d) for d in _callable(target, self._is_overloaded)]
+
+    def run(self, root: Node) -> None:
+        """Collect everything within reach."""
+        self.nodes[root.id] = root
+        directions = [Direction.CALLERS, Direction.CALLEES]
+        if self.wanted.direction is not Direction.BOTH:
+            directions = [self.wanted.direction]
+        for direction in directions:
+            ring, seen = [root], {root.id}
+            for _ in range(max(1, min(self.wanted.depth, MAX_DEPTH))):
+                ring = [
+                    other
+                    for node in sorted(ring, key=node_order)
+                    for other in self._step(node, direction)
+                    if other.id not in seen and not seen.add(other.id)  # type: ignore[func-returns-value]
+                ]
+
+    def node(self, definition: Definition) -> Node:
+        """The node of a definition; its id is readable and the same in every run."""
+        key = (definition.path, definition.ordinal)
+        if key not in self._ids:
+            source = self.finder.project.source(definition.path)
+            same = [
+                s.ordinal
+                for s in (source.symbols if source else [])
+                if s.qualified == definition.qualified
+            ]
+            number = same.index(definition.ordinal) + 1 if definition.ordinal in same else 1
+            mark = f"~{number}" if number > 1 else ""
+            self._ids[key] = f"{definition.path}#{definition.qualified}{mark}"
+        return Node(
+            self._ids[key], definition.name, definition.kind, definition.path, definition.line,
+            definition,
+        )  # fmt: skip
+
+    def _is_overloaded(self, definition: Definition) -> bool:
+        source = self.finder.project.source(definition.path)
+        return source is not None and "overload_set" in source.origin.flags
+
+    def _module(self, source: Source) -> Node:
+        name = source.path.rpartition("/")[2]
+        return Node(source.path, name, "module", source.path, 0, None)
+
+    def _step(self, node: Node, direction: Direction) -> list[Node]:
+        if direction is Direction.CALLERS:
+            found = self._callers(node) if node.definition else self._importers(node)
+        else:
+            found = self._callees(node)
+        reached = []
+        for edge, other in sorted(found, key=lambda pair: pair[0].order()):
+            if other.id not in self.nodes:
+                if len(self.nodes) >= self._limit:
+                    self.truncated = True
+                    continue
+                self.nodes[other.id] = other
+            self.edges.add(edge)
+            reached.append(other)
+        return reached
+
+    def _callers(self, node: Node) -> Iterator[tuple[Edge, Node]]:
+        assert node.definition is not None
+        for site in self.finder.sites([node.definition]):
+            kind = _kind(site, node.definition)
+            if kind is None:
+                continue
+            source = self.finder.project.source(site.path)
+            around = _scope(source, site.enclosing) if source else None
+            if around is not None:
+                other = self.node(around)
+            elif source is not None:
+                other = self._module(source)
+            else:
+                continue
+            yield Edge(other.id, node.id, kind, *site[:2], site.tier, site.layer), other
+
+    def _callees(self, node: Node) -> Iterator[tuple[Edge, Node]]:
+        project = self.finder.project
+        source = project.source(node.path)
+        if source is None:
+            return
+        project.read([node.path])
+        if node.definition is None:
+            yield from self._imports(source, node)
+        known = known_uses(project, node.path, node.definition)
+        for place in project.places_in(node.path):
+            if place.use in _CALLS and _belongs(source, place, node.definition):
+                at = (place.line, place.column)
+                if at not in known:
+                    yield from self._called(source, place, node)
+                elif (sure := known[at]) is not None:
+                    yield self._known(place, node, sure)
+
+    def _known(self, place: Occurrence, node: Node, sure: Definition) -> tuple[Edge, Node]:
+        other, kind = self.node(sure), _CALLS[place.use]
+        site = (node.path, place.line)
+        return Edge(node.id, other.id, kind, *site, Tier.EXACT, Layer.SEMANTIC), other
+
+    def _called(self, source: Source, place: Occurrence, node: Node) -> Iterator[tuple[Edge, Node]]:
+        binder = self.finder.binder
+        meaning = binder.meaning(source, place)
+        kind = _CALLS[place.use]
+        if meaning.state is State.DEFINED:
+            for definition in meaning.definitions:
+                tier = Tier.EXACT if definition.path == source.path else Tier.IMPORT
+                other = self.node(definition)
+                yield Edge(node.id, other.id, kind, source.path, place.line, tier), other
+            return
+        maybe = binder.candidates(source, meaning, place.name)
+        if len(maybe) > MAX_MAYBE:
+            told = f"{place.name} may be any of {len(maybe)} definitions"
+            self.notes.append(
+                Note(source.path, "unresolved_receiver", node.id, place.line + 1, told)
+            )
+            return
+        for definition in maybe:
+            other = self.node(definition)
+            edge = Edge(node.id, other.id, EdgeKind.DYNAMIC, source.path, place.line, Tier.NAME)
+            yield edge, other
+
+    def _imports(self, source: Source, node: Node) -> Iterator[tuple[Edge, Node]]:
+        """What a file imports of the tree."""
+        for item in source.imports:
+            for path in self.finder.project.resolve(source, item):
+                found = self.finder.project.source(path)
+                if found is not None:
+                    other = self._module(found)
+                    yield _import_edge(node, other, source.path, item), other
+
+    def _importers(self, node: Node) -> Iterator[tuple[Edge, Node]]:
+        """The files of the tree that import one."""
+        project = self.finder.project
+        project.load(project.importing(node.path))
+        for path in project.importing(node.path):
+            source = project.source(path)
+            for item in source.imports if source else ():
+                if source is not None and node.path in project.resolve(source, item):
+                    other = self._module(source)
+                    yield _import_edge(other, node, source.path, item), other
+
+
+def _callable(target: Target, overloaded: Callable[[Definition], bool]) -> list[Definition]:
+    """Of several definitions of a name, functions and types; those of one qualified name are one.
+
+    Of an overload set that is the last, which has the body; else the first.
+    """
+    if not target.definitions and target.local:
+        raise GitIndexError(f"a local variable: {safe_text(target.name)}", code=Exit.NO)
+    strong = [d for d in target.definitions if d.kind in FUNCTIONS | TYPES]
+    found = strong or list(target.definitions)
+    chosen = {(d.path, d.qualified): d for d in reversed(found)}
+    for d in sorted(filter(overloaded, found), key=lambda d: d.line):
+        chosen[d.path, d.qualified] = d
+    return [d for d in found if chosen[d.path, d.qualified] is d]
+
+
+def _kind(site: Site, target: Definition) -> EdgeKind | None:
+    if site.use in _CALLS:
+        return EdgeKind.DYNAMIC if site.tier is Tier.NAME else _CALLS[site.use]
+    if site.use in (Use.REFERENCE, Use.ATTRIBUTE) and target.kind in FUNCTIONS:
+        return EdgeKind.DYNAMIC  # passed on, to be called by somebody else
+    return None
+
+
+def _scope(source: Source, definition: Definition | None) -> Definition | None:
+    """The nearest symbol around that can hold code."""
+    while definition is not None and definition.kind not in SCOPES:
+        definition = source.symbol(definition.parent)
+    return definition
+
+
+def _belongs(source: Source, place: Occurrence, definition: Definition | None) -> bool:
+    """Is a place part of a symbol: its own code, or that of what it contains?"""
+    if definition is None:
+        return source.symbol(place.enclosing) is None
+    around = source.symbol(place.enclosing)
+    while around is not None and around.ordinal != definition.ordinal:
+        around = source.symbol(around.parent)
+    return around is not None
+
+
+def _import_edge(source: Node, target: Node, path: str, item: Import) -> Edge:
+    return Edge(source.id, target.id, EdgeKind.IMPORT, path, item.line, Tier.IMPORT)
+
+
+def node_order(node: Node) -> tuple[bytes, int, str]:
+    """Sorts nodes by path, as bytes, then line."""
+    return os.fsencode(node.path), node.line, node.id

@@ -1,0 +1,133 @@
+"""The index in other tools' formats: ctags for editors, SCIP and JSON for programs."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+
+from gitindex import __version__
+from gitindex.languages.facts import BlobFacts, FactsKey, Symbol
+from gitindex.view.tree import Lens
+
+FORMATS = ("ctags", "scip", "json")
+
+
+def export(lens: Lens, form: str, folder: str = "") -> Iterator[bytes]:
+    """The whole index in one of FORMATS, in pieces; `folder` is where the file will be, if in one."""
+    if form == "ctags":
+        return _ctags(lens, folder or lens.worktree.root)
+    return _scip(lens) if form == "scip" else _json(lens)
+
+
+def _files(lens: Lens) -> Iterator[tuple[bytes, str, BlobFacts]]:
+    """Every path of the served tree that has facts, with its blob's id."""
+    lens.everything()
+    rows = lens.rows(
+        "SELECT f.path, b.oid, b.extractor FROM {live} f JOIN {blobs} b ON b.id=f.blob_id"
+        " WHERE b.status<>'skipped'"
+    )
+    for path, oid, extractor in sorted(rows):
+        facts = lens.facts(FactsKey(oid.hex(), extractor))
+        if facts is not None:
+            yield path, oid.hex(), facts
+
+
+def _ctags(lens: Lens, folder: str) -> Iterator[bytes]:
+    """Extended tags, sorted by bytes, addressed by line: vim and others binary-search it.
+
+    Editors look for the files from the folder of the tags.
+    """
+    up = os.path.relpath(lens.worktree.root, os.path.realpath(folder))
+    prefix = b"" if up == "." else os.fsencode(f"{up}/")
+    yield b"!_TAG_FILE_FORMAT\t2\t/extended format/\n"
+    yield b"!_TAG_FILE_SORTED\t1\t/0=unsorted, 1=sorted, 2=foldcase/\n"
+    yield f"!_TAG_PROGRAM_NAME\tgitindex\t//\n!_TAG_PROGRAM_VERSION\t{__version__}\t//\n".encode()
+    yield from sorted(
+        _tag(prefix + path, symbol)
+        for path, _, facts in _files(lens)
+        for symbol in facts.symbols
+        if _fits_a_tag(prefix + path) and _fits_a_tag(symbol.name.encode())
+    )
+
+
+def _fits_a_tag(text: bytes) -> bool:
+    return bool(text) and not any(byte in text for byte in b"\t\n\r")
+
+
+def _tag(path: bytes, symbol: Symbol) -> bytes:
+    outer = symbol.qualified.rpartition(".")[0]
+    scope = f"\tscope:{outer}" if outer and _fits_a_tag(outer.encode()) else ""
+    tail = f'{symbol.line + 1};"\tkind:{symbol.kind}\tline:{symbol.line + 1}{scope}\n'
+    return symbol.name.encode() + b"\t" + path + b"\t" + tail.encode()
+
+
+def _json(lens: Lens) -> Iterator[bytes]:
+    """One JSON object a line: the path and its facts."""
+    for path, oid, facts in _files(lens):
+        fields = {
+            "path": path.decode("utf-8", "backslashreplace"),
+            "blob": oid,
+            "language": facts.language,
+            "status": facts.status,
+            "symbols": [symbol._asdict() for symbol in facts.symbols],
+            "imports": [item._asdict() for item in facts.imports],
+            "exports": facts.exports,
+            "interfaceHash": facts.interface_hash,
+            "flags": facts.flags,
+        }
+        yield json.dumps(fields, ensure_ascii=True).encode() + b"\n"
+
+
+def _scip(lens: Lens) -> Iterator[bytes]:
+    """A SCIP index, protobuf written by hand: four messages.
+
+    Definitions only: what a name refers to is not resolved here.
+    """
+    root = f"file://{lens.worktree.root}".encode("utf-8", "surrogateescape")
+    tool = _text(1, b"gitindex") + _text(2, __version__.encode())
+    yield _text(1, _text(2, tool) + _text(3, root) + _number(4, 1))
+    for path, _, facts in _files(lens):
+        occurrences = (_occurrence(path, symbol) for symbol in facts.symbols)
+        yield _text(2, _document(path, facts.language, occurrences))
+
+
+def _occurrence(path: bytes, symbol: Symbol) -> bytes:
+    end = symbol.column + len(symbol.name.encode())
+    span = b"".join(map(_varint, (symbol.line, symbol.column, end)))
+    outer = [part for part in symbol.qualified.split(".")[:-1] if part]
+    owner = "".join(f"{_escape(part)}#" for part in outer)
+    name = f"gitindex . . . {_descriptor(path)}/{owner}{_escape(symbol.name)}."
+    return _text(1, span) + _text(2, name.encode()) + _number(3, 1)
+
+
+def _document(path: bytes, language: str, occurrences: Iterator[bytes]) -> bytes:
+    head = _text(1, path) + _text(4, language.encode())
+    utf8_columns = _number(6, 1)
+    return head + b"".join(_text(2, occurrence) for occurrence in occurrences) + utf8_columns
+
+
+def _descriptor(path: bytes) -> str:
+    return "/".join(_escape(part) for part in path.decode("utf-8", "backslashreplace").split("/"))
+
+
+def _escape(name: str) -> str:
+    simple = all(c.isascii() and (c.isalnum() or c in "_+-$") for c in name)
+    return name if simple and name else "`" + name.replace("`", "``") + "`"
+
+
+def _varint(value: int) -> bytes:
+    out = bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def _number(field: int, value: int) -> bytes:
+    return _varint(field << 3) + _varint(value)
+
+
+def _text(field: int, data: bytes) -> bytes:
+    return _varint(field << 3 | 2) + _varint(len(data)) + data

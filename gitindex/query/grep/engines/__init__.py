@@ -1,0 +1,95 @@
+"""Looks for a needle in files: literals here, patterns by ripgrep, else by Python in a killable child."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from gitindex.base.confined_read import Beneath
+from gitindex.extract.policy import MAX_TEXT_BYTES
+from gitindex.query.grep.engines.lines import FileHits, Want, search_text
+from gitindex.query.grep.engines.ripgrep import Asked, Refused, find_ripgrep, portions, ripgrep
+from gitindex.query.grep.pattern import Understood
+
+__all__ = ["FileHits", "Want", "search_disk", "search_texts"]
+
+FEW_FILES = 160
+"""So many are read here in less time than ripgrep needs to start."""
+FIRST_FILES = 256
+"""A pattern that is everywhere has filled its limit by then, or soon after."""
+SPARE = 2
+"""Times as many lines as are wanted: so many cost less to read than a second look at their files."""
+MANY_FILES = 512
+"""Up to here ripgrep is asked once, whatever the limit is."""
+
+
+def search_disk(
+    root: str, paths: list[bytes], understood: Understood, want: Want
+) -> Iterator[FileHits]:
+    """Hits in files below `root`, in the order of `paths`."""
+    if understood.is_plain and len(paths) <= FEW_FILES:
+        yield from search_texts(_read(root, paths), understood, want)
+        return
+    program = find_ripgrep() if understood.for_ripgrep else None
+    stepwise = want.enough > 0 and len(paths) > MANY_FILES
+    for part in portions(root, paths, FIRST_FILES if stepwise else 0):
+        if program is not None:
+            try:
+                found = _ask(Asked(program, root, understood.needle), part, want, stepwise)
+                yield from found
+                stepwise = stepwise and _is_common(found, len(part) / len(paths), want)
+                continue
+            except Refused:
+                program = None
+        yield from search_texts(_read(root, part), understood, want)
+
+
+def _ask(asked: Asked, paths: list[bytes], want: Want, stepwise: bool) -> list[FileHits]:
+    """Ripgrep's hits; where the caller wants a few lines of many, the lines of the first files."""
+    if not (stepwise and want.lines):
+        return list(ripgrep(asked, paths, want))
+    counted = ripgrep(asked, paths, want._replace(lines=False))
+    chosen = list(_enough(counted, want.enough))
+    return list(ripgrep(asked, chosen, want)) if chosen else []
+
+
+def _is_common(found: list[FileHits], share: float, want: Want) -> bool:
+    """Would all files have many more lines than are wanted, if all are like these?"""
+    return sum(hits.lines for hits in found) > SPARE * want.enough * share
+
+
+def _enough(counted: Iterable[FileHits], lines: int) -> Iterator[bytes]:
+    """The first files that have so many lines together: the lines of all would be thrown away."""
+    for hits in counted:
+        if lines <= 0:
+            return
+        lines -= hits.lines
+        yield hits.path
+
+
+def search_texts(
+    texts: Iterable[tuple[bytes, bytes]], understood: Understood, want: Want
+) -> Iterator[FileHits]:
+    """Hits in contents, in their order."""
+    if not understood.is_plain:
+        from gitindex.query.grep.engines.child import (
+            search_slowly,  # lazily: subprocess costs 20 ms
+        )
+
+        yield from search_slowly(texts, understood.needle, want)
+        return
+    regex = understood.needle.compiled()
+    for path, data in texts:
+        hits = search_text(regex, data, want, whole=True) if understood.may_be_in(data) else []
+        if hits:
+            yield FileHits(path, len(hits), hits)
+
+
+def _read(root: str, paths: list[bytes]) -> Iterator[tuple[bytes, bytes]]:
+    with Beneath(root) as disk:
+        for path in paths:
+            try:
+                found = disk.read(path, MAX_TEXT_BYTES + 1)
+            except PermissionError:
+                continue
+            if found is not None:
+                yield path, found.data

@@ -1,0 +1,89 @@
+"""Python's `re` in a process of its own: a pattern that never ends is ended, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import re
+import resource
+import signal
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+
+from gitindex.base.errors import GitIndexError
+from gitindex.base.worktree import safe_text
+from gitindex.extract.frames import pack, unpack
+from gitindex.git.command import clean_env
+from gitindex.query.grep.engines.lines import FileHits, Hit, Want, search_text
+from gitindex.query.grep.pattern import Needle
+
+SECONDS_PER_FILE = 5
+SECONDS_IN_ALL = 60
+
+
+def search_slowly(
+    texts: Iterable[tuple[bytes, bytes]], needle: Needle, want: Want
+) -> Iterator[FileHits]:
+    """Hits in contents, in their order. A file that takes too long is an error, not a hole."""
+    process = subprocess.Popen(
+        [sys.executable, "-I", "-m", __name__],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        env=clean_env(), cwd="/",
+    )  # fmt: skip
+    assert process.stdin is not None
+    assert process.stdout is not None
+    question = json.dumps([*needle, *want[:2], SECONDS_PER_FILE]).encode()
+    try:
+        for path, data in texts:
+            try:
+                process.stdin.write(pack(question, data))
+                process.stdin.flush()
+                frame = unpack(process.stdout.read)
+            except (OSError, ValueError):
+                frame = None
+            if frame is None:
+                raise _too_slow(path)
+            hits = [Hit(n, column, _encode(text)) for n, column, text in json.loads(frame[0])]
+            if hits:
+                yield FileHits(path, len(hits), hits)
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def _encode(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _decode(text: bytes) -> str:
+    return text.decode("utf-8", "surrogateescape")
+
+
+def _too_slow(path: bytes) -> GitIndexError:
+    return GitIndexError(
+        f"the pattern takes too long: {safe_text(path)}",
+        "repeat less inside of repeats, or install ripgrep",
+    )
+
+
+def serve() -> int:
+    """Answer until end of input. The kernel ends a search that does not end by itself."""
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS_IN_ALL, SECONDS_IN_ALL))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    source, sink = sys.stdin.buffer, sys.stdout.buffer
+    regexes: dict[Needle, re.Pattern[str]] = {}
+    while (frame := unpack(source.read)) is not None:
+        *asked, per_file, lines, seconds = json.loads(frame[0])
+        needle = Needle(*asked)
+        regex = regexes.setdefault(needle, needle.compiled())
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        hits = search_text(regex, frame[1], Want(per_file, lines), whole=False)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        said = [(h.line, h.column, _decode(h.text) if lines else "") for h in hits]
+        sink.write(pack(json.dumps(said).encode()))
+        sink.flush()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(serve())

@@ -1,0 +1,68 @@
+"""The lines of one text that match. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from gitindex.extract.trigrams import plain_bytes
+
+
+class Want(NamedTuple):
+    """How much of each file is wanted."""
+
+    per_file: int = 0  # lines at most; 0: all
+    lines: bool = True  # False: only how many there are
+    enough: int = 0  # lines, or files, that the caller takes from all of them together; 0: all
+
+
+class Hit(NamedTuple):
+    """A line that matches; 1-based, the column in bytes of UTF-8."""
+
+    line: int
+    column: int
+    text: bytes
+
+
+class FileHits(NamedTuple):
+    """The matching lines of one file: how many, and which where that was wanted."""
+
+    path: bytes
+    lines: int
+    hits: list[Hit]
+
+
+def search_text(regex: re.Pattern[str], data: bytes, want: Want, whole: bool) -> list[Hit]:
+    """Matching lines. `whole`: the pattern cannot leave its line, so the text is searched at once."""
+    text = plain_bytes(data).decode("utf-8", "surrogateescape")
+    found = _in_whole(regex, text) if whole else _in_lines(regex, text)
+    hits: list[Hit] = []
+    for number, column, line in found:
+        before = line[:column].encode("utf-8", "surrogateescape")
+        hits.append(Hit(number, len(before) + 1, line.encode("utf-8", "surrogateescape")))
+        if len(hits) == want.per_file:
+            break
+    return hits
+
+
+def _in_whole(regex: re.Pattern[str], text: str) -> Iterator[tuple[int, int, str]]:
+    number, counted, at = 1, 0, 0
+    while (match := regex.search(text, at)) is not None:
+        number += text.count("\n", counted, match.start())
+        counted = match.start()
+        start = text.rfind("\n", 0, counted) + 1
+        end = text.find("\n", counted)
+        end = len(text) if end == -1 else end
+        yield number, counted - start, text[start:end]
+        at = end
+
+
+def _in_lines(regex: re.Pattern[str], text: str) -> Iterator[tuple[int, int, str]]:
+    lines = text.split("\n")
+    if not lines[-1]:
+        lines.pop()  # after the last line break there is no line
+    for number, line in enumerate(lines, 1):
+        match = regex.search(line)
+        if match is not None:
+            yield number, match.start(), line

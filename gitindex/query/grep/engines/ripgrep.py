@@ -1,0 +1,118 @@
+"""Asks ripgrep for the lines of exactly these files. Never through a shell, never with the user's options."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from gitindex.base.confined_read import Beneath
+from gitindex.git.command import clean_env, find_program
+from gitindex.git.process import run_program
+from gitindex.query.grep.engines.lines import FileHits, Hit, Want
+from gitindex.query.grep.pattern import Needle
+
+OPTIONS = (
+    "--no-config", "--no-messages", "--no-ignore", "--hidden", "--text", "--no-mmap", "--null",
+    "--no-heading", "--with-filename", "--line-number", "--column", "--color=never",
+)  # fmt: skip
+MAX_ARGUMENTS = max(1 << 17, os.sysconf("SC_ARG_MAX") // 3)
+"""Bytes of paths in one call; the environment has to fit in, too."""
+GROWTH = 16
+TIMEOUT_S = 120.0
+
+
+class Refused(Exception):
+    """Ripgrep does not take this pattern, or does not run here."""
+
+
+def find_ripgrep() -> str | None:
+    """Ripgrep on PATH, or beside this Python: there a wheel puts it."""
+    beside = os.path.dirname(sys.executable)
+    return find_program("rg", os.pathsep.join((clean_env()["PATH"], beside)))
+
+
+class Asked(NamedTuple):
+    """Which ripgrep, where, and what for."""
+
+    program: str
+    root: str
+    needle: Needle
+
+
+def ripgrep(asked: Asked, paths: list[bytes], want: Want) -> Iterator[FileHits]:
+    """Hits in files, in the order of `paths`, which one command line must hold."""
+    program, root, needle = asked
+    folder = os.fsencode(os.path.join(root, ""))
+    argv = [program, *OPTIONS, *_options(needle, want), "-e", needle.text, "--"]
+    names = [folder + path for path in paths]
+    done = run_program([*argv, *names], clean_env(), timeout=TIMEOUT_S)
+    if done.errors or done.returncode not in (0, 1, 2):
+        raise Refused  # without messages only a pattern makes it talk; 2: a file was not readable
+    read = _read_lines if want.lines else _read_counts
+    found = read(done.output, len(folder))
+    return _beneath(root, [found[path] for path in paths if path in found])
+
+
+def _beneath(root: str, found: list[FileHits]) -> Iterator[FileHits]:
+    """Ripgrep follows a link that it is told to read: what came through one does not count."""
+    with Beneath(root) as disk:
+        yield from (hits for hits in found if disk.read(hits.path, 0) is not None)
+
+
+def portions(root: str, paths: list[bytes], first: int) -> Iterator[list[bytes]]:
+    """The paths in portions that a command line holds; with `first`, small ones to begin with."""
+    each = len(os.fsencode(root)) + 10
+    start, most = 0, first or len(paths)
+    while start < len(paths):
+        part = paths[start : start + most]
+        if sum(map(len, part)) + each * len(part) > MAX_ARGUMENTS:
+            part = list(_fitting(part, each))
+        yield part
+        start, most = start + len(part), GROWTH * most
+
+
+def _fitting(paths: list[bytes], each: int) -> Iterator[bytes]:
+    """The first of some paths that fit into one call: one at least."""
+    room = MAX_ARGUMENTS - len(paths[0]) - each
+    yield paths[0]
+    for path in paths[1:]:
+        room -= len(path) + each
+        if room < 0:
+            return
+        yield path
+
+
+def _options(needle: Needle, want: Want) -> list[str]:
+    chosen = {
+        "--ignore-case": needle.ignore_case,
+        "--case-sensitive": not needle.ignore_case,
+        "--fixed-strings": needle.fixed,
+        "--word-regexp": needle.word,
+        "--count": not want.lines,
+        f"--max-count={want.per_file}": want.per_file > 0,
+    }
+    return [option for option, wanted in chosen.items() if wanted]
+
+
+def _read_lines(output: bytes, prefix: int) -> dict[bytes, FileHits]:
+    """Records of `path NUL line:column:text`."""
+    found: dict[bytes, list[Hit]] = {}
+    for path, rest in _records(output, prefix):
+        line, column, text = rest.split(b":", 2)
+        found.setdefault(path, []).append(Hit(int(line), int(column), text))
+    return {path: FileHits(path, len(hits), hits) for path, hits in found.items()}
+
+
+def _read_counts(output: bytes, prefix: int) -> dict[bytes, FileHits]:
+    return {path: FileHits(path, int(rest), []) for path, rest in _records(output, prefix)}
+
+
+def _records(output: bytes, prefix: int) -> Iterator[tuple[bytes, bytes]]:
+    at = 0
+    while (nul := output.find(b"\0", at)) != -1:
+        end = output.find(b"\n", nul)
+        end = len(output) if end == -1 else end
+        yield output[at + prefix : nul], output[nul + 1 : end]
+        at = end + 1

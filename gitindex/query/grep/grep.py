@@ -1,0 +1,143 @@
+"""Grep: a pattern → the files that may hold it → the lines that do. Same lines as ripgrep; writes nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any, NamedTuple
+
+from gitindex.base.vocabulary import GrepForm
+from gitindex.base.worktree import Worktree, path_fields
+from gitindex.extract.policy import skip_content
+from gitindex.query.grep.engines import FileHits, Want, search_disk, search_texts
+from gitindex.query.grep.engines.lines import Hit
+from gitindex.query.grep.pattern import Needle, understand
+from gitindex.store.trigrams import candidates
+from gitindex.view.live_scan import fallback_envelope, live_files, live_paths
+from gitindex.view.overlay import WORKTREE
+from gitindex.view.tree import FIRST_ID, Lens
+
+MAX_SHOWN = 1_000
+"""Characters of a line in an answer."""
+READ_AT_ONCE = 400
+_FILE = (
+    "SELECT f.path, f.source FROM {live} f JOIN {blobs} b ON b.id=f.blob_id"
+    " WHERE f.skip IS NULL AND b.status<>'skipped'"
+)
+_NAMED = f"{_FILE} AND f.blob_id IN (SELECT value FROM json_each(?))"
+_NEW = (
+    "SELECT path, source FROM {live} WHERE skip IS NULL"
+    f" AND coalesce(blob_id, {FIRST_ID})>={FIRST_ID}"
+)
+
+
+class Question(NamedTuple):
+    """What is asked."""
+
+    needle: Needle
+    below: tuple[bytes, ...] = ()  # files and folders of the tree; all of it where there are none
+    form: GrepForm = GrepForm.LINES
+    limit: int = 0  # lines, or files where files are listed; 0: all
+
+    def covers(self, path: bytes) -> bool:
+        """Is this path among those that were asked for?"""
+        return not self.below or any(
+            path == name or not name or path.startswith(name + b"/") for name in self.below
+        )
+
+    @property
+    def want(self) -> Want:
+        most = self.limit + 1 if self.limit else 0
+        per_file = {GrepForm.LINES: most, GrepForm.FILES: 1, GrepForm.COUNTS: 0}[self.form]
+        return Want(per_file, lines=self.form is GrepForm.LINES, enough=most)
+
+
+def grep(lens: Lens, question: Question) -> dict[str, Any]:
+    """The lines of the tree that match, as an envelope."""
+    understood = understand(question.needle)
+    ids = candidates(lens.served.database, understood.clauses)
+    files = _files(lens, ids, question)
+    if lens.overlay.source == WORKTREE:
+        found = search_disk(lens.worktree.root, sorted(files), understood, question.want)
+    else:
+        found = search_texts(_texts(lens, sorted(files)), understood, question.want)
+    fields = _fields(question, _judged(lens, found), files)
+    return lens.envelope(**fields, searchedFiles=len(files), narrowed=ids is not None)
+
+
+def scan(worktree: Worktree, question: Question, why: str) -> dict[str, Any]:
+    """The same without an index: every file on disk is looked at."""
+    understood = understand(question.needle)
+    paths = live_paths(worktree, question.covers)
+    found = search_disk(worktree.root, paths, understood, question.want)
+    texts = (hits for hits in found if _is_text(worktree, hits.path))
+    fields = _fields(question, texts, dict.fromkeys(paths, WORKTREE))
+    return fallback_envelope(worktree, why, **fields, searchedFiles=len(paths), narrowed=False)
+
+
+def _files(lens: Lens, ids: set[int] | None, question: Question) -> dict[bytes, str]:
+    """The paths to look at, and where each comes from."""
+    rows = lens.rows(_FILE) if ids is None else lens.rows(_NAMED, json.dumps(sorted(ids)))
+    if lens.changed():
+        rows += lens.rows(_NEW)  # bytes that no store has: any of them may match
+    if not question.below:
+        return dict(rows)
+    return {path: source for path, source in rows if question.covers(path)}
+
+
+def _texts(lens: Lens, paths: list[bytes]) -> Iterator[tuple[bytes, bytes]]:
+    for at in range(0, len(paths), READ_AT_ONCE):
+        part = paths[at : at + READ_AT_ONCE]
+        contents = lens.read(part)
+        yield from ((path, contents[path]) for path in part if path in contents)
+
+
+def _judged(lens: Lens, found: Iterable[FileHits]) -> Iterator[FileHits]:
+    """Without files whose bytes the policy leaves out: nobody has looked at unread ones yet."""
+    for hits in found:
+        laid = lens.changed().get(hits.path)
+        unread = laid is not None and laid.data is None
+        if not unread or skip_content(lens.read([hits.path]).get(hits.path, b"")) is None:
+            yield hits
+
+
+def _is_text(worktree: Worktree, path: bytes) -> bool:
+    return any(True for _ in live_files(worktree, [path]))
+
+
+def _fields(
+    question: Question, found: Iterable[FileHits], sources: dict[bytes, str]
+) -> dict[str, Any]:
+    """The fields of an answer about what was found: cut at the limit, and said so."""
+    rows = _rows(question.form, found, sources)
+    results = list(islice(rows, question.limit or None))
+    cut = bool(question.limit) and next(rows, None) is not None
+    asked = question.needle.text.encode("utf-8", "replace").decode()
+    return {"pattern": asked, "results": results, "truncated": cut}
+
+
+def _rows(
+    form: GrepForm, found: Iterable[FileHits], sources: dict[bytes, str]
+) -> Iterator[dict[str, Any]]:
+    for hits in found:
+        base = path_fields(hits.path) | {"source": sources[hits.path]}
+        if form is GrepForm.LINES:
+            yield from (base | _line(hit) for hit in hits.hits)
+        else:
+            yield base | ({"count": hits.lines} if form is GrepForm.COUNTS else {})
+
+
+def _line(hit: Hit) -> dict[str, Any]:
+    before = hit.text[: hit.column - 1]
+    utf16 = len(before)
+    if not before.isascii():
+        utf16 = len(before.decode("utf-8", "replace").encode("utf-16-le")) // 2
+    text = hit.text.decode("utf-8", "replace").removesuffix("\r")
+    row = {
+        "line": hit.line,
+        "column": hit.column,
+        "columnUtf16": utf16 + 1,
+        "text": text[:MAX_SHOWN],
+    }
+    return row | ({"textTruncated": True} if len(text) > MAX_SHOWN else {})

@@ -1,0 +1,157 @@
+"""A pattern to look for in lines: one meaning for ripgrep and for Python's `re`, or it is refused."""
+
+from __future__ import annotations
+
+import re
+import re._constants as op  # type: ignore[import-not-found]  # no stubs
+import re._parser as sre  # type: ignore[import-not-found]  # no stubs
+import warnings
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.worktree import safe_text
+from gitindex.extract.trigrams import Clause, fold, plain_bytes, required
+
+MAX_PATTERN = 4_096
+_OWN_FLAGS = re.VERBOSE | re.DOTALL | re.ASCII
+_OWN_PARTS = (op.POSSESSIVE_REPEAT, op.ATOMIC_GROUP)
+_OWN_PLACES = (op.AT_BEGINNING_STRING, op.AT_END_STRING)
+_FLAGS = re.compile(r"\(\?([aimsux]+)\)")
+_SET_OPERATIONS = ("[", "&&", "--", "~~")
+
+
+class Needle(NamedTuple):
+    """A pattern as it was asked for."""
+
+    text: str
+    ignore_case: bool = False
+    fixed: bool = False  # a literal, not a regular expression
+    word: bool = False  # only where no word goes on around it
+
+    @property
+    def flags(self) -> re.RegexFlag:
+        return re.IGNORECASE if self.ignore_case else re.NOFLAG
+
+    @property
+    def expression(self) -> str:
+        """The regular expression of the text itself."""
+        return re.escape(self.text) if self.fixed else self.text
+
+    def compiled(self) -> re.Pattern[str]:
+        """What finds it in one line, or in a whole text where `is_plain` says so."""
+        around = self.expression
+        if self.word:
+            flags, rest = _split_flags(around)
+            around = rf"(?<!\w)(?{flags}:{rest})(?!\w)"
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)
+            return re.compile(around, self.flags | re.MULTILINE)
+
+
+class Understood(NamedTuple):
+    """A needle that was accepted, and what is known of it."""
+
+    needle: Needle
+    clauses: tuple[Clause, ...]  # what a text needs for it to match
+    is_plain: bool  # a literal, perhaps between boundaries: never slow, never leaves its line
+    literal: bytes  # of a plain one; folded where case does not count
+    any_case: bool
+    for_ripgrep: bool  # ripgrep may be asked: it takes the pattern as Python does, or refuses it
+
+    def may_be_in(self, data: bytes) -> bool:
+        """May a plain needle be in a file? Told in no time, for most candidates."""
+        text = plain_bytes(data)
+        if not self.any_case:
+            return self.literal in text
+        return not text.isascii() or self.literal in text.lower()
+
+
+def understand(needle: Needle) -> Understood:
+    """Accept a pattern, or say what is wrong with it."""
+    _check_text(needle)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)
+            tree = sre.parse(needle.expression, needle.flags)
+        needle.compiled()
+        kinds = list(_kinds(tree))
+        plain = all(_is_plain(*part) for part in tree) and op.LITERAL in dict(tree)
+        literal = "".join(chr(value) for kind, value in tree if kind is op.LITERAL) if plain else ""
+        # Of a word that may be empty, ripgrep does not always tell the column.
+        blank = needle.word and tree.getwidth()[0] == 0
+        own = blank or tree.state.flags & _OWN_FLAGS or any(_is_own(*kind) for kind in kinds)
+        spelled = literal.encode("utf-8", "surrogateescape")
+        any_case = bool(tree.state.flags & re.IGNORECASE)
+        looked_for = fold(spelled) if any_case else spelled
+        return Understood(needle, required(tree), plain, looked_for, any_case, not own)
+    except (re.error, OverflowError, RecursionError, UnicodeEncodeError) as error:
+        hint = "-F looks for the text as it is"
+        raise _refused(f"not a regular expression: {error}", hint) from error
+
+
+def _split_flags(expression: str) -> tuple[str, str]:
+    """Flags for a whole pattern stand at its start, and nowhere else."""
+    found = _FLAGS.match(expression)
+    return (found[1], expression[found.end() :]) if found else ("", expression)
+
+
+def _check_text(needle: Needle) -> None:
+    text = needle.text
+    if len(text) > MAX_PATTERN:
+        raise _refused(f"the pattern is longer than {MAX_PATTERN} characters")
+    if "\n" in text or "\0" in text:
+        raise _refused("a line has no line break and no NUL in it", "look for one line at a time")
+    found = None if needle.fixed else _two_meanings(text)
+    if found:
+        raise _refused(f"`{safe_text(found)}` has more than one meaning here", "escape it")
+
+
+def _two_meanings(text: str) -> str | None:
+    """The part of a pattern that ripgrep and Python would take for different things."""
+    in_set = False
+    at = 0
+    while at < len(text):
+        char, two = text[at], text[at : at + 2]
+        if char == "\\":
+            if two in ("\\<", "\\>") or text[at : at + 3] in ("\\b{", "\\B{"):
+                return two
+            at += 1
+        elif in_set:
+            if (found := next(filter(text[at:].startswith, _SET_OPERATIONS), None)) is not None:
+                return found
+            in_set = char != "]"
+        elif char == "[":
+            in_set = True
+            at += 1 if two == "[^" else 0
+            at += 1 if text[at + 1 : at + 2] == "]" else 0
+        at += 1
+    return None
+
+
+def _kinds(tree: Any) -> Iterator[tuple[Any, Any]]:
+    """Every part of a pattern, however deep."""
+    for kind, value in tree:
+        yield kind, value
+        inner = value if isinstance(value, (tuple, list)) else (value,)
+        for part in inner:
+            if isinstance(part, sre.SubPattern):
+                yield from _kinds(part)
+            elif kind is op.BRANCH and isinstance(part, list):
+                for branch in part:
+                    yield from _kinds(branch)
+
+
+def _is_own(kind: Any, value: Any) -> bool:
+    """Is this a part that only Python has, or that it takes in a way of its own?"""
+    if kind is op.SUBPATTERN:
+        return bool(value[1] & _OWN_FLAGS)
+    return kind in _OWN_PARTS or (kind is op.AT and value in _OWN_PLACES)
+
+
+def _is_plain(kind: Any, value: Any) -> bool:
+    return kind is op.LITERAL or (kind is op.AT and value not in _OWN_PLACES)
+
+
+def _refused(message: str, hint: str = "") -> GitIndexError:
+    return GitIndexError(message, hint, Exit.USAGE)

@@ -1,0 +1,152 @@
+"""Two trees side by side: the paths that differ, and the symbols that do."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from functools import cached_property
+from typing import NamedTuple
+
+from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.worktree import Worktree
+from gitindex.git.command import try_git
+from gitindex.query.names.finder import Finder
+from gitindex.query.names.memory import Memory
+from gitindex.query.names.project import Project
+from gitindex.query.names.source import Definition, Source
+from gitindex.view.tree import NOW, Ask, Lens, answering
+
+
+class Between(NamedTuple):
+    """Which two trees: commits, the index, or the files on disk (an empty name)."""
+
+    before: Ask
+    after: Ask
+
+
+def parse_range(text: str, staged: bool) -> Between:
+    """`A..B`, `A` (to the files on disk), or nothing: HEAD to the files on disk."""
+    if staged:
+        if text:
+            raise GitIndexError("give a range or --staged, not both", code=Exit.USAGE)
+        return Between(Ask(at="HEAD"), Ask(staged=True))
+    old, dots, new = text.partition("..")
+    if new.startswith("."):
+        raise GitIndexError(
+            "three dots are not understood", "`$(git merge-base A B)..B`, or A..B", Exit.USAGE
+        )
+    if dots and not (old and new):
+        raise GitIndexError("give both ends of a range: A..B", code=Exit.USAGE)
+    after = Ask(at=new) if dots else NOW
+    return Between(Ask(at=old or "HEAD"), after)
+
+
+class Difference(StrEnum):
+    """What happened to a symbol."""
+
+    ADDED = "added"
+    REMOVED = "removed"
+    INTERFACE = "interface"  # what others see of it
+    BODY = "body"
+
+
+class ChangedSymbol(NamedTuple):
+    """A symbol that differs, as it is in the tree that still has it."""
+
+    definition: Definition
+    difference: Difference
+
+
+class Change:
+    """The difference of two trees."""
+
+    def __init__(self, before: Lens, after: Lens) -> None:
+        memory = Memory()
+        self.before, self.after = Finder(before, memory), Finder(after, memory)
+
+    @cached_property
+    def paths(self) -> dict[str, str]:
+        """Paths that differ and may have facts: added, deleted or modified."""
+        old, new = (self._ids(finder.lens) for finder in (self.before, self.after))
+        found = {}
+        for path in sorted(old.keys() | new.keys(), key=os.fsencode):
+            if old.get(path) != new.get(path):
+                found[path] = (
+                    "added" if path not in old else "deleted" if path not in new else "modified"
+                )
+        return found
+
+    @cached_property
+    def symbols(self) -> list[ChangedSymbol]:
+        """Symbols that differ, in order of path and line."""
+        for finder in (self.before, self.after):
+            finder.project.load(self.paths)
+            finder.project.read(self.paths)
+        return [found for path in self.paths for found in self._symbols(path)]
+
+    def _ids(self, lens: Lens) -> dict[str, bytes]:
+        """What the paths that may differ are in one tree."""
+        candidates = {*self.before.lens.changed(), *self.after.lens.changed()}
+        rows = [
+            row
+            for path in candidates
+            for row in lens.rows("SELECT path, oid FROM {live} WHERE path=? AND skip IS NULL", path)
+        ]
+        return {os.fsdecode(path): oid for path, oid in rows}
+
+    def _symbols(self, path: str) -> Iterator[ChangedSymbol]:
+        old = _own_texts(self.before.project, self.before.project.source(path))
+        new = _own_texts(self.after.project, self.after.project.source(path))
+        for name, (definition, text) in new.items():
+            if name not in old:
+                yield ChangedSymbol(definition, Difference.ADDED)
+            elif old[name][0].signature != definition.signature:
+                yield ChangedSymbol(definition, Difference.INTERFACE)
+            elif old[name][1] != text:
+                yield ChangedSymbol(definition, Difference.BODY)
+        for name, (definition, _) in old.items():
+            if name not in new:
+                yield ChangedSymbol(definition, Difference.REMOVED)
+
+
+@contextmanager
+def comparing(worktree: Worktree, path: str, between: Between) -> Iterator[Change]:
+    """Two trees behind the gate."""
+    before = between.before
+    if (
+        before.at == "HEAD"
+        and not try_git(worktree.root, "rev-parse", "-q", "--verify", "HEAD").output
+    ):
+        before = before._replace(at=_EMPTY_TREE)  # before the first commit
+    with answering(worktree, path, before) as old, answering(worktree, path, between.after) as new:
+        yield Change(old, new)
+
+
+_EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+
+
+def _own_texts(
+    project: Project, source: Source | None
+) -> dict[tuple[str, str, int], tuple[Definition, str]]:
+    """Each symbol with its text: without that of the symbols inside it, and without blanks."""
+    if source is None:
+        return {}
+    lines = project.text(source.path).decode("utf-8", "replace").split("\n")
+    inner: dict[int, list[Definition]] = {}
+    for symbol in source.symbols:
+        inner.setdefault(symbol.parent, []).append(symbol)
+    found: dict[tuple[str, str, int], tuple[Definition, str]] = {}
+    seen: Counter[tuple[str, str]] = Counter()
+    for symbol in source.symbols:
+        own = lines[symbol.start_line : symbol.end_line + 1]
+        for child in inner.get(symbol.ordinal, ()):
+            first = child.start_line - symbol.start_line
+            last = child.end_line - symbol.start_line
+            own[first : last + 1] = [""] * (last - first + 1)
+        name = (symbol.qualified, symbol.kind)
+        found[*name, seen[name]] = symbol, " ".join(" ".join(own).split())
+        seen[name] += 1
+    return found

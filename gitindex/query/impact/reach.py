@@ -1,0 +1,161 @@
+"""How far a change goes: symbols through calls and uses, files and tests through imports."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from gitindex.base.path_kind import is_test
+from gitindex.base.vocabulary import Tier
+from gitindex.base.worktree import path_fields
+from gitindex.languages.table import TEXT
+from gitindex.query.impact.change import Change, ChangedSymbol, Difference
+from gitindex.query.names.finder import Finder
+from gitindex.query.names.project import Project
+from gitindex.query.names.source import Definition, place_of
+
+MAX_REACHED = 500
+"""Symbols that are followed and shown."""
+MAX_DEPTH = 10
+_NO_CODE = frozenset({TEXT, "json", "yaml", "toml", "markdown", "html", "css"})
+
+
+class Reached(NamedTuple):
+    """A symbol that a changed one may break: how many steps away, and how sure the last is."""
+
+    definition: Definition
+    distance: int
+    tier: Tier
+
+
+def impact(change: Change, depth: int) -> dict[str, Any]:
+    """Changed symbols, and the symbols, files and tests they reach, as an envelope."""
+    reached, cut = _reached(change, max(1, min(depth, MAX_DEPTH)))
+    files = {r.definition.path for r in reached} | importing_files(change)
+    tests = _tests(change, files | set(change.paths))
+    return change.after.lens.envelope(
+        base=change.before.lens.overlay.commit or change.before.lens.overlay.tree,
+        changedFiles=[
+            {**path_fields(os.fsencode(path)), "change": what}
+            for path, what in change.paths.items()
+        ],
+        changedSymbols=[_changed_fields(found) for found in change.symbols],
+        reached=[_reached_fields(found) for found in reached],
+        files=_shown(files - set(change.paths)),
+        tests=_shown(tests),
+        truncated=cut,
+    )
+
+
+def affected_tests(change: Change) -> list[str]:
+    """Test files of the new tree that reach a changed file through imports, or are one."""
+    return sorted(_tests(change, importing_files(change) | set(change.paths)))
+
+
+def importing_files(change: Change) -> set[str]:
+    """Files that reach a changed one through imports, in either tree: a deleted file had importers."""
+    reached, ring = set(change.paths), set(change.paths)
+    while ring:
+        found: set[str] = set()
+        for project in (change.before.project, change.after.project):
+            found |= _importers(project, ring)
+        ring = found - reached
+        reached |= ring
+    return reached - set(change.paths)
+
+
+def _tests(change: Change, paths: Iterable[str]) -> set[str]:
+    """Those of the new tree that can be run as tests."""
+    sources = (change.after.project.source(path) for path in paths if is_test(path))
+    return {s.path for s in sources if s is not None and s.origin.language not in _NO_CODE}
+
+
+def _importers(project: Project, targets: set[str]) -> set[str]:
+    maybe = {path for target in targets for path in project.importing(target)}
+    project.load(maybe)
+    return {
+        path
+        for path in maybe
+        if (source := project.source(path)) is not None
+        and any(not targets.isdisjoint(project.resolve(source, item)) for item in source.imports)
+    }
+
+
+def _reached(change: Change, depth: int) -> tuple[list[Reached], bool]:
+    """Breadth first; only what surely refers to a symbol is followed further."""
+    found: dict[tuple[str, int], Reached] = {}
+    own = {(c.definition.path, c.definition.ordinal) for c in change.symbols}
+    removed = [c.definition for c in change.symbols if c.difference is Difference.REMOVED]
+    ring = [c.definition for c in change.symbols if c.difference in _FELT]
+    finders: list[tuple[Finder, list[Definition]]] = [
+        (change.before, removed),
+        (change.after, ring),
+    ]
+    for distance in range(1, depth + 1):
+        following: list[Definition] = []
+        for finder, wanted in finders:
+            for definition, tier in _users(change, finder, wanted):
+                key = (definition.path, definition.ordinal)
+                if key in found or key in own:
+                    continue
+                if len(found) >= MAX_REACHED:
+                    return _ordered(found.values()), True
+                found[key] = Reached(definition, distance, tier)
+                if tier is not Tier.NAME:
+                    following.append(definition)
+        finders = [(change.after, following)]
+    return _ordered(found.values()), False
+
+
+_FELT = (Difference.INTERFACE, Difference.BODY)
+
+
+def _users(
+    change: Change, finder: Finder, wanted: list[Definition]
+) -> list[tuple[Definition, Tier]]:
+    """The symbols of the new tree whose code refers to some definitions."""
+    found = []
+    for site in finder.sites(wanted):
+        around = site.enclosing
+        if around is None:
+            continue
+        if finder is change.before:
+            source = change.after.project.source(site.path)
+            same = (
+                [s for s in source.named(around.name) if s.qualified == around.qualified]
+                if source
+                else []
+            )
+            if not same:
+                continue
+            around = same[0]
+        found.append((around, site.tier))
+    return sorted(found, key=lambda pair: (place_of(pair[0]), pair[1]))
+
+
+def _ordered(found: Iterable[Reached]) -> list[Reached]:
+    return sorted(found, key=lambda r: (r.distance, place_of(r.definition)))
+
+
+def _changed_fields(found: ChangedSymbol) -> dict[str, Any]:
+    return {**_symbol_fields(found.definition), "change": str(found.difference)}
+
+
+def _reached_fields(found: Reached) -> dict[str, Any]:
+    where = _symbol_fields(found.definition)
+    return {**where, "distance": found.distance, "tier": str(found.tier)}
+
+
+def _symbol_fields(definition: Definition) -> dict[str, Any]:
+    return {
+        "name": definition.name,
+        "qualifiedName": definition.qualified,
+        "kind": definition.kind,
+        **path_fields(os.fsencode(definition.path)),
+        "line": definition.line + 1,
+    }
+
+
+def _shown(paths: Iterable[str]) -> list[str]:
+    return [path_fields(raw)["path"] for raw in sorted(map(os.fsencode, paths))]

@@ -1,0 +1,216 @@
+"""The repo map: the files that matter most and their signatures, within a budget of tokens."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.vocabulary import MapSection
+from gitindex.base.worktree import normalize_rel_path, safe_text
+from gitindex.languages.syntax.kinds import VALUES
+from gitindex.query.map.file_graph import Graph, Top
+from gitindex.query.map.sections import Drawn, Subject, draw
+from gitindex.query.map.svg import Edge, Node, picture
+from gitindex.view.tree import Lens
+
+CHARS_PER_TOKEN = 4
+"""What a token is taken to be: nobody's tokenizer, and near enough to all of them."""
+TOKENS = 2_000
+MAX_TOKENS = 100_000
+MAX_FILES = 500
+MAX_SIGNATURE = 160
+INNER = 0.3
+"""What a member is worth, of what its class would be."""
+VALUE = 0.3
+"""What a variable is worth, of what a function would be."""
+DRAWN_FILES = 36
+
+
+class Wanted(NamedTuple):
+    """What a map should show."""
+
+    tokens: int = TOKENS
+    focus: tuple[str, ...] = ()  # files or folders of the tree
+    include: tuple[MapSection, ...] = ()
+
+
+class Choice(NamedTuple):
+    """A definition that may be shown, and how much it matters."""
+
+    path: str
+    top: Top
+    worth: float
+
+
+class Budget:
+    """Characters that are left. A line costs its length and its end."""
+
+    def __init__(self, tokens: int) -> None:
+        self.left = CHARS_PER_TOKEN * tokens
+        self.cut = False
+
+    def take(self, *lines: str) -> bool:
+        """Pay for all the lines, or for none."""
+        cost = sum(len(line) + 1 for line in lines)
+        if cost > self.left:
+            self.cut = True
+            return False
+        self.left -= cost
+        return True
+
+
+def repo_map(lens: Lens, wanted: Wanted = Wanted()) -> dict[str, Any]:  # noqa: B008 - a constant
+    """The map as text and as fields, in one envelope."""
+    graph = Graph(lens)
+    focus = _focus(graph, wanted.focus)
+    ranks = graph.ranks(focus)
+    budget = Budget(max(1, min(wanted.tokens, MAX_TOKENS)))
+    subject = Subject(lens, graph, ranks)
+    sections = [draw(subject, name) for name in dict.fromkeys(wanted.include)]
+    shown = _show_sections(sections, budget)
+    files = _show_files(graph, ranks, focus, budget)
+    text = "\n\n".join(filter(None, [*map(_section_text, shown), _files_text(files)]))
+    return lens.envelope(
+        map=text,
+        tokens=math.ceil(len(text) / CHARS_PER_TOKEN),
+        tokenBudget=wanted.tokens,
+        focus=[safe_text(path) for path in wanted.focus],
+        files=[_file_fields(path, tops, ranks) for path, tops in files.items()],
+        **{str(section.name): [fields for _, fields in section.lines] for section in shown},
+        truncated=budget.cut,
+    )
+
+
+def map_picture(lens: Lens, wanted: Wanted = Wanted()) -> str:  # noqa: B008 - a constant
+    """The files that matter most and who imports whom, as SVG."""
+    graph = Graph(lens)
+    ranks = graph.ranks(_focus(graph, wanted.focus))
+    chosen = set(_by_rank(ranks)[:DRAWN_FILES])
+    nodes = [Node(safe_text(path), ranks[path]) for path in sorted(chosen)]
+    edges = [
+        Edge(safe_text(path), safe_text(target))
+        for path in sorted(chosen)
+        for target in graph.imports.get(path, ())
+        if target in chosen
+    ]
+    return picture(nodes, edges)
+
+
+def read_sections(names: Iterable[str]) -> tuple[MapSection, ...]:
+    """Sections by their names, which may be joined by commas."""
+    found = []
+    for name in (part.strip() for text in names for part in text.split(",") if part.strip()):
+        if name not in [*MapSection]:
+            raise GitIndexError(
+                f"no such section: {name}", f"one of {', '.join(MapSection)}", Exit.USAGE
+            )
+        found.append(MapSection(name))
+    return tuple(dict.fromkeys(found))
+
+
+def _focus(graph: Graph, paths: Iterable[str]) -> set[str]:
+    found: set[str] = set()
+    for path in paths:
+        clean = normalize_rel_path(path)
+        below = [p for p in graph.files if not clean or p == clean or p.startswith(f"{clean}/")]
+        if not below:
+            raise GitIndexError(
+                f"not in the tree: {safe_text(path)}", "see `git ls-files`", Exit.USAGE
+            )
+        found.update(below)
+    return found
+
+
+def _by_rank(ranks: Mapping[str, float]) -> list[str]:
+    return sorted(ranks, key=lambda path: (-ranks[path], path))
+
+
+def _show_sections(sections: list[Drawn], budget: Budget) -> list[Drawn]:
+    """Each section gets an equal part of half the budget; what it leaves is the files'."""
+    share = budget.left // 2 // max(1, len(sections))
+    shown = []
+    for section in sections:
+        own = Budget(0)
+        own.left = min(share, budget.left)
+        kept = []
+        if own.take(section.name, ""):
+            kept = [line for line in section.lines if own.take(f"  {line[0]}")]
+            budget.left -= min(share, budget.left) - own.left
+        budget.cut |= own.cut
+        shown.append(Drawn(section.name, kept))
+    return shown
+
+
+def _show_files(
+    graph: Graph, ranks: Mapping[str, float], focus: set[str], budget: Budget
+) -> dict[str, list[Top]]:
+    """The best definitions of the best files, in the order of files and lines."""
+    chosen: dict[str, list[Top]] = defaultdict(list)
+    seen: set[tuple[str, str]] = set()
+    for choice in _choices(graph, ranks, focus):
+        path, top = choice.path, choice.top
+        parent = top.qualified.rpartition(".")[0]
+        if top.depth and (path, parent) not in seen:
+            continue
+        header = [] if path in chosen else [safe_text(path)]
+        if budget.take(*header, _signature(top)):
+            chosen[path].append(top)
+            seen.add((path, top.qualified))
+    order = sorted(chosen, key=lambda path: (-ranks[path], path))
+    return {path: sorted(chosen[path], key=lambda top: (top.line, top.depth)) for path in order}
+
+
+def _choices(graph: Graph, ranks: Mapping[str, float], focus: set[str]) -> list[Choice]:
+    found: list[Choice] = []
+    for path in _by_rank(ranks)[:MAX_FILES]:
+        mentions = graph.mentions.get(path, {})
+        tops = [t for t in graph.definitions.get(path, ()) if t.exported or path in focus]
+        worths = [
+            (1 + math.log1p(len(mentions.get(top.name, ())))) * _kind_share(top) for top in tops
+        ]
+        order = sorted(range(len(tops)), key=lambda n: (-worths[n], tops[n].line))
+        for place, number in enumerate(order):
+            worth = ranks[path] * worths[number] / (1 + place)
+            found.append(Choice(path, tops[number], worth))
+    return sorted(found, key=lambda c: (-c.worth, c.path, c.top.line, c.top.qualified))
+
+
+def _kind_share(top: Top) -> float:
+    """Members and values are worth less than functions and types."""
+    return (INNER if top.depth else 1.0) * (VALUE if top.kind in VALUES else 1.0)
+
+
+def _signature(top: Top) -> str:
+    text = top.signature or f"{top.kind} {top.name}"
+    indent = "  " * (1 + top.depth)
+    return f"{indent}{safe_text(text[:MAX_SIGNATURE])}"
+
+
+def _section_text(section: Drawn) -> str:
+    return (
+        "\n".join([section.name, *(f"  {text}" for text, _ in section.lines)])
+        if section.lines
+        else ""
+    )
+
+
+def _files_text(files: Mapping[str, list[Top]]) -> str:
+    return "\n".join(_lines(files))
+
+
+def _lines(files: Mapping[str, list[Top]]) -> Iterator[str]:
+    for path, tops in files.items():
+        yield safe_text(path)
+        yield from map(_signature, tops)
+
+
+def _file_fields(path: str, tops: list[Top], ranks: Mapping[str, float]) -> dict[str, Any]:
+    symbols = [
+        {"name": safe_text(top.name), "kind": top.kind, "line": top.line + 1,
+         "signature": safe_text(top.signature[:MAX_SIGNATURE])}
+        for top in tops
+    ]  # fmt: skip
+    return {"path": safe_text(path), "rank": round(ranks[path], 6), "symbols": symbols}

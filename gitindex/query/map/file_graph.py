@@ -1,0 +1,205 @@
+"""The files of one tree as a graph: who imports whom, who mentions whose names, and who matters most."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import NamedTuple
+
+from gitindex.base.path_kind import is_foreign, is_test
+from gitindex.languages.facts import Import
+from gitindex.languages.imports import Resolver
+from gitindex.languages.syntax.kinds import FUNCTIONS, TYPES
+from gitindex.view.tree import Lens
+
+CHUNK = 400
+MIN_NAME = 4
+MAX_NAMES = 20_000
+"""Names whose mentions are followed."""
+MAX_MENTIONS = 200
+"""A name that more files mention says nothing about one of them."""
+IMPORT_WEIGHT, MENTION_WEIGHT = 1.0, 0.3
+TEST_WEIGHT = 0.2
+"""What an edge from a test is worth: tests import everything."""
+DAMPING = 0.6
+"""Lower than the web's: two files that import each other must not hold what they were given."""
+ROUNDS = 25
+DIGITS = 12
+"""Ranks are rounded so far: the order of equal ones is the paths'."""
+
+
+_BINDING = frozenset({"python", "javascript", "typescript", "tsx"})
+_SCOPES = FUNCTIONS | TYPES
+
+
+class File(NamedTuple):
+    """A file of the tree that has facts."""
+
+    path: str
+    blob_id: int
+    language: str
+    lines: int
+
+
+class Top(NamedTuple):
+    """A definition at the top of a file, or in one that is; the line is 0-based."""
+
+    name: str
+    qualified: str
+    kind: str
+    line: int
+    signature: str
+    exported: bool
+    depth: int  # 0 at the top of a file
+
+
+class Graph:
+    """Files and edges of one tree."""
+
+    def __init__(self, lens: Lens) -> None:
+        self._lens = lens
+        lens.everything()
+        rows = lens.rows(
+            "SELECT l.path, l.blob_id, b.language, b.lines FROM {live} l JOIN {blobs} b ON b.id=l.blob_id"
+        )
+        found = {
+            path.decode("utf-8", "surrogateescape"): (blob_id, language, lines)
+            for path, blob_id, language, lines in rows
+        }
+        self.files = {path: File(path, *found[path]) for path in sorted(found)}
+
+    @cached_property
+    def blobs(self) -> dict[int, list[str]]:
+        """The paths of each blob."""
+        found: dict[int, list[str]] = defaultdict(list)
+        for file in self.files.values():
+            found[file.blob_id].append(file.path)
+        return found
+
+    @cached_property
+    def imports(self) -> dict[str, tuple[str, ...]]:
+        """The files that each file imports."""
+        resolver = Resolver(self.files, self._read)
+        written: dict[str, list[Import]] = defaultdict(list)
+        for blob_id, module, names, level, line in self._lens.rows(
+            "SELECT blob_id, module, names, level, line FROM {imports} ORDER BY blob_id, ordinal"
+        ):
+            for path in self.blobs.get(blob_id, ()):
+                pairs = tuple((a, b) for a, b in json.loads(names))
+                written[path].append(Import(module, pairs, level, line))
+        found = {}
+        for path in sorted(written):
+            language = self.files[path].language
+            reached = {t for i in written[path] for t in resolver.resolve(path, language, i)}
+            found[path] = tuple(sorted(reached & self.files.keys()))
+        return found
+
+    @cached_property
+    def importers(self) -> Counter[str]:
+        """How many files import each file."""
+        return Counter(target for targets in self.imports.values() for target in targets)
+
+    @cached_property
+    def definitions(self) -> dict[str, list[Top]]:
+        """What each file defines at its top, and one level below."""
+        rows = self._lens.rows(
+            "SELECT s.blob_id, n.text, s.qualified_name, s.kind, s.line, s.signature, s.exported,"
+            " s.parent FROM {symbols} s JOIN {names} n ON n.id=s.name_id"
+            " LEFT JOIN {symbols} p ON p.blob_id=s.blob_id AND p.ordinal=s.parent"
+            " WHERE s.parent<0 OR p.parent<0 ORDER BY s.blob_id, s.ordinal"
+        )
+        found: dict[str, list[Top]] = defaultdict(list)
+        for blob_id, name, qualified, kind, line, signature, exported, parent in rows:
+            top = Top(name, qualified, kind, line, signature, bool(exported), int(parent >= 0))
+            for path in self.blobs.get(blob_id, ()):
+                found[path].append(top)
+        return found
+
+    @cached_property
+    def mentions(self) -> dict[str, dict[str, set[str]]]:
+        """For each file its names that only it defines, and the files that mention them."""
+        owners: dict[str, set[str]] = defaultdict(set)
+        for path, tops in self.definitions.items():
+            for top in tops:
+                if (
+                    top.exported
+                    and top.depth == 0
+                    and top.kind in _SCOPES
+                    and len(top.name) >= MIN_NAME
+                ):
+                    owners[top.name].add(path)
+        unique = sorted(name for name, paths in owners.items() if len(paths) == 1)[:MAX_NAMES]
+        found: dict[str, dict[str, set[str]]] = defaultdict(dict)
+        for at in range(0, len(unique), CHUNK):
+            part = unique[at : at + CHUNK]
+            marks = ",".join("?" * len(part))
+            for name, blob_id in self._lens.rows(
+                "SELECT n.text, o.blob_id FROM {names} n JOIN {occurrences} o ON o.name_id=n.id"
+                f" WHERE n.text IN ({marks})",
+                *part,
+            ):
+                (owner,) = owners[name]
+                users = found[owner].setdefault(name, set())
+                users.update(path for path in self.blobs.get(blob_id, ()) if path != owner)
+        return found
+
+    def ranks(self, focus: Iterable[str] = ()) -> dict[str, float]:
+        """How much each file matters: PageRank over imports and mentions, from the focus if any."""
+        wanted = set(focus)
+        start = {path: self._start(path, wanted) for path in self.files}
+        return page_rank(self._edges(), start)
+
+    def _start(self, path: str, focus: set[str]) -> float:
+        if focus:
+            return float(path in focus)
+        return 0.1 if is_test(path) or is_foreign(path) else 1.0
+
+    def _edges(self) -> dict[str, dict[str, float]]:
+        found: dict[str, dict[str, float]] = defaultdict(dict)
+        for path, targets in self.imports.items():
+            for target in targets:
+                found[path][target] = IMPORT_WEIGHT
+        for owner in sorted(self.mentions):
+            for users in self.mentions[owner].values():
+                if len(users) <= MAX_MENTIONS:
+                    for user in sorted(users):
+                        if self._may_mean(user, owner):
+                            found[user][owner] = found[user].get(owner, 0.0) + MENTION_WEIGHT
+        return {
+            path: {t: w * (TEST_WEIGHT if is_test(path) else 1.0) for t, w in targets.items()}
+            for path, targets in found.items()
+        }
+
+    def _may_mean(self, user: str, owner: str) -> bool:
+        """Can a name in one file be the other's? Only by an import, where imports bind names."""
+        language = self.files[user].language
+        if language in _BINDING:
+            return owner in self.imports.get(user, ())
+        return language == self.files[owner].language
+
+    def _read(self, path: str) -> bytes | None:
+        raw = path.encode("utf-8", "surrogateescape")
+        return self._lens.read([raw]).get(raw)
+
+
+def page_rank(
+    edges: Mapping[str, Mapping[str, float]], start: Mapping[str, float]
+) -> dict[str, float]:
+    """Where a walker who follows edges, and now and then starts anew, is found. Sums to 1."""
+    total = sum(start.values())
+    if not total:
+        return dict.fromkeys(start, 0.0)
+    home = {path: weight / total for path, weight in start.items()}
+    flows = [(path, list(edges[path].items()), sum(edges[path].values())) for path in sorted(edges)]
+    ranks = dict(home)
+    for _ in range(ROUNDS):
+        found = dict.fromkeys(home, 0.0)
+        for path, targets, weight in flows:
+            share = DAMPING * ranks[path] / weight
+            for target, part in targets:
+                found[target] += share * part
+        lost = 1.0 - sum(found.values())  # the walkers who start anew, and those without a way on
+        ranks = {path: found[path] + lost * home[path] for path in found}
+    return {path: round(rank, DIGITS) for path, rank in ranks.items()}

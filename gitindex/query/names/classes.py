@@ -1,0 +1,133 @@
+"""Classes: what they are made from, their members, and what they give for type parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gitindex.query.names.heritage import heritage, heritage_items
+from gitindex.query.names.meanings import ECMA, STRICT, is_type
+from gitindex.query.names.names import Names
+from gitindex.query.names.signatures import type_arguments, type_parameters
+from gitindex.query.names.source import Definition, Source
+from gitindex.query.names.values import MAX_DEPTH, Place, Value
+
+_ROOTS = ("object", "Protocol", "Generic")
+"""Base classes without members that anybody looks for."""
+
+
+class Classes:
+    """The class hierarchy of one tree; `named_type` says what the name of a type stands for."""
+
+    def __init__(self, names: Names, named_type: Callable[[str, Place], Value]) -> None:
+        self._names = names
+        self._project = names.project
+        self._named_type = named_type
+        self._bases: dict[tuple[str, int], tuple[list[Definition], bool]] = {}
+
+    def owner(self, source: Source, scope: int) -> Definition | None:
+        """The class whose code a place belongs to."""
+        symbol = source.symbol(scope)
+        while symbol is not None:
+            if is_type(symbol):
+                return symbol
+            if symbol.parent < 0 and "." in symbol.qualified:
+                return self._receiver_type(source, symbol)
+            symbol = source.symbol(symbol.parent)
+        return None
+
+    def bases(self, definition: Definition) -> tuple[list[Definition], bool]:
+        """The classes a class is made from, and whether some are not of this tree."""
+        key = (definition.path, definition.ordinal)
+        if key not in self._bases:
+            self._bases[key] = ([], True)  # while they are looked for
+            self._bases[key] = self._read_bases(definition)
+        return self._bases[key]
+
+    def members(
+        self, definition: Definition, name: str, above: bool
+    ) -> tuple[list[Definition], bool]:
+        """Members of a class or of its bases, and whether part of the hierarchy is not ours."""
+        is_open = False
+        todo = [] if above else [definition]
+        if above:
+            todo, is_open = self.bases(definition)
+            todo = list(todo)
+        seen = set()
+        while todo:
+            at = todo.pop(0)
+            if (at.path, at.ordinal) in seen:
+                continue
+            seen.add((at.path, at.ordinal))
+            found = self._own(at, name)
+            if found:
+                return found, is_open
+            more, opened = self.bases(at)
+            is_open = is_open or opened
+            todo = [*more, *todo]
+        return [], is_open
+
+    def argument(
+        self, below: Definition, owner: Definition, name: str, depth: int
+    ) -> tuple[str, Definition] | None:
+        """What is written for a type parameter on the way from a class up to its base; and by whom."""
+        source = self._project.source(below.path)
+        if source is None or depth > MAX_DEPTH:
+            return None
+        place = self.beside(source, below, below.parent, depth)
+        for item in heritage_items(self._names.header(source, below), source.language):
+            called = item.partition("<")[0].strip()
+            base = self._named_type(called, place).definition
+            if base is None or base == below:
+                continue
+            found = (name, base) if base == owner else self.argument(base, owner, name, depth + 1)
+            if found is not None and found[1] == base:
+                header = self._names.header(self._project.source(base.path) or source, base)
+                given = dict(
+                    zip(
+                        type_parameters(header, base.name),
+                        type_arguments(item, called),
+                        strict=False,
+                    )
+                )
+                return (given[found[0]], below) if found[0] in given else found
+            if found is not None:
+                return found
+        return None
+
+    def beside(self, source: Source, definition: Definition, scope: int, depth: int) -> Place:
+        """Where a definition stands, to read what it says there."""
+        at = -1
+        if source.language in ECMA:
+            at = self._project.offset(source.path, definition.line, definition.column)
+        return Place(source, scope, at, depth)
+
+    def _own(self, definition: Definition, name: str) -> list[Definition]:
+        source = self._project.source(definition.path)
+        if source is None:
+            return []
+        found = source.children(definition.ordinal, name)
+        if found or source.language in STRICT:
+            return found
+        qualified = f"{definition.qualified}.{name}"
+        near = [d for d in self._project.definitions(name) if d.qualified == qualified]
+        return [d for d in near if d.path.rpartition("/")[0] == source.path.rpartition("/")[0]]
+
+    def _receiver_type(self, source: Source, method: Definition) -> Definition | None:
+        """The type of a method that stands outside of it: Go, Rust, C++."""
+        name = method.qualified.rpartition(".")[0].rpartition(".")[2]
+        meaning = self._names.lookup(source, name, -1)
+        return next((d for d in meaning.definitions if is_type(d)), None)
+
+    def _read_bases(self, definition: Definition) -> tuple[list[Definition], bool]:
+        source = self._project.source(definition.path)
+        if source is None:
+            return [], True
+        place = self.beside(source, definition, definition.parent, 1)
+        found, is_open = [], False
+        for text in heritage(self._names.header(source, definition), source.language):
+            value = self._named_type(text, place)
+            if value.definition is not None and value.definition != definition:
+                found.append(value.definition)
+            elif text.rpartition(".")[2] not in _ROOTS:
+                is_open = True
+        return found, is_open

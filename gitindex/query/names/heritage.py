@@ -1,0 +1,55 @@
+"""What a definition's signature declares: base classes, an annotation, a value. Text only."""
+
+from __future__ import annotations
+
+import re
+
+from gitindex.query.names.chains import closing, split_top
+from gitindex.query.names.signatures import Bound
+from gitindex.query.names.source import Definition
+
+_HERITAGE = re.compile(
+    r"\b(?:extends|implements|with)\s+(.*?)(?=\b(?:extends|implements|with)\b|\{|$)"
+)
+_VALUE = re.compile(
+    r"^(?:[\w@]+\s+)*?[\"'\w$#]+[?!]?\s*(?::\s*(?!=)(.*?))?\s*(?:(?<![=!<>])=(?![=>])\s*(.*))?$",
+    re.DOTALL,
+)
+_ALIAS = re.compile(r"^type\s+[\w$]+(?:<.*?>)?\s*=\s*([^{]+)$")
+
+
+def declared(definition: Definition) -> Bound:
+    """Annotation and value of a variable, by its signature."""
+    match = _VALUE.match(definition.signature)
+    return Bound(match.group(1) or "", match.group(2) or "") if match else Bound()
+
+
+def heritage(signature: str, language: str) -> list[str]:
+    """The base classes a signature names, without their type arguments."""
+    cut = (
+        re.split(r"[\[<({]", item, maxsplit=1)[0] for item in heritage_items(signature, language)
+    )
+    return [item.rpartition(" ")[2] for item in cut if item.strip()]
+
+
+def heritage_items(signature: str, language: str) -> list[str]:
+    """The base classes as they are written."""
+    if language == "python":
+        found = [p for p in _arguments(signature) if "=" not in p]
+    elif match := _ALIAS.match(signature):
+        found = re.split(r"[|&]", match.group(1))
+    else:
+        lists = _HERITAGE.findall(signature)
+        if not lists and language in ("kotlin", "swift", "csharp", "cpp", "c"):
+            lists = [signature.partition(":")[2]]
+        if language == "ruby":
+            lists = [signature.partition("<")[2]]
+        found = [item for text in lists for item in split_top(text, ",")]
+    return [item.strip() for item in found]
+
+
+def _arguments(signature: str) -> list[str]:
+    opened = signature.find("(")
+    if opened < 0:
+        return []
+    return list(split_top(signature[opened + 1 : closing(signature, opened)], ","))

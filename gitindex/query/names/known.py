@@ -1,0 +1,173 @@
+"""What the semantic layer knows of some definitions, where its facts are of the bytes that are live."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+
+from gitindex.base.vocabulary import Layer, Relation, Tier
+from gitindex.languages.facts import Occurrence, Use
+from gitindex.languages.syntax.kinds import TYPES
+from gitindex.query.names.project import Project
+from gitindex.query.names.sites import Site, make_site
+from gitindex.query.names.source import Definition, enclosing
+from gitindex.semantic.coverage import read_coverage
+from gitindex.store import semantic
+
+_At = tuple[str, int, int]  # path, line, column
+
+
+class Known:
+    """References to some targets."""
+
+    def __init__(self, project: Project, targets: Iterable[Definition]) -> None:
+        self._project = project
+        self._rows = project.lens.rows
+        self._current = current_paths(project)
+        self._targets = {i: t for t in targets for i in identities(project, t)}
+        self._known = {(t.path, t.ordinal) for t in self._targets.values()}
+        self._sure = self._references(self._targets)
+        self._places: dict[str, set[tuple[int, int]]] = {}
+        self._above = {
+            above: target
+            for identity, target in self._targets.items()
+            if target.kind not in TYPES
+            for above in _overridden(self._rows, identity)
+            if above not in self._targets
+        }
+
+    def allows(self, site: Site) -> bool:
+        """Unless the layer, which knows the targets, says that something else stands there.
+
+        Where it says nothing it is no witness: indexers leave out what they cannot reach or resolve.
+        """
+        known = all((d.path, d.ordinal) in self._known for d in site.targets)
+        if not known or os.fsencode(site.path) not in self._current or site[:3] in self._sure:
+            return True
+        if site.tier is Tier.NAME:
+            return site[:3] not in self._others
+        return (site.line, site.column) not in self._told(site.path)
+
+    def sites(self) -> Iterator[Site]:
+        """References the layer knows; one to what a target overrides may mean the target."""
+        yield from self._sites(self._sure, self._targets, Tier.EXACT)
+        maybe = self._references(self._above)
+        yield from self._sites(
+            {p: maybe[p] for p in maybe.keys() - self._sure.keys()}, self._above, Tier.NAME
+        )
+
+    @cached_property
+    def _others(self) -> set[_At]:
+        """Places where a symbol of the same name stands that is none of the targets."""
+        names = {target.name for target in self._targets.values()}
+        return {_at(found) for found in semantic.named(self._rows, names)} - self._sure.keys()
+
+    def _told(self, path: str) -> set[tuple[int, int]]:
+        """All places of a file that the layer speaks of, locals too."""
+        if path not in self._places:
+            self._places[path] = semantic.places_in(self._rows, os.fsencode(path))
+        return self._places[path]
+
+    def _references(self, wanted: Iterable[str]) -> dict[_At, semantic.Reference]:
+        found = semantic.references(self._rows, wanted)
+        return {_at(one): one for one in found if one.place.use != Use.DEFINITION}
+
+    def _sites(
+        self, found: Mapping[_At, semantic.Reference], of: Mapping[str, Definition], tier: Tier
+    ) -> Iterator[Site]:
+        for (path, line, column), one in sorted(found.items()):
+            source = self._project.source(path)
+            if source is None or one.place.end_line != line:
+                continue
+            place = Occurrence("", line, column, one.place.use, -1)
+            site = make_site(source, place, tier, (of[one.identity],))
+            yield site._replace(
+                end_column=one.place.end_column,
+                layer=Layer.SEMANTIC,
+                enclosing=enclosing(source, line),
+            )
+
+
+def current_paths(project: Project) -> frozenset[bytes]:
+    """Paths whose bytes the layer has read; none where it knows nothing."""
+    return coverage(project).current
+
+
+def identities(project: Project, definition: Definition) -> list[str]:
+    """What the layer calls a definition."""
+    raw = os.fsencode(definition.path)
+    if raw not in current_paths(project):
+        return []
+    return semantic.defined_at(project.lens.rows, raw, definition.line, definition.column)
+
+
+def known_at(project: Project, path: str, line: int, column: int) -> list[Definition]:
+    """The definitions of what stands at a place; none where the layer cannot tell."""
+    raw, rows = os.fsencode(path), project.lens.rows
+    if raw not in current_paths(project):
+        return []
+    return _homes(project, semantic.symbols_at(rows, raw, line, column))
+
+
+def known_uses(
+    project: Project, path: str, definition: Definition | None
+) -> dict[tuple[int, int], Definition | None]:
+    """What the places inside a definition, or outside of all, stand for; None: nothing of this tree."""
+    raw, rows = os.fsencode(path), project.lens.rows
+    if raw not in current_paths(project):
+        return {}
+    lines = (definition.start_line, definition.end_line) if definition else None
+    uses = semantic.callees(rows, raw, lines)
+    wanted = {use.identity for use in uses}
+    known: dict[str, Definition | None] = dict.fromkeys(semantic.externals(rows, wanted))
+    for found in semantic.definitions(rows, wanted):
+        known.setdefault(found.identity, _defined_at(project, found))
+    return {use.place[:2]: known[use.identity] for use in uses if use.identity in known}
+
+
+def kin(project: Project, targets: Iterable[Definition]) -> dict[str, list[Definition]]:
+    """What the targets implement or override, and what does so with them, as far as it is in the tree."""
+    own = [identity for target in targets for identity in identities(project, target)]
+    rows = project.lens.rows
+    found = {
+        "implements": [other for i in own for other in _implemented(semantic.related(rows, i))],
+        "implementedBy": [other for i in own for other in _implemented(semantic.relating(rows, i))],
+    }
+    return {name: _homes(project, others) for name, others in found.items()}
+
+
+def coverage(project: Project) -> semantic.Coverage:
+    """Which files of the tree the layer knows; found out once for a question."""
+    found: semantic.Coverage | None = project.notes.get("semantic")
+    if found is None:
+        found = project.notes["semantic"] = read_coverage(project.lens)
+    return found
+
+
+def _overridden(rows: semantic.Rows, identity: str) -> list[str]:
+    """What a member implements or overrides, however far up."""
+    found = [identity]
+    for one in found:  # grows while it is walked
+        found += [i for i in _implemented(semantic.related(rows, one)) if i not in found]
+    return found[1:]
+
+
+def _implemented(relations: Iterable[tuple[str, Relation]]) -> list[str]:
+    return [other for other, kind in relations if kind is Relation.IMPLEMENTATION]
+
+
+def _homes(project: Project, wanted: Iterable[str]) -> list[Definition]:
+    rows = project.lens.rows
+    known = [_defined_at(project, found) for found in semantic.definitions(rows, wanted)]
+    return [found for found in known if found is not None]
+
+
+def _defined_at(project: Project, found: semantic.Definition) -> Definition | None:
+    source = project.source(os.fsdecode(found.path))
+    here = source.named(found.name) if source else []
+    return next((d for d in here if (d.line, d.column) == (found.line, found.column)), None)
+
+
+def _at(found: semantic.Reference) -> _At:
+    return os.fsdecode(found.path), found.place.line, found.place.column

@@ -1,0 +1,73 @@
+"""What stays true from one question to the next: of a tree, of a file's bytes. Bounded."""
+
+from __future__ import annotations
+
+import os
+from collections import OrderedDict
+from typing import Any
+
+from gitindex.languages.imports import Resolver
+from gitindex.query.names.source import Origin, Source, Text
+from gitindex.view.tree import Lens
+
+
+class TreeMemory:
+    """What holds for one tree, whatever is asked: how imports resolve, and what was counted."""
+
+    def __init__(self, lens: Lens) -> None:
+        self._lens = lens
+        rows = lens.rows("SELECT path FROM {live}")
+        self.resolver = Resolver((os.fsdecode(path) for (path,) in rows), self._read)
+        self.notes: dict[str, Any] = {}
+
+    def ask(self, lens: Lens) -> None:
+        """From now on read through this lens: the one before is closed."""
+        self._lens = lens
+
+    def _read(self, path: str) -> bytes | None:
+        raw = os.fsencode(path)
+        return self._lens.read([raw]).get(raw)
+
+
+class Memory:
+    """What stays true from one question to the next, kept by one thread that answers many."""
+
+    def __init__(self, trees: int = 8, sources: int = 4_000, text_bytes: int = 32 << 20) -> None:
+        self._limit, self._room, self._bytes = trees, sources, text_bytes
+        self._texts: OrderedDict[bytes, Text] = OrderedDict()
+        self._trees: OrderedDict[tuple[Any, ...], TreeMemory] = OrderedDict()
+        self._sources: OrderedDict[tuple[str, bytes], Source] = OrderedDict()
+
+    def tree(self, lens: Lens) -> TreeMemory:
+        """What is remembered of the lens's tree."""
+        overlay = lens.overlay
+        key = (lens.worktree.root, overlay.source, overlay.tree, overlay.digest)
+        found = self._trees.get(key)
+        if found is None:
+            found = self._trees[key] = TreeMemory(lens)
+            if len(self._trees) > self._limit:
+                self._trees.popitem(last=False)
+        found.ask(lens)
+        return found
+
+    def source(self, origin: Origin) -> Source | None:
+        """The facts of a path with these bytes, if they are remembered."""
+        return self._sources.get((origin.path, origin.oid))
+
+    def text(self, oid: bytes) -> Text | None:
+        """The text of a blob, if it is remembered."""
+        return self._texts.get(oid)
+
+    def keep_text(self, oid: bytes, text: Text) -> None:
+        """Remember a text; the oldest go when there are too many bytes."""
+        self._texts[oid] = text
+        self._bytes -= len(text.data)
+        while self._bytes < 0:
+            _, gone = self._texts.popitem(last=False)
+            self._bytes += len(gone.data)
+
+    def keep(self, source: Source) -> None:
+        """Remember a file's facts: they belong to its bytes."""
+        self._sources[source.path, source.origin.oid] = source
+        if len(self._sources) > self._room:
+            self._sources.popitem(last=False)

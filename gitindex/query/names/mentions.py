@@ -1,0 +1,106 @@
+"""Where a name stands in the text of a tree, whatever the facts say: by trigrams, then by looking."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from gitindex.extract.trigrams import trigrams_of
+from gitindex.query.names.project import LISTED, Project, rows_of
+from gitindex.store.trigrams import candidates
+from gitindex.view.tree import Lens
+
+MAX_FILES = 2_000
+"""Files whose text one question reads."""
+
+_FILE = "SELECT l.path, b.language, b.status, l.oid FROM "
+_INDEXED = " WHERE b.status NOT IN ('skipped', 'quarantined')"
+_ALL = f"{_FILE} {{live}} l JOIN {{blobs}} b ON b.id=l.blob_id {_INDEXED}"
+_OF_BLOBS = (  # from what is asked for to the tree, which may be large
+    f"{_FILE} {{listed}} w CROSS JOIN {{blobs}} b ON b.id=w.column1"
+    f" CROSS JOIN {{live}} l ON l.blob_id=b.id {_INDEXED}"
+)
+_ANNOTATES = re.compile(
+    r"(?:->|[\w\])]\s*:|\b(?:[A-Z]\w*|list|dict|tuple|type|set|frozenset)\[(?:[^\]\"']*,)?)\s*$"
+)
+_QUOTED = re.compile(r"([\"'])([\w.\[\], |]*)$")
+
+
+class File(NamedTuple):
+    """A file whose text may hold the name."""
+
+    path: str
+    language: str
+    status: str  # words.FactsStatus, or why it is left out
+    oid: bytes
+
+
+class Held(NamedTuple):
+    """What was found of a name in texts: files and places, and how many files were not read."""
+
+    places: dict[File, list[tuple[int, int, int]]]  # line, column, offset
+    unread: int
+
+
+def look(project: Project, name: str) -> Held:
+    """Every place of a name in the indexed texts of a tree."""
+    held: Held | None = project.notes.get(name)
+    if held is None:
+        files = files_holding(project.lens, name)
+        held = project.notes[name] = look_in(project, files, name)
+    return held
+
+
+def look_in(project: Project, files: list[File], name: str) -> Held:
+    """Every place of a name in some texts."""
+    some = files[:MAX_FILES]
+    for file in some:
+        project.know(file.path, file.oid)
+    project.read(file.path for file in some)
+    places = {file: list(places_of(project, file.path, name)) for file in some}
+    return Held({file: found for file, found in places.items() if found}, len(files) - len(some))
+
+
+def files_holding(lens: Lens, name: str) -> list[File]:
+    """Indexed files that may hold a name: by what is stored; what was edited is looked at anyway."""
+    trigrams = trigrams_of(name)
+    blobs = candidates(lens.served.database, [frozenset({trigrams})] if trigrams else [])
+    if blobs is None:
+        rows = lens.rows(_ALL)
+    else:
+        changed = [path for path, laid in lens.changed().items() if laid is not None]
+        rows = rows_of(lens, _OF_BLOBS, sorted(blobs))
+        rows += rows_of(
+            lens, f"{_FILE} {LISTED} JOIN {{blobs}} b ON b.id=l.blob_id {_INDEXED}", changed
+        )
+    found = {row[0]: File(os.fsdecode(row[0]), *row[1:]) for row in rows}
+    return [found[path] for path in sorted(found)]
+
+
+def places_of(project: Project, path: str, name: str) -> Iterator[tuple[int, int, int]]:
+    """Every place of a name as a whole word: line, column and offset."""
+    data = project.text(path)
+    needle = name.encode("utf-8", "surrogatepass")
+    start = data.find(needle)
+    line = seen = 0
+    while start >= 0:
+        end = start + len(needle)
+        if not _is_word(data[start - 1 : start]) and not _is_word(data[end : end + 1]):
+            line += data.count(b"\n", seen, start)
+            seen = start
+            yield line, start - data.rfind(b"\n", 0, start) - 1, start
+        start = data.find(needle, end)
+
+
+def is_annotation(line: str, column: int, end: int) -> bool:
+    """Is a word part of a Python annotation that is written as a string?"""
+    opened = _QUOTED.search(line[:column])
+    if opened is None or not re.match(rf"[\w.\[\], |]*{opened.group(1)}", line[end:]):
+        return False
+    return _ANNOTATES.search(line[: opened.start()]) is not None
+
+
+def _is_word(char: bytes) -> bool:
+    return char != b"" and (char.isalnum() or char in b"_$" or char >= b"\x80")

@@ -1,0 +1,182 @@
+"""What modules offer and what imports mean: re-exports, stars, renamed and default exports."""
+
+from __future__ import annotations
+
+import re
+
+from gitindex.languages.facts import Import
+from gitindex.languages.syntax.kinds import SPACES
+from gitindex.query.names.meanings import (
+    ECMA,
+    OUTSIDE,
+    STRICT,
+    UNKNOWN,
+    Meaning,
+    Module,
+    State,
+    defined,
+    module,
+)
+from gitindex.query.names.project import Project
+from gitindex.query.names.source import Definition, Source
+
+MAX_HOPS = 8
+"""Re-exports followed for one name."""
+
+_DEFAULT = re.compile(
+    rb"export\s+default\s+(?:async\s+)?(?:abstract\s+)?(?:function\s*\*?\s*|class\s+)?([\w$]+)"
+)
+_EXPORTED = re.compile(rb"export\s+(?:type\s+)?\{([^}]*)\}(?!\s*from)")
+
+
+class Modules:
+    """Follows names from module to module of one tree."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self._imported: dict[tuple[str, Import, str], Meaning] = {}
+        self._exports: dict[str, dict[str, str]] = {}
+
+    def exported(
+        self, paths: tuple[str, ...], name: str, seen: frozenset[str] = frozenset()
+    ) -> Meaning:
+        """What a module offers under a name: its own, passed on, or by a star."""
+        outside = False
+        for path in paths:
+            source = self.project.source(path)
+            if source is None or path in seen or len(seen) > MAX_HOPS:
+                continue
+            found = self._offered(source, name, seen | {path})
+            if found.state in (State.DEFINED, State.MODULE):
+                return found
+            outside = outside or found.state is State.OUTSIDE
+        return OUTSIDE if outside else UNKNOWN
+
+    def imported(
+        self, source: Source, item: Import, name: str, seen: frozenset[str] = frozenset()
+    ) -> Meaning:
+        """What one name of an import means."""
+        key = (source.path, item, name)
+        if key not in self._imported:
+            found = self._import(source, item, name, seen)
+            if seen:  # imports may go in circles: what is seen from half-way is not the whole
+                return found
+            self._imported[key] = found
+        return self._imported[key]
+
+    def below(self, space: Module, name: str) -> Meaning:
+        """A name of a module: what it offers, or a module below it."""
+        found = self.exported(space.paths, name)
+        home = self.project.source(space.home) if space.name else None
+        if found.state is State.UNKNOWN and home is not None and home.language == "python":
+            inner = f"{space.name}.{name}"
+            paths = self.project.resolve(home, Import(inner, (), 0, 0))
+            if paths:
+                return module(paths[:1], inner, home.path)
+        return found
+
+    def renamed(self, source: Source) -> dict[str, str]:
+        """Exported name → local name, where they differ."""
+        if source.path not in self._exports:
+            data = self.project.text(source.path)
+            names = {}
+            if default := _DEFAULT.search(data):
+                names["default"] = default.group(1).decode()
+            for listed in _EXPORTED.findall(data):
+                for item in listed.decode("utf-8", "replace").split(","):
+                    words = item.split()
+                    if len(words) >= 3 and words[-2] == "as":
+                        names[words[-1]] = words[-3]
+            self._exports[source.path] = names
+        return self._exports[source.path]
+
+    def starred(self, source: Source, name: str, seen: frozenset[str]) -> Meaning:
+        """Through imports that bind everything: stars, includes, namespaces."""
+        for star in source.stars:
+            paths = self.project.resolve(source, star)
+            self.project.load(paths)
+            found = self.exported(paths, name, seen)
+            if found.state in (State.DEFINED, State.MODULE):
+                return found
+        return UNKNOWN
+
+    def _offered(self, source: Source, name: str, seen: frozenset[str]) -> Meaning:
+        if source.language in ECMA:
+            name = self.renamed(source).get(name, name)
+        found = top_symbols(source, name)
+        if source.language in ECMA:
+            found = [symbol for symbol in found if symbol.exported] or found
+        if found:
+            return defined(found)
+        for item, there in source.bindings.get(name, ()):
+            passed_on = self.imported(source, item, there, seen)
+            if passed_on.state is not State.UNKNOWN:
+                return passed_on
+        if source.language not in STRICT and source.named(name):
+            return defined(source.named(name))
+        return self.starred(source, name, seen)
+
+    def _import(self, source: Source, item: Import, name: str, seen: frozenset[str]) -> Meaning:
+        if source.language == "python":
+            return self._python(source, item, name, seen)
+        if source.language in ECMA:
+            paths = self.project.resolve(source, item)
+            if not paths:
+                return UNKNOWN if item.module.startswith(".") else OUTSIDE
+            return module(paths) if name == "*" else self.exported(paths, name, seen)
+        paths = self.project.resolve(source, item._replace(names=((name, name),)))
+        if not paths:
+            return OUTSIDE
+        if source.language == "go":
+            return module(paths, item.module, source.path)
+        found = self.exported(paths, name, seen)
+        if found.state is State.DEFINED:
+            return found
+        return module(paths, item.module, source.path)
+
+    def _python(self, source: Source, item: Import, name: str, seen: frozenset[str]) -> Meaning:
+        bare = item._replace(names=())
+        if name == item.module and not item.level and self._is_plain(source, item):
+            return self._python_module(source, item)
+        paths = self.project.resolve(source, bare)[:1]
+        found = self.exported(paths, name, seen) if source.path not in paths else UNKNOWN
+        if found.state in (State.DEFINED, State.MODULE):
+            return found
+        below = self.project.resolve(source, item._replace(names=((name, name),)))
+        inner = [path for path in below if path not in paths]
+        if inner:
+            dotted = f"{item.module}.{name}" if not item.level else ""
+            return module((inner[0],), dotted, source.path)
+        return UNKNOWN if paths or item.level else OUTSIDE
+
+    def _is_plain(self, source: Source, item: Import) -> bool:
+        """`import a`, which the facts of `from a import a` look like."""
+        if len(item.names) != 1 or "." in item.module:
+            return len(item.names) == 1
+        line = self.project.span(source.path, item.line, item.line).lstrip()
+        return not line.startswith("from")
+
+    def _python_module(self, source: Source, item: Import) -> Meaning:
+        """`import a.b` binds `a`; with an alias, `a.b` itself."""
+        [(_, local)] = item.names
+        dotted = item.module.partition(".")[0]
+        dotted = dotted if local == dotted else item.module
+        paths = self.project.resolve(source, Import(dotted, (), 0, item.line))
+        if paths or self.project.resolve(source, item):
+            return module(paths[:1], dotted, source.path)
+        return OUTSIDE
+
+
+def top_symbols(source: Source, name: str) -> list[Definition]:
+    """Symbols at module level; a namespace around them does not count."""
+    found = source.children(-1, name)
+    if found or source.language in STRICT:
+        return found
+    return [s for s in source.named(name) if _is_grouped(source, s)]
+
+
+def _is_grouped(source: Source, definition: Definition) -> bool:
+    outer = source.symbol(definition.parent)
+    while outer is not None and outer.kind in SPACES:
+        outer = source.symbol(outer.parent)
+    return outer is None

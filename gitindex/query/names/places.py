@@ -1,0 +1,145 @@
+"""One occurrence of a name: which definitions it stands for, or why that cannot be told."""
+
+from __future__ import annotations
+
+import re
+
+from gitindex.languages.facts import Occurrence, Use
+from gitindex.query.names.chains import receiver
+from gitindex.query.names.meanings import (
+    ECMA,
+    OUTSIDE,
+    STRICT,
+    UNBOUND,
+    UNKNOWN,
+    Meaning,
+    State,
+    is_type,
+)
+from gitindex.query.names.names import Names
+from gitindex.query.names.project import Project
+from gitindex.query.names.source import Definition, Source
+from gitindex.query.names.types import Types
+from gitindex.query.names.values import Place
+
+MAX_OBJECT = 600
+"""Bytes that are searched for the brace an object starts with."""
+
+_ARROWS = frozenset({"c", "cpp", "php"})
+_KEYWORD = re.compile(rb"\s*=(?!=)")
+_KEY = Meaning(State.KEY)
+
+
+class Binder:
+    """Resolves occurrences of one tree."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.names = Names(project)
+        self.types = Types(self.names)
+        self._candidates: dict[tuple[str, str], tuple[list[Definition], list[Definition]]] = {}
+
+    def meaning(self, source: Source, place: Occurrence) -> Meaning:
+        """What the name at a place stands for."""
+        if place.use == Use.DEFINITION:
+            return _definition_at(source, place)
+        if place.use == Use.IMPORT:
+            return self._imported(source, place)
+        data = self.project.text(source.path)
+        at = self.project.offset(source.path, place.line, place.column)
+        scope = place.enclosing
+        chain = receiver(data, at, source.language in _ARROWS)
+        if chain is not None:
+            value = self.types.chain(chain, Place(source, scope, at))
+            return self.types.member(value, place.name)
+        if self._is_key(source, place, data, at):
+            return _KEY
+        found = self.names.lookup(source, place.name, scope, at, place.use == Use.TYPE)
+        if found.state is State.UNKNOWN and source.language not in STRICT:
+            return self._implicit(source, place)
+        if (
+            found.state is State.LOCAL
+            and source.language in ECMA
+            and _is_shorthand(data, at, place)
+        ):
+            return found._replace(state=State.KEY)  # a variable and a member of the same name
+        return found
+
+    def candidates(self, source: Source, meaning: Meaning, name: str) -> list[Definition]:
+        """Definitions a name may stand for when only its spelling is known."""
+        if meaning.state not in (State.UNKNOWN, State.KEY):
+            return []
+        key = (source.origin.family, name)
+        if key not in self._candidates:
+            found = self.project.definitions(name)
+            self.project.load(d.path for d in found)
+            found = [d for d in found if self._family(d) == source.origin.family]
+            self._candidates[key] = found, [d for d in found if self._is_member(d)]
+        found, members = self._candidates[key]
+        return members or found if meaning.state is State.UNKNOWN else members
+
+    def _family(self, definition: Definition) -> str:
+        source = self.project.source(definition.path)
+        return source.origin.family if source else ""
+
+    def _is_member(self, definition: Definition) -> bool:
+        source = self.project.source(definition.path)
+        outer = source.symbol(definition.parent) if source else None
+        return (outer is not None and is_type(outer)) or (
+            definition.parent < 0 and "." in definition.qualified
+        )
+
+    def _implicit(self, source: Source, place: Occurrence) -> Meaning:
+        """A member of the class around it, in languages that need no `this`."""
+        owner = self.types.classes.owner(source, place.enclosing)
+        if owner is None:
+            return UNKNOWN
+        value = self.types.of_definition(owner)
+        found = self.types.member(value, place.name)
+        return found if found.state is State.DEFINED else UNKNOWN
+
+    def _is_key(self, source: Source, place: Occurrence, data: bytes, at: int) -> bool:
+        if source.language in ECMA:
+            return place.use == Use.ATTRIBUTE
+        if source.language != "python" or place.use != Use.REFERENCE:
+            return False
+        end = at + len(place.name.encode())
+        before = data[max(0, at - 200) : at].rstrip()[-1:]
+        return before in (b"(", b",") and _KEYWORD.match(data, end) is not None
+
+    def _imported(self, source: Source, place: Occurrence) -> Meaning:
+        """A name inside an import statement."""
+        name = place.name
+        near = [i for i in source.imports if i.line <= place.line]
+        line = max((i.line for i in near), default=-1)
+        for item in (i for i in near if i.line == line):
+            for there, local in item.names:
+                if name == there or (name == local and there != "*"):
+                    return self.names.modules.imported(source, item, there)
+            if name in re.split(r"\W+", item.module):
+                return Meaning(State.MODULE)
+        return UNBOUND if near else OUTSIDE
+
+
+def _definition_at(source: Source, place: Occurrence) -> Meaning:
+    found = [
+        symbol
+        for symbol in source.named(place.name)
+        if (symbol.line, symbol.column) == (place.line, place.column)
+    ]
+    return Meaning(State.DEFINED, tuple(found)) if found else Meaning(State.LOCAL)
+
+
+def _is_shorthand(data: bytes, at: int, place: Occurrence) -> bool:
+    """`{ a, b }`: of an object, or of a pattern that takes one apart."""
+    end = at + len(place.name.encode())
+    if data[end : end + 80].lstrip()[:1] not in (b",", b"}"):
+        return False
+    if data[max(0, at - 80) : at].rstrip()[-1:] not in (b",", b"{"):
+        return False
+    depth = 0
+    for byte in reversed(data[max(0, at - MAX_OBJECT) : at]):
+        depth += (byte in b")]}") - (byte in b"([{")
+        if depth < 0:
+            return byte == ord("{")
+    return False

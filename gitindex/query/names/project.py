@@ -1,0 +1,275 @@
+"""The facts of one tree as name resolution needs them, loaded a batch at a time. Writes nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+from gitindex.base.confined_read import Beneath
+from gitindex.extract.policy import MAX_TEXT_BYTES
+from gitindex.git.interface import blob_id
+from gitindex.languages.facts import Import, Occurrence, unpack_places
+from gitindex.query.names.memory import Memory, TreeMemory
+from gitindex.query.names.source import Definition, Origin, Source, Text, place_of
+from gitindex.view.tree import Lens
+
+CHUNK = 300
+"""Values bound in one statement."""
+
+_WORDS = re.compile(r"[^\w$-]+")
+_MAIN = frozenset({"__init__", "index", "mod", "lib", "main"})
+"""Files that an import of their folder reaches."""
+
+
+# CROSS JOIN keeps the order of the tables: from what is asked for to the tree, which may be large.
+_SYMBOL = (
+    'SELECT l.path, s.ordinal, n.text, s.qualified_name, s.kind, s.line, s."column", s.start_line,'
+    " s.end_line, s.signature, s.parent, s.exported FROM "
+)
+_SYMBOLS_NAMED = (
+    f"{_SYMBOL} {{names}} n CROSS JOIN {{symbols}} s ON s.name_id=n.id"
+    " CROSS JOIN {live} l ON l.blob_id=s.blob_id WHERE n.text=?"
+)
+LISTED = "{listed} w CROSS JOIN {live} l ON l.path=w.column1"
+
+
+class Project:
+    """One tree: definitions and places by name, files by path, imports resolved."""
+
+    def __init__(self, lens: Lens, memory: Memory | None = None) -> None:
+        self.lens = lens
+        self._memory = memory or Memory()
+        self._sources: dict[str, Source | None] = {}
+        self._where: dict[str, str] = {}
+        self._oids: dict[str, bytes] = {}
+        self._texts: dict[str, Text] = {}
+        self.notes: dict[Any, Any] = {}
+        """What was found out for this one question."""
+        self._defined: dict[str, list[Definition]] = {}
+        self._resolved: dict[tuple[str, Import], tuple[str, ...]] = {}
+
+    @cached_property
+    def tree(self) -> TreeMemory:
+        """What holds for the tree as a whole."""
+        return self._memory.tree(self.lens)
+
+    def definitions(self, name: str) -> list[Definition]:
+        """Every symbol of this name, in order of path."""
+        if name not in self._defined:
+            self.lens.mentioning([name])
+            rows = self.lens.rows(_SYMBOLS_NAMED, name)
+            self._defined[name] = sorted(map(_definition, rows), key=place_of)
+        return self._defined[name]
+
+    def places(self, name: str, within: Iterable[str] = ()) -> dict[str, list[Occurrence]]:
+        """Every occurrence of a name, by path; only in some files, where they are named."""
+        self.lens.mentioning([name])
+        rows = self.lens.rows(
+            "SELECT l.path, o.places FROM {names} n CROSS JOIN {occurrences} o ON o.name_id=n.id"
+            " CROSS JOIN {live} l ON l.blob_id=o.blob_id WHERE n.text=?",
+            name,
+        )
+        only = {os.fsencode(path) for path in within}
+        return {
+            os.fsdecode(path): unpack_places(name, packed)
+            for path, packed in rows
+            if not only or path in only
+        }
+
+    def places_in(self, path: str) -> list[Occurrence]:
+        """Every occurrence of one file, in its order."""
+        self._settle([path])
+        rows = self.lens.rows(
+            "SELECT n.text, o.places FROM {live} l JOIN {occurrences} o ON o.blob_id=l.blob_id"
+            " JOIN {names} n ON n.id=o.name_id WHERE l.path=?",
+            os.fsencode(path),
+        )
+        found = [place for name, packed in rows for place in unpack_places(name, packed)]
+        return sorted(found, key=lambda place: (place.line, place.column))
+
+    def load(self, paths: Iterable[str]) -> None:
+        """Bring in the symbols and imports of many files at once."""
+        wanted = [path for path in dict.fromkeys(paths) if path not in self._sources]
+        if not wanted:
+            return
+        self._settle(wanted)
+        raw = [os.fsencode(path) for path in wanted]
+        self._sources.update(dict.fromkeys(wanted))
+        for source in self._read_sources(raw):
+            self._sources[source.path] = source
+
+    def source(self, path: str) -> Source | None:
+        """One file's facts; None where it has none."""
+        if path not in self._sources:
+            self.load([path])
+        return self._sources[path]
+
+    def know(self, path: str, oid: bytes) -> None:
+        """Which bytes a path has, for those who only read it."""
+        self._oids[path] = oid
+
+    def where(self, path: str) -> str:
+        """Where a loaded file comes from: `index@<tree>`, or an overlay."""
+        return self._where.get(path, "")
+
+    def read(self, paths: Iterable[str]) -> None:
+        """Bring in the text of many files at once: from disk where its bytes are the tree's."""
+        wanted = [path for path in dict.fromkeys(paths) if path not in self._texts]
+        missing = [path for path in wanted if not self._remembered(path)]
+        if missing:
+            with Beneath(self.lens.worktree.root) as disk:
+                missing = [path for path in missing if not self._on_disk(disk, path)]
+        for raw, data in self.lens.read(map(os.fsencode, missing)).items() if missing else ():
+            self._texts[os.fsdecode(raw)] = Text(data)
+        for path in wanted:
+            if path not in self._texts:
+                self._texts[path] = Text(b"")
+
+    def text(self, path: str) -> bytes:
+        """The bytes of one file, as columns count them."""
+        return self._text(path).data
+
+    def starts(self, path: str) -> list[int]:
+        """Where its lines start."""
+        return self._text(path).starts
+
+    def _text(self, path: str) -> Text:
+        if path not in self._texts:
+            self.read([path])
+        return self._texts[path]
+
+    def offset(self, path: str, line: int, column: int) -> int:
+        """A place as an offset into the text."""
+        starts = self.starts(path)
+        return starts[line] + column if line < len(starts) else len(self.text(path))
+
+    def span(self, path: str, first: int, last: int) -> str:
+        """Some lines of a file, the last one included."""
+        starts, data = self.starts(path), self.text(path)
+        end = starts[last + 1] if last + 1 < len(starts) else len(data)
+        return data[starts[min(first, len(starts) - 1)] : end].decode("utf-8", "replace")
+
+    def resolve(self, source: Source, imported: Import) -> tuple[str, ...]:
+        """The files an import of a file reaches."""
+        key = (source.path, imported)
+        if key not in self._resolved:
+            self._resolved[key] = self.tree.resolver.resolve(source.path, source.language, imported)
+        return self._resolved[key]
+
+    def importing(self, path: str) -> list[str]:
+        """Files that may import one: by the words of their imports, before those are resolved."""
+        words, loose = self._import_words()
+        folder, _, name = path.rpartition("/")
+        stem = name.partition(".")[0]
+        called = {name, stem, folder.rpartition("/")[2]}
+        found = {other for word in called for other in words.get(word, ())}
+        return sorted(found | loose if stem in _MAIN else found, key=os.fsencode)
+
+    def _import_words(self) -> tuple[dict[str, set[str]], set[str]]:
+        """Who imports something with a word in it; and who imports a folder without naming it."""
+        if "imports" in self.tree.notes:
+            known: tuple[dict[str, set[str]], set[str]] = self.tree.notes["imports"]
+            return known
+        self.lens.everything()
+        words: dict[str, set[str]] = {}
+        loose: set[str] = set()
+        for raw, module, names in self.lens.rows(
+            "SELECT l.path, i.module, i.names FROM {live} l JOIN {imports} i ON i.blob_id=l.blob_id"
+        ):
+            path = os.fsdecode(raw)
+            if not module.strip("./"):
+                loose.add(path)
+            for word in _WORDS.split(f"{module} {names}"):
+                words.setdefault(word, set()).add(path)
+        self.tree.notes["imports"] = words, loose
+        return words, loose
+
+    def _settle(self, paths: list[str]) -> None:
+        """Files that were edited have their facts in."""
+        changed = self.lens.changed()
+        if changed and any(os.fsencode(path) in changed for path in paths):
+            self.lens.everything()
+
+    def _remembered(self, path: str) -> bool:
+        oid = self._oids.get(path)
+        found = self._memory.text(oid) if oid else None
+        if found is not None:
+            self._texts[path] = found
+        return found is not None
+
+    def _on_disk(self, disk: Beneath, path: str) -> bool:
+        oid = self._oids.get(path)
+        raw = os.fsencode(path)
+        if oid is None or raw in self.lens.changed():
+            return False
+        try:
+            found = disk.read(raw, MAX_TEXT_BYTES + 1)
+        except OSError:
+            return False
+        if found is None or blob_id(found.data, 2 * len(oid)) != oid.hex():
+            return False
+        self._texts[path] = text = Text(found.data)
+        self._memory.keep_text(oid, text)
+        return True
+
+    def _read_sources(self, raw: list[bytes]) -> Iterator[Source]:
+        fresh: dict[bytes, Origin] = {}
+        for path, oid, language, status, flags, where in rows_of(
+            self.lens,
+            f"SELECT l.path, l.oid, b.language, b.status, b.flags, l.source FROM {LISTED}"
+            " JOIN {blobs} b ON b.id=l.blob_id",
+            raw,
+        ):
+            told = tuple(filter(None, flags.split(",")))
+            origin = Origin(os.fsdecode(path), oid, language, status, told)
+            self._where[origin.path] = where
+            self._oids[origin.path] = oid
+            known = self._memory.source(origin)
+            if known is not None:
+                yield known
+            else:
+                fresh[path] = origin
+        yield from self._read_facts(fresh) if fresh else ()
+
+    def _read_facts(self, fresh: dict[bytes, Origin]) -> Iterator[Source]:
+        symbols: dict[bytes, list[Definition]] = {path: [] for path in fresh}
+        for row in rows_of(
+            self.lens,
+            f"{_SYMBOL} {LISTED} JOIN {{symbols}} s ON s.blob_id=l.blob_id"
+            " JOIN {names} n ON n.id=s.name_id",
+            list(fresh),
+        ):
+            symbols[row[0]].append(_definition(row))
+        imports: dict[bytes, list[tuple[int, Import]]] = {path: [] for path in fresh}
+        for path, ordinal, module, names, level, line in rows_of(
+            self.lens,
+            f"SELECT l.path, i.ordinal, i.module, i.names, i.level, i.line FROM {LISTED}"
+            " JOIN {imports} i ON i.blob_id=l.blob_id",
+            list(fresh),
+        ):
+            pairs = tuple((a, b) for a, b in json.loads(names))
+            imports[path].append((ordinal, Import(module, pairs, level, line)))
+        for path, origin in fresh.items():
+            ordered = sorted(symbols[path], key=lambda symbol: symbol.ordinal)
+            source = Source(origin, ordered, tuple(item for _, item in sorted(imports[path])))
+            self._memory.keep(source)
+            yield source
+
+
+def rows_of(lens: Lens, sql: str, values: Sequence[Any]) -> list[Any]:
+    """Rows of a query that starts from a list of values, `{listed}`; a part of them at a time."""
+    rows = []
+    for at in range(0, len(values), CHUNK):
+        part = values[at : at + CHUNK]
+        listed = f"(VALUES {','.join(['(?)'] * len(part))})"
+        rows += lens.rows(sql.replace("{listed}", listed), *part)
+    return rows
+
+
+def _definition(row: Any) -> Definition:
+    path, *fields, exported = row
+    return Definition._make((os.fsdecode(path), *fields, bool(exported)))

@@ -1,0 +1,118 @@
+"""One file of a tree as name resolution needs it: its symbols, imports and text."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from gitindex.languages.facts import Import
+from gitindex.languages.syntax.source import line_starts, read_source
+
+_FAMILIES = {
+    "javascript": "ecma", "typescript": "ecma", "tsx": "ecma", "c": "c", "cpp": "c",
+    "java": "jvm", "kotlin": "jvm", "scala": "jvm", "ocaml_interface": "ocaml",
+}  # fmt: skip
+
+
+class Definition(NamedTuple):
+    """One symbol of the tree. Lines and columns are 0-based."""
+
+    path: str
+    ordinal: int
+    name: str
+    qualified: str
+    kind: str
+    line: int
+    column: int
+    start_line: int
+    end_line: int
+    signature: str
+    parent: int
+    exported: bool
+
+
+class Origin(NamedTuple):
+    """A live path: its bytes, and what is known of them."""
+
+    path: str
+    oid: bytes
+    language: str
+    status: str
+    flags: tuple[str, ...]
+
+    @property
+    def family(self) -> str:
+        """Languages that can name each other's symbols."""
+        return _FAMILIES.get(self.language, self.language)
+
+
+class Text:
+    """The bytes of a file as columns count them, and where its lines start."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = read_source(data).data
+
+    @cached_property
+    def starts(self) -> list[int]:
+        return line_starts(self.data)
+
+
+class Source:
+    """One file: its symbols and imports, ready to be asked by name."""
+
+    def __init__(
+        self, origin: Origin, symbols: list[Definition], imports: tuple[Import, ...]
+    ) -> None:
+        self.origin = origin
+        self.path = origin.path
+        self.language = origin.language
+        self.symbols = symbols
+        self.imports = imports
+        self.notes: dict[Any, Any] = {}
+        """What was read from the text of exactly these bytes."""
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[Definition]]:
+        found: dict[str, list[Definition]] = {}
+        for symbol in self.symbols:
+            found.setdefault(symbol.name, []).append(symbol)
+        return found
+
+    @cached_property
+    def bindings(self) -> dict[str, list[tuple[Import, str]]]:
+        """What imports bind here: local name → the import and the name it has there."""
+        found: dict[str, list[tuple[Import, str]]] = {}
+        for imported in self.imports:
+            for name, local in imported.names:
+                if local != "*":
+                    found.setdefault(local, []).append((imported, name))
+        return found
+
+    @cached_property
+    def stars(self) -> list[Import]:
+        """Imports that bind names they do not list."""
+        return [i for i in self.imports if not i.names or ("*", "*") in i.names]
+
+    def named(self, name: str) -> list[Definition]:
+        """All symbols of this name, at any depth."""
+        return self._by_name.get(name, [])
+
+    def children(self, parent: int, name: str) -> list[Definition]:
+        """Symbols of this name directly below another (-1: the module)."""
+        return [symbol for symbol in self.named(name) if symbol.parent == parent]
+
+    def symbol(self, ordinal: int) -> Definition | None:
+        """The symbol with this ordinal; None at module level."""
+        return self.symbols[ordinal] if 0 <= ordinal < len(self.symbols) else None
+
+
+def enclosing(source: Source, line: int) -> Definition | None:
+    """The innermost definition whose lines hold a line."""
+    around = [s for s in source.symbols if s.start_line <= line <= s.end_line]
+    return max(around, key=lambda s: (s.start_line, -s.end_line, s.ordinal), default=None)
+
+
+def place_of(definition: Definition) -> tuple[bytes, int, int]:
+    """Sorts definitions by path, as bytes, then line and column."""
+    return os.fsencode(definition.path), definition.line, definition.column

@@ -1,0 +1,120 @@
+"""What somebody asks for: a name, a qualified name, a place, a node of an earlier graph → definitions."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import NamedTuple
+
+from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.path_kind import is_test
+from gitindex.base.worktree import safe_text
+from gitindex.languages.facts import Occurrence
+from gitindex.languages.syntax.kinds import FUNCTIONS, TYPES
+from gitindex.query.names.known import known_at
+from gitindex.query.names.meanings import Meaning
+from gitindex.query.names.places import Binder
+from gitindex.query.names.source import Definition, Source, enclosing
+
+MAX_NAME = 1_000
+_PLACE = re.compile(r"(?P<file>.+?):(?P<line>[0-9]{1,9})(?::(?P<column>[0-9]{1,9}))?", re.DOTALL)
+NAME = re.compile(r"[\w$]+")
+"""What is an identifier nearly everywhere: only of such a name can the text say that it is not there."""
+_SEPARATORS = re.compile(r"::|[.#/\\]")
+_MAIN = frozenset({"__init__", "index", "mod", "lib", "src"})
+
+
+class Target(NamedTuple):
+    """What was asked for, and the definitions it may mean, the likeliest first."""
+
+    name: str
+    definitions: tuple[Definition, ...]
+    local: tuple[Occurrence, ...] = ()  # a variable of one function: all its places
+    path: str = ""  # of that function
+
+
+def find_target(binder: Binder, asked: str) -> Target:
+    """The target that a text names: NAME, A.NAME, PATH#NAME or FILE:LINE[:COL]."""
+    place = _PLACE.fullmatch(asked)
+    if place is not None:
+        source = binder.project.source(place["file"])
+        if source is None:
+            raise GitIndexError(
+                f"not in the tree, or without names: {safe_text(place['file'])}", code=Exit.NO
+            )
+        column = int(place["column"]) - 1 if place["column"] else None
+        return _at(binder, source, int(place["line"]) - 1, column)
+    if not asked.strip() or len(asked) > MAX_NAME:
+        raise GitIndexError("give a name, or FILE:LINE:COL", code=Exit.USAGE)
+    path, mark, qualified = asked.strip().removesuffix("()").rpartition("#")
+    parts = [part for part in _SEPARATORS.split(qualified) if part]
+    if not parts:
+        raise GitIndexError(f"not a name: {safe_text(asked)}", code=Exit.USAGE)
+    number = 1
+    if mark and "~" in parts[-1]:
+        parts[-1], _, told = parts[-1].partition("~")
+        number = int(told) if told.isdigit() else 1
+    found = [d for d in binder.project.definitions(parts[-1]) if _fits(d, parts)]
+    if mark and path:
+        found = [d for d in found if d.path == path][number - 1 : number]
+    if not found and not NAME.fullmatch(parts[-1]):
+        raise GitIndexError(
+            f"not a name: {safe_text(asked)}", "give NAME, CLASS.NAME, FILE#NAME or FILE:LINE:COL",
+            Exit.USAGE,
+        )  # fmt: skip
+    return Target(parts[-1], tuple(sorted(found, key=rank)))
+
+
+def rank(definition: Definition) -> tuple[bool, bool, int, int, bytes, int]:
+    """The likeliest meaning of a bare name first."""
+    kind = 0 if definition.kind in TYPES | FUNCTIONS else 1
+    depth = definition.qualified.count(".")
+    path = os.fsencode(definition.path)
+    return is_test(definition.path), not definition.exported, kind, depth, path, definition.line
+
+
+def _fits(definition: Definition, parts: list[str]) -> bool:
+    """Do the asked parts end what the definition is called in full, its module included?"""
+    if len(parts) == 1:
+        return True
+    stem = definition.path.rpartition(".")[0] or definition.path
+    folders = [part for part in stem.split("/") if part not in _MAIN]
+    full = [*folders, *_SEPARATORS.split(definition.qualified)]
+    return full[-len(parts) :] == parts
+
+
+def _at(binder: Binder, source: Source, line: int, column: int | None) -> Target:
+    """The symbol at a place; without a column, what is defined on the line, or holds it."""
+    places = [p for p in binder.project.places_in(source.path) if p.line == line]
+    if column is None:
+        defined = [s for s in source.symbols if s.line == line]
+        around = defined[:1] or [d for d in [enclosing(source, line)] if d]
+        if not around:
+            raise _nothing(source.path, line)
+        return Target(around[0].name, tuple(around))
+    here = [p for p in places if p.column <= column < p.column + len(p.name.encode())]
+    if not here:
+        raise _nothing(source.path, line)
+    return _meant(binder, source, here[0])
+
+
+def _meant(binder: Binder, source: Source, place: Occurrence) -> Target:
+    known = known_at(binder.project, source.path, place.line, place.column)
+    if known:
+        return Target(known[0].name, tuple(sorted(known, key=rank)))
+    meaning = binder.meaning(source, place)
+    if meaning.bound is not None:
+        places = binder.project.places(place.name, [source.path]).get(source.path, [])
+        same = [p for p in places if _is_same(binder.meaning(source, p), meaning)]
+        return Target(place.name, (), tuple(same), source.path)
+    found = meaning.definitions or tuple(binder.candidates(source, meaning, place.name))
+    return Target(place.name, tuple(sorted(found, key=rank)))
+
+
+def _is_same(one: Meaning, other: Meaning) -> bool:
+    """Are two local names one variable?"""
+    return one.bound is not None and (one.within, one.at) == (other.within, other.at)
+
+
+def _nothing(path: str, line: int) -> GitIndexError:
+    return GitIndexError(f"no name at {safe_text(path)}:{line + 1}", code=Exit.NO)

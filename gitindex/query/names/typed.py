@@ -1,0 +1,76 @@
+"""Variables with a declared type in languages that write one: Go, Java, C#, Kotlin, Rust and their like."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gitindex.query.names.locals import MAX_TEXT, Locals
+from gitindex.query.names.signatures import Bound, returned
+
+_BEFORE = frozenset({"java", "csharp", "cpp", "dart", "php"})
+"""`Type name`."""
+_AFTER = frozenset({"kotlin", "scala", "swift", "rust"})
+"""`name: Type`."""
+
+# Every repetition has a bound: a file may be made to be slow.
+_TYPE_NAME = re.compile(
+    r"(?<![\w.])([A-Z]\w{0,100})(?:<[^<>\n]{0,100}>)?[&*]{0,2}\s{1,5}[&*$]{0,2}(\w{1,100})\s{0,5}[=;,):]"
+)
+_NAME_TYPE = re.compile(
+    r"\b(\w{1,100})\s{0,5}:\s{0,5}&?(?:mut\s{1,5})?((?:\w{1,60}(?:\.|::)){0,4}[A-Z]\w{0,100})"
+)
+_MADE = re.compile(
+    r"\b(\w{1,100})\s{0,5}=\s{0,5}(?:new\s{1,5})?((?:\w{1,60}(?:\.|::)){0,3}[A-Z]\w{0,100})\s{0,5}[({]"
+)
+_GO_NAME_TYPE = re.compile(r"\b(\w{1,100})\s{1,5}\*?((?:\w{1,60}\.)?[A-Z]\w{0,100})\b")
+_GO_MADE = re.compile(r"\b(\w{1,100})\s{0,5}:?=\s{0,5}&?((?:\w{1,60}\.)?[A-Z]\w{0,100})\{")
+_GO_CALLED = re.compile(
+    r"\b(\w{1,100})(?:,\s{0,5}\w{1,100})?\s{0,5}:=\s{0,5}([\w.]{1,200}\([^\n]{0,200}\))\s{0,5}(?:;|\n|$)"
+)
+_GO_RESULT = re.compile(r"\)\s{0,5}\(?\*?((?:\w{1,60}\.)?[A-Z]\w{0,100})")
+_RESULT = re.compile(r"([A-Z]\w{0,100})(?:<[^<>]{0,100}>)?[&*]?\s{1,5}(\w{1,100})\s{0,5}\(")
+
+
+def typed_names(text: str, language: str) -> Locals:
+    """The variables of a function whose type its text declares; the first declaration counts."""
+    names: Locals = {}
+    for name, bound in _read(text[:MAX_TEXT], language):
+        names.setdefault(name, bound)
+    return names
+
+
+def result_of(signature: str, name: str, language: str) -> str:
+    """The annotation of what a function gives back; empty without one."""
+    if language == "go":
+        found = list(_GO_RESULT.finditer(signature))
+        return found[-1].group(1) if found else ""
+    if language in _BEFORE:
+        match = next((m for m in _RESULT.finditer(signature) if m.group(2) == name), None)
+        return match.group(1) if match else ""
+    return returned(signature)
+
+
+def field_type(signature: str, name: str, language: str) -> str:
+    """The type of a field by its declaration."""
+    if language not in _BEFORE and language != "go":
+        return ""
+    pattern = _GO_NAME_TYPE if language == "go" else _TYPE_NAME
+    for match in pattern.finditer(f"{signature};"):
+        kind, called = (match.group(2), match.group(1)) if language == "go" else match.groups()
+        if called == name:
+            return kind
+    return ""
+
+
+def _read(text: str, language: str) -> Iterator[tuple[str, Bound]]:
+    if language == "go":
+        for pattern in (_GO_MADE, _GO_NAME_TYPE):
+            yield from ((name, Bound(kind)) for name, kind in pattern.findall(text))
+        yield from ((name, Bound(value=value)) for name, value in _GO_CALLED.findall(text))
+    elif language in _BEFORE:
+        yield from ((name, Bound(kind)) for kind, name in _TYPE_NAME.findall(text))
+        yield from ((name, Bound(kind)) for name, kind in _MADE.findall(text))
+    elif language in _AFTER:
+        for name, kind in (*_NAME_TYPE.findall(text), *_MADE.findall(text)):
+            yield name, Bound(kind.replace("::", "."))

@@ -1,0 +1,55 @@
+"""Values of expressions: a module, a class, an instance of it, a function, or nothing we know."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+from gitindex.query.names.meanings import Module
+from gitindex.query.names.source import Definition, Source
+
+MAX_DEPTH = 12
+"""Steps from one expression to the next."""
+
+
+class Kind(StrEnum):
+    """What a value is."""
+
+    MODULE = "module"
+    TYPE = "type"  # the class itself
+    OBJECT = "object"  # an instance of it
+    FUNCTION = "function"
+    SUPER = "super"  # an instance, seen as one of its bases
+    OUTSIDE = "outside"
+    UNKNOWN = "unknown"
+
+
+class Value(NamedTuple):
+    """What an expression gives."""
+
+    kind: Kind
+    definition: Definition | None = None
+    module: Module | None = None
+
+
+NOT_OURS = Value(Kind.OUTSIDE)
+NOT_KNOWN = Value(Kind.UNKNOWN)
+
+
+class Place(NamedTuple):
+    """Where an expression stands."""
+
+    source: Source
+    scope: int
+    at: int  # in the text
+    depth: int = 0
+    of_type: bool = False  # a type is expected there, not a value
+
+    def deeper(self) -> Place:
+        """The same place, a step further."""
+        return self._replace(depth=self.depth + 1)
+
+
+def instance_of(definition: Definition | None) -> Value:
+    """An instance of a class, if there is one."""
+    return Value(Kind.OBJECT, definition) if definition else NOT_KNOWN

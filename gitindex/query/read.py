@@ -1,0 +1,97 @@
+"""`gitindex read`: lines of one file of the tree, from disk or from any commit, outlined on request."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any, NamedTuple
+
+from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.vocabulary import SkipReason
+from gitindex.base.worktree import normalize_rel_path, path_fields, safe_text
+from gitindex.extract.policy import MAX_TEXT_BYTES, is_secret, skip_content
+from gitindex.extract.terms import decode_text
+from gitindex.query.symbols import outline
+from gitindex.view.tree import Lens
+
+MAX_LINES = 2_000
+MAX_CHARS = 200_000
+
+_SPAN = re.compile(r"(?P<file>.+?):(?P<first>[0-9]{1,9})(?:-(?P<last>[0-9]{1,9})?)?", re.DOTALL)
+
+
+class Span(NamedTuple):
+    """`FILE[:A[-B]]`, as asked: lines from 1, both ends included; None to the end."""
+
+    file: str
+    first: int = 1
+    last: int | None = None
+
+
+def parse_span(text: str) -> Span:
+    """The lines that `FILE[:A[-B]]` names."""
+    found = _SPAN.fullmatch(text)
+    if found is None:
+        return Span(text)
+    first = int(found["first"])
+    last = int(found["last"]) if found["last"] else None
+    if "-" not in text[found.end("first") :]:
+        last = first
+    if first < 1 or (last is not None and last < first):
+        raise GitIndexError(f"not FILE[:A[-B]]: {safe_text(text)}", code=Exit.USAGE)
+    return Span(found["file"], first, last)
+
+
+def read_lines(lens: Lens, span: Span, outlined: bool = False) -> dict[str, Any]:
+    """Some lines of one file. Refuses secrets, links and whatever is not text."""
+    clean = normalize_rel_path(span.file)
+    path = os.fsencode(clean)
+    source = _allowed(lens, path)
+    data = lens.read([path]).get(path)
+    if data is None:
+        raise GitIndexError(f"no content here: {safe_text(clean)}", code=Exit.NO)
+    if skip_content(data) is SkipReason.BINARY or len(data) > MAX_TEXT_BYTES:
+        raise GitIndexError(f"not a text of usable size: {safe_text(clean)}", code=Exit.NO)
+    lines = decode_text(data).splitlines()
+    if span.first > max(1, len(lines)):
+        raise GitIndexError(f"no line {span.first}: the file has {len(lines)}", code=Exit.USAGE)
+    wanted = lines[span.first - 1 : span.last]
+    shown = _cut(wanted)
+    fields: dict[str, Any] = {
+        **path_fields(path),
+        "startLine": span.first,
+        "endLine": span.first + len(shown) - 1,
+        "totalLines": len(lines),
+        "content": "\n".join(shown),
+        "source": source,
+        "truncated": len(shown) < len(wanted),
+    }
+    if fields["truncated"]:
+        fields["continueAt"] = f"{safe_text(clean)}:{span.first + len(shown)}-"
+    if outlined:
+        fields["symbols"] = outline(lens, clean)["symbols"]
+    return lens.envelope(**fields)
+
+
+def _allowed(lens: Lens, path: bytes) -> str:
+    """Where a path's content comes from; a path that is not of the tree has none to show."""
+    rows = lens.rows("SELECT f.skip, f.source FROM {live} f WHERE f.path=?", path)
+    if not rows:
+        raise GitIndexError(
+            f"not in the tree: {safe_text(path)}", "is it tracked? see `git ls-files`", Exit.NO
+        )
+    skip, source = rows[0]
+    if is_secret(path) or skip in (SkipReason.SECRET, SkipReason.SYMLINK, SkipReason.SUBMODULE):
+        raise GitIndexError(f"not readable: {safe_text(path)} ({skip})", code=Exit.NO)
+    return str(source)
+
+
+def _cut(lines: list[str]) -> list[str]:
+    shown: list[str] = []
+    room = MAX_CHARS
+    for line in lines[:MAX_LINES]:
+        room -= len(line) + 1
+        if room < 0 and shown:
+            break
+        shown.append(line[:MAX_CHARS])
+    return shown

@@ -1,0 +1,149 @@
+"""`refs`: where a symbol is used, how sure that is, and whether anything may have been missed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from gitindex.base.vocabulary import Layer, Role, Tier
+from gitindex.base.worktree import normalize_rel_path, path_fields
+from gitindex.languages.facts import Use
+from gitindex.query.absence import certify
+from gitindex.query.names.finder import Finder
+from gitindex.query.names.known import coverage, kin
+from gitindex.query.names.memory import Memory
+from gitindex.query.names.project import Project
+from gitindex.query.names.sites import Site
+from gitindex.query.names.source import Definition
+from gitindex.query.names.targets import Target, find_target
+from gitindex.semantic.coverage import layer_fields
+from gitindex.view.tree import Lens
+
+MAX_LIMIT = 1_000
+
+USES = {
+    Use.DEFINITION: "definition", Use.IMPORT: "import", Use.REFERENCE: "reference",
+    Use.CALL: "call", Use.ATTRIBUTE: "attribute", Use.TYPE: "type", Use.INHERIT: "inherit",
+    Use.DECORATOR: "decorator",
+}  # fmt: skip
+
+
+class Wanted(NamedTuple):
+    """Which references are asked for; an empty field asks for all."""
+
+    asked: str  # NAME, A.NAME, PATH#NAME or FILE:LINE:COL
+    role: str = ""
+    path: str = ""
+    limit: int = 100
+
+
+def find_references(lens: Lens, wanted: Wanted, memory: Memory | None = None) -> dict[str, Any]:
+    """References to what was asked for, the surest first, as an envelope."""
+    finder = Finder(lens, memory)
+    target = find_target(finder.binder, wanted.asked)
+    sites = list(_sites(finder, target))
+    found = [site for site in sites if _is_wanted(site, wanted)]
+    limit = max(1, min(wanted.limit, MAX_LIMIT))
+    shown = found[:limit]
+    finder.project.read(
+        {site.path for site in shown} | {d.path for d in target.definitions[:limit]}
+    )
+    fields: dict[str, Any] = {
+        "name": target.name,
+        "definitions": [definition_fields(finder.project, d) for d in target.definitions[:limit]],
+        "references": [site_fields(finder.project, site) for site in shown],
+        "truncated": len(found) > limit,
+        "totalReferences": len(found),
+    }
+    for name, related in kin(finder.project, target.definitions).items():
+        if related:
+            fields[name] = [definition_fields(finder.project, d) for d in related[:limit]]
+    used = {d.path for d in target.definitions} | {site.path for site in sites}
+    fields |= layer_fields(coverage(finder.project), map(os.fsencode, used))
+    if target.local:  # a variable of one function: nothing outside of it can name it
+        return lens.envelope(**fields, complete=True, unexplained=[])
+    return lens.envelope(**fields, **certify(finder.project, target.name, sites).fields())
+
+
+def site_fields(project: Project, site: Site) -> dict[str, Any]:
+    """One reference as answers have it."""
+    fields: dict[str, Any] = {
+        **path_fields(os.fsencode(site.path)),
+        **span_fields(project, site.path, site.line, site.column, site.end_column),
+        "role": str(_role(site.use)),
+        "use": USES[site.use],
+        "tier": str(site.tier),
+    }
+    if site.enclosing is not None:
+        fields["enclosing"] = site.enclosing.qualified
+    return fields | {"layer": str(site.layer), "source": project.where(site.path)}
+
+
+def definition_fields(project: Project, definition: Definition) -> dict[str, Any]:
+    """One definition as answers have it."""
+    end = definition.column + len(definition.name.encode())
+    return {
+        "name": definition.name,
+        "qualifiedName": definition.qualified,
+        "kind": definition.kind,
+        **path_fields(os.fsencode(definition.path)),
+        **span_fields(project, definition.path, definition.line, definition.column, end),
+        "endLine": definition.end_line + 1,
+        "signature": definition.signature,
+        "exported": definition.exported,
+        "layer": str(Layer.SYNTACTIC),
+        "source": project.where(definition.path),
+    }
+
+
+def span_fields(project: Project, path: str, line: int, column: int, end: int) -> dict[str, int]:
+    """A place, 1-based: columns in bytes, and in UTF-16 units as editors count."""
+    start = project.offset(path, line, 0)
+    text = project.text(path)[start : start + end]
+    before = text[:column]
+    return {
+        "line": line + 1,
+        "column": column + 1,
+        "endColumn": end + 1,
+        "columnUtf16": _utf16(before) + 1,
+        "endColumnUtf16": _utf16(text) + 1,
+    }
+
+
+def _sites(finder: Finder, target: Target) -> Iterable[Site]:
+    if target.local:
+        source = finder.project.source(target.path)
+        assert source is not None
+        for place in target.local:
+            end = place.column + len(place.name.encode())
+            around = source.symbol(place.enclosing)
+            yield Site(
+                target.path, place.line, place.column, end, place.use, Tier.EXACT,
+                Layer.SYNTACTIC, around, (),
+            )  # fmt: skip
+    elif target.definitions:
+        yield from finder.sites(target.definitions)
+    else:
+        yield from finder.mentions(target.name)
+
+
+def _is_wanted(site: Site, wanted: Wanted) -> bool:
+    if wanted.role and _role(site.use) != wanted.role:
+        return False
+    if not wanted.path:
+        return True
+    below = normalize_rel_path(wanted.path)
+    return site.path == below or site.path.startswith(f"{below}/")
+
+
+def _role(use: int) -> Role:
+    if use == Use.DEFINITION:
+        return Role.DEFINITION
+    return Role.IMPORT if use == Use.IMPORT else Role.REFERENCE
+
+
+def _utf16(text: bytes) -> int:
+    if text.isascii():
+        return len(text)
+    return len(text.decode("utf-8", "replace").encode("utf-16-le")) // 2

@@ -1,0 +1,267 @@
+"""Files that may answer a query: by their text, by what they define, by their path, by an edit."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from gitindex.base.path_kind import place_of
+from gitindex.extract.terms import MAX_REPEATS, decode_text, terms_of, words_of
+from gitindex.languages.facts import FactsKey
+from gitindex.languages.table import extractor_id
+from gitindex.query.search.query_text import Query, is_below, path_matches
+from gitindex.query.search.ranking import Rarity, asked_terms, bm25
+from gitindex.query.search.snippets import count_terms, defines, holds_phrases
+from gitindex.store.lexical import NAME_BOOST, USUAL_LENGTH, Asked, LexicalMemory
+from gitindex.view.tree import Lens
+
+CHUNK = 400
+MAX_LAID = 2_000
+"""Texts that no index holds and one answer looks through."""
+MAX_DEFINING = 20
+MAX_NAMED = 24
+MAX_PATH_WORDS = 3
+MAX_HITS = 20_000
+MAX_UNASKED = 1_000
+"""Files to choose from where there are only filters."""
+
+_COLUMNS = "l.path, l.oid, l.blob_id, b.language, l.source, b.extractor"
+# CROSS JOIN keeps the order: without it SQLite may well read every file of the tree.
+_BY_BLOB = " FROM {blobs} b CROSS JOIN {live} l ON l.blob_id=b.id"
+_BY_PATH = " FROM {live} l CROSS JOIN {blobs} b ON b.id=l.blob_id"
+
+
+NO_BLOB = 0
+"""The blob of a candidate whose facts are not read yet."""
+
+
+class Candidate(NamedTuple):
+    """A path of the tree that may answer the query."""
+
+    path: bytes
+    key: FactsKey
+    blob_id: int
+    language: str
+    source: str
+    text: float = 0.0  # BM25
+    held: frozenset[str] = frozenset()
+
+    @property
+    def name(self) -> str:
+        return self.path.decode("utf-8", "replace")
+
+
+class Collector:
+    """Collects candidates for one query from one lens."""
+
+    def __init__(self, lens: Lens, query: Query, memory: LexicalMemory) -> None:
+        self.left_out = 0
+        """Edited files that were not looked through: over the budget."""
+        self._lens = lens
+        self._query = query
+        self._reader = memory.reader(lens.worktree.lexical)
+        self._must = _wholes((*query.filters.must, *query.phrases))
+        self._exclude = _wholes(query.filters.exclude)
+        self._terms = [term for term, _ in asked_terms(query)]
+        self._asked = Asked(asked_terms(query), self._must, self._exclude)
+        frequencies = self._reader.frequencies(self._terms)
+        self.rarity = Rarity(query, frequencies, self._reader.documents)
+
+    def collect(self, wanted: int) -> list[Candidate]:
+        """Candidates with what the lexical index says of their text."""
+        if not self._terms and not self._must:
+            return list(self._unasked())
+        found, scores = self._lexical(wanted)
+        seen = {c.path for c in found}
+        others = {c.path: c for c in (*self._defining(), *self._by_path()) if c.path not in seen}
+        keys = {c.key for c in others.values()} - scores.keys()
+        if keys:
+            hits = self._reader.search(Asked(self._asked.terms), len(keys), keys)
+            scores |= {hit.key: hit.score for hit in hits}
+        judged = self._with_text([*found, *others.values()], scores)
+        laid = {c.path: c for c in self._laid()}
+        return [*(c for c in judged if c.path not in laid), *laid.values()]
+
+    def _lexical(self, wanted: int) -> tuple[list[Candidate], dict[FactsKey, float]]:
+        """Blobs of other branches and older commits match too: ask for more until enough are here."""
+        limit = wanted
+        while True:
+            hits = self._reader.search(self._asked, limit)
+            live = self._live(hit.key for hit in hits)
+            if len(live) >= wanted or len(hits) < limit or limit >= MAX_HITS:
+                return live[: 2 * wanted], {hit.key: hit.score for hit in hits}
+            limit *= 4
+
+    def _with_text(self, found: list[Candidate], scores: dict[FactsKey, float]) -> list[Candidate]:
+        keys = list(dict.fromkeys(c.key for c in found))
+        held = self._reader.holding(keys, [*self._terms, *self._must, *self._exclude])
+        return [
+            c._replace(text=scores.get(c.key, 0.0), held=frozenset(held[c.key]))
+            for c in found
+            if self._allowed(held[c.key])
+        ]
+
+    def _allowed(self, held: set[str]) -> bool:
+        return held.issuperset(self._must) and held.isdisjoint(self._exclude)
+
+    def _live(self, keys: Iterable[FactsKey]) -> list[Candidate]:
+        wanted = {key: place for place, key in enumerate(keys)}
+        oids = [bytes.fromhex(key.oid) for key in wanted]
+        rows = [
+            row
+            for at in range(0, len(oids), CHUNK)
+            for row in self._lens.rows(
+                f"SELECT {_COLUMNS}{_BY_BLOB} WHERE b.oid IN ({_marks(oids[at : at + CHUNK])})",
+                *oids[at : at + CHUNK],
+            )
+        ]
+        found = [c for c in self._filtered(rows) if c.key in wanted]
+        return sorted(found, key=lambda c: (wanted[c.key], c.path))
+
+    def _defining(self) -> Iterator[Candidate]:
+        """Files that define what was asked for, however common it is."""
+        shares = self.rarity.shares
+        telling = [w for w in self._query.words if shares[w.text] * len(shares) >= 0.5]
+        names = list(dict.fromkeys(n for w in telling for n in (w.text, w.terms[0])))
+        rows = self._lens.rows(
+            f"SELECT DISTINCT {_COLUMNS} FROM {{names}} n CROSS JOIN {{symbols}} s"
+            " ON s.name_id=n.id CROSS JOIN {blobs} b ON b.id=s.blob_id"
+            " CROSS JOIN {live} l ON l.blob_id=b.id"
+            f" WHERE n.text IN ({_marks(names)}) LIMIT {MAX_DEFINING}",
+            *names,
+        )
+        yield from self._filtered(rows)
+
+    def _by_path(self) -> Iterator[Candidate]:
+        """Paths that contain the query: `foo.py`, `pkg/foo`; or all of its few words."""
+        needles = [self._query.plain]
+        if " " in self._query.plain:
+            needles = [word.terms[0] for word in self._query.words]
+        if not all(needles) or len(needles) > MAX_PATH_WORDS:
+            return
+        tests = " AND ".join("CAST(path AS TEXT) LIKE ? ESCAPE '!'" for _ in needles)
+        listed = self._lens.rows(f"SELECT path FROM paths WHERE {tests}", *map(_like, needles))
+        found = {path for (path,) in listed}
+        lowered = [needle.encode() for needle in needles]
+        found |= {p for p in self._lens.changed() if all(n in p.lower() for n in lowered)}
+        shortest = sorted(found, key=lambda path: (len(path), path))[:MAX_NAMED]
+        yield from self._filtered(self._at_paths(_COLUMNS, shortest))
+
+    def _at_paths(self, columns: str, paths: list[bytes]) -> Iterator[Any]:
+        for at in range(0, len(paths), CHUNK):
+            part = paths[at : at + CHUNK]
+            sql = f"SELECT {columns}{_BY_PATH} WHERE l.path IN ({_marks(part)})"
+            yield from self._lens.rows(sql, *part)
+
+    def _unasked(self) -> Iterator[Candidate]:
+        """There are only filters: every file that they let through, in the order of paths."""
+        if not self._query.is_empty:
+            rows = self._lens.rows(f"SELECT {_COLUMNS}{_BY_PATH}")
+            allowed = sorted(self._filtered(rows))[:MAX_UNASKED]
+            yield from self._with_text(allowed, {})
+
+    def _laid(self) -> Iterator[Candidate]:
+        """Edited files that the lexical index has never seen, scored as it would."""
+        everything = self._filtered(self._unseen())
+        unseen = everything[:MAX_LAID]
+        self.left_out = len(everything) - len(unseen)
+        if not unseen:
+            return
+        texts = self._lens.read(c.path for c in unseen)
+        known = [term for term in self._terms if self.rarity.frequencies[term]]
+        average = self._reader.average_length(known[0]) if known else USUAL_LENGTH
+        for candidate in unseen:
+            text = decode_text(texts.get(candidate.path, b""))
+            counts = count_terms(text, [*self._terms, *self._must, *self._exclude])
+            if counts and self._allowed(set(counts)) and holds_phrases(text, self._query.phrases):
+                score = self._score(text, counts, average)
+                yield candidate._replace(text=score, held=frozenset(counts))
+
+    def _unseen(self) -> Iterator[tuple[bytes, bytes, int, str, str, str]]:
+        """Laid files that are in no index; those without facts yet have no blob."""
+        lens = self._lens
+        laid = {p: f for p, f in lens.changed().items() if f is not None and f.skip is None}
+        if laid and self._query.filters.kinds:
+            lens.mentioning([*self._terms, *self._must])  # what they define is asked for
+        stored = {row[0]: row for row in self._at_paths(f"{_COLUMNS}, b.lexical", list(laid))}
+        for path, file in laid.items():
+            row = stored.get(path)
+            if row is None:
+                oid, extractor = bytes.fromhex(file.oid), extractor_id(file.language)
+                yield path, oid, NO_BLOB, file.language, lens.overlay.source, extractor
+            elif not row[-1]:
+                yield row[:-1]
+
+    def _score(self, text: str, counts: dict[str, int], average: float) -> float:
+        """BM25 as the index would have it, with its frequencies.
+
+        The length is an estimate, and what the text defines is told by the word before it.
+        """
+        length = min(len(text) / 6, 13 * len(text) ** 0.5)
+        named = {word.text.lower() for word in self._query.words if defines(text, word.text)}
+        found = 0.0
+        for term, boost in self._asked.terms:
+            if counts.get(term):
+                idf = self.rarity.idf(term)
+                found += boost * bm25(min(counts[term], MAX_REPEATS), idf, length / average)
+                found += boost * NAME_BOOST * bm25(1, idf, 1.0) if term in named else 0.0
+        return found
+
+    def _filtered(self, rows: Iterable[tuple[bytes, bytes, int, str, str, str]]) -> list[Candidate]:
+        filters = self._query.filters
+        found = []
+        for path, oid, blob_id, language, source, extractor in rows:
+            name = path.decode("utf-8", "replace")
+            if (
+                (not filters.languages or language in filters.languages)
+                and (not filters.below or is_below(filters.below, os.fsdecode(path)))
+                and (not filters.paths or path_matches(filters.paths, name))
+                and not (filters.not_paths and path_matches(filters.not_paths, name))
+                and (not filters.places or place_of(name) in filters.places)
+            ):
+                key = FactsKey(oid.hex(), extractor)
+                found.append(Candidate(path, key, blob_id, language, source))
+        return self._of_kind(found) if filters.kinds else found
+
+    def _of_kind(self, found: list[Candidate]) -> list[Candidate]:
+        ids, kinds = [c.blob_id for c in found], self._query.filters.kinds
+        held = {
+            blob_id
+            for at in range(0, len(ids), CHUNK)
+            for (blob_id,) in self._lens.rows(
+                f"SELECT DISTINCT blob_id FROM {{symbols}} WHERE kind IN ({_marks(kinds)})"
+                f" AND blob_id IN ({_marks(ids[at : at + CHUNK])})",
+                *kinds,
+                *ids[at : at + CHUNK],
+            )
+        }
+        return [c for c in found if c.blob_id in held]
+
+
+def with_facts(lens: Lens, found: list[Candidate]) -> list[Candidate]:
+    """The same candidates; those that were edited have their facts read now."""
+    paths = [c.path for c in found if c.blob_id == NO_BLOB]
+    if not paths:
+        return found
+    lens.load(paths)
+    rows = lens.rows(
+        f"SELECT l.path, l.blob_id FROM {{live}} l WHERE l.path IN ({_marks(paths)})", *paths
+    )
+    ids = {path: blob_id for path, blob_id in rows if blob_id is not None}
+    return [c._replace(blob_id=ids.get(c.path, c.blob_id)) for c in found]
+
+
+def _wholes(texts: Iterable[str]) -> list[str]:
+    """The words of some texts as the lexical index holds them."""
+    return list(dict.fromkeys(terms_of(word)[0] for text in texts for word in words_of(text)))
+
+
+def _like(needle: str) -> str:
+    """A pattern for any text around the needle."""
+    return "%" + re.sub("([!%_])", r"!\1", needle) + "%"
+
+
+def _marks(values: Iterable[object]) -> str:
+    return ",".join("?" for _ in values)

@@ -1,0 +1,159 @@
+"""Search without an index: every file on disk is read and ranked by its words and its path."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from gitindex.base.path_kind import place_of
+from gitindex.base.worktree import Worktree, path_fields
+from gitindex.extract.policy import BINARY_PROBE
+from gitindex.extract.terms import decode_text, terms_of, words_of
+from gitindex.languages.table import language_of
+from gitindex.query.search.query_text import Filters, Query, parse_query, path_matches
+from gitindex.query.search.ranking import (
+    Features,
+    Rarity,
+    asked_terms,
+    bm25,
+    coverage,
+    path_match,
+    share_of,
+    total,
+)
+from gitindex.query.search.snippets import (
+    count_terms,
+    holds_phrases,
+    look,
+    phrase_line,
+    snippet,
+    sought_in,
+)
+from gitindex.view.live_scan import fallback_envelope, live_files, live_paths
+from gitindex.view.overlay import WORKTREE
+
+MAX_SECONDS = 20.0
+"""So long a scan may take; what it has not seen by then is said."""
+MAX_LIMIT = 200
+
+
+class _Seen(NamedTuple):
+    """What is kept of a file that was read."""
+
+    path: bytes
+    counts: Counter[str]
+    length: int
+
+    @property
+    def name(self) -> str:
+        return self.path.decode("utf-8", "replace")
+
+
+def search_live(
+    worktree: Worktree, text: str, limit: int, why: str, filters: Filters = Filters()  # noqa: B008
+) -> dict[str, Any]:  # fmt: skip
+    """The best `limit` places for a query, as an envelope that says that no index had a part in it."""
+    query = parse_query(text, filters)
+    wanted = max(1, min(limit, MAX_LIMIT))
+    scan = _Scan(worktree, query)
+    ranked = scan.ranked()
+    results = [scan.result(seen, score) for score, seen in ranked[:wanted]]
+    answer = fallback_envelope(
+        worktree, why, query=query.text, results=results, truncated=len(ranked) > wanted
+    )
+    answer["warnings"] += scan.warnings
+    return answer
+
+
+class _Scan:
+    """One look at all files."""
+
+    def __init__(self, worktree: Worktree, query: Query) -> None:
+        self._worktree = worktree
+        self._query = query
+        self._terms = asked_terms(query)
+        filters = query.filters
+        self._must = {terms_of(w)[0] for t in filters.must for w in words_of(t)}
+        self._exclude = {terms_of(w)[0] for t in filters.exclude for w in words_of(t)}
+        self.warnings: list[str] = []
+        if filters.kinds:
+            self.warnings.append(
+                "without an index nothing is known of kinds: `kind:` finds nothing"
+            )
+        seen = [] if filters.kinds or query.is_empty else list(self._read())
+        frequencies = Counter(term for one in seen for term in one.counts)
+        self._rarity = Rarity(query, frequencies, len(seen))
+        self._average = sum(one.length for one in seen) / max(len(seen), 1) or 1.0
+        self._found = [one for one in seen if self._allows(one)]
+
+    def ranked(self) -> list[tuple[float, _Seen]]:
+        """Files with a score, best first."""
+        texts = {one.path: self._text_score(one) for one in self._found}
+        most = max(texts.values(), default=0.0) or 1.0
+        scored = []
+        for one in self._found:
+            features = Features(
+                text=texts[one.path] / most,
+                cover=coverage(self._query, self._rarity, set(one.counts)),
+                path=path_match(self._query, self._rarity, one.name),
+            )
+            score = total(features) * share_of(self._query, one.name)
+            if score > 0 or self._must or not self._terms:
+                scored.append((score, one))
+        return sorted(scored, key=lambda row: (-row[0], row[1].path))
+
+    def result(self, seen: _Seen, score: float) -> dict[str, Any]:
+        """One place: the best line of a file."""
+        data = dict(live_files(self._worktree, [seen.path])).get(seen.path, b"")
+        text = decode_text(data)
+        words = sought_in(self._query, self._rarity.shares, set(seen.counts))
+        line = look(text, words).line
+        if self._query.phrases:
+            line = phrase_line(text, self._query.phrases[0]) or 0
+        return path_fields(seen.path) | {
+            "startLine": line + 1,
+            "endLine": line + 1,
+            "line": line + 1,
+            "score": round(score, 4),
+            "snippet": snippet(text, line),
+            "matched": [term for term in self._query.terms if term in seen.counts],
+            "source": WORKTREE,
+        }
+
+    def _read(self) -> Iterator[_Seen]:
+        """Files that the filters let through, with the terms that are in each."""
+        wanted = {term for term, _ in self._terms} | self._must | self._exclude
+        deadline = time.monotonic() + MAX_SECONDS
+        paths = live_paths(self._worktree, self._covers)
+        for number, (path, data) in enumerate(live_files(self._worktree, paths)):
+            languages = self._query.filters.languages
+            if languages and language_of(path, data[:BINARY_PROBE]) not in languages:
+                continue
+            text = decode_text(data)
+            phrases = self._query.phrases
+            if not phrases or holds_phrases(text, phrases):
+                yield _Seen(path, count_terms(text, wanted), len(text))
+            if time.monotonic() > deadline:
+                self.warnings.append(f"stopped after {number + 1} of {len(paths)} files")
+                return
+
+    def _covers(self, path: bytes) -> bool:
+        filters, name = self._query.filters, path.decode("utf-8", "replace")
+        return (
+            (not filters.paths or path_matches(filters.paths, name))
+            and not (filters.not_paths and path_matches(filters.not_paths, name))
+            and (not filters.places or place_of(name) in filters.places)
+        )
+
+    def _allows(self, seen: _Seen) -> bool:
+        return self._must <= seen.counts.keys() and self._exclude.isdisjoint(seen.counts)
+
+    def _text_score(self, seen: _Seen) -> float:
+        relative = seen.length / self._average
+        return sum(
+            boost * bm25(seen.counts[term], self._rarity.idf(term), relative)
+            for term, boost in self._terms
+            if term in seen.counts
+        )

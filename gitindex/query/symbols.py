@@ -1,0 +1,250 @@
+"""Definitions: by name, by file, of a file outside any repository. Writes nothing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from gitindex.base.atomic_file import read_small
+from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.vocabulary import Layer
+from gitindex.base.worktree import normalize_rel_path, path_fields, safe_text
+from gitindex.extract.frames import Request
+from gitindex.extract.policy import BINARY_PROBE, MAX_PARSE_BYTES
+from gitindex.extract.pool import Extractor, Task
+from gitindex.languages.facts import FactsKey, Symbol, decode_facts
+from gitindex.languages.syntax.kinds import TYPES
+from gitindex.languages.table import extractor_id, language_of
+from gitindex.semantic.coverage import layer_fields, read_coverage
+from gitindex.semantic.scip.symbols import qualified
+from gitindex.store import semantic
+from gitindex.view.tree import Lens
+
+MAX_LIMIT = 1_000
+
+_PARTS = frozenset({"module", "parameter", "type_parameter", "meta", "constructor"})
+"""What an indexer calls definitions, and nobody looks for."""
+
+
+class Wanted(NamedTuple):
+    """Which definitions are asked for; an empty field asks for all."""
+
+    name: str = ""
+    path: str = ""
+    kind: str = ""
+    limit: int = 50
+
+
+class Placed(NamedTuple):
+    """A definition and where it is; `parent` is the enclosing definition's qualified name."""
+
+    path: bytes
+    symbol: Symbol
+    parent: str
+    source: str = ""
+    layer: Layer = Layer.SYNTACTIC
+
+
+def list_symbols(lens: Lens, wanted: Wanted) -> dict[str, Any]:
+    """Definitions of the tree: exact names first, then those that differ in case."""
+    limit = min(wanted.limit, MAX_LIMIT)
+    if wanted.name:
+        lens.mentioning([_last(wanted.name)])
+    else:
+        lens.everything()
+    return _answer(lens, wanted, limit)
+
+
+def outline(lens: Lens, path: str) -> dict[str, Any]:
+    """All definitions of one file, in its order."""
+    clean = normalize_rel_path(path)
+    lens.everything()
+    rows = lens.rows("SELECT f.skip FROM {live} f WHERE f.path=?", os.fsencode(clean))
+    if not rows:
+        raise GitIndexError(
+            f"not in the index: {safe_text(clean)}", "is it tracked? see `git ls-files`", Exit.NO
+        )
+    if rows[0][0] is not None:
+        raise GitIndexError(
+            f"not indexed: {safe_text(clean)} ({rows[0][0]})",
+            "see `gitindex status --skipped`",
+            Exit.NO,
+        )
+    return _answer(lens, Wanted(path=clean), MAX_LIMIT)
+
+
+def file_symbols(path: str) -> dict[str, Any]:
+    """Definitions of any file on disk, extracted now in a child process."""
+    try:
+        data = read_small(path, MAX_PARSE_BYTES + 1)
+    except OSError as error:
+        raise GitIndexError(f"cannot read {safe_text(path)}: {error.strerror}") from error
+    if data is None:
+        raise GitIndexError(f"no such file: {safe_text(path)}", code=Exit.USAGE)
+    language = language_of(os.fsencode(path), data[:BINARY_PROBE])
+    task = Task(FactsKey("", extractor_id(language)), Request(language, data))
+    extractor = Extractor(workers=1)
+    try:
+        [(_, reply)] = extractor.extract([task])
+    finally:
+        extractor.close()
+    facts = decode_facts(reply.payload)
+    symbols = facts.symbols if facts else ()
+    placed = [Placed(os.fsencode(path), s, _parent(symbols, s)) for s in symbols]
+    return {"status": "ok", "symbols": list(_fields(placed, {os.fsencode(path): data}))}
+
+
+def _parent(symbols: tuple[Symbol, ...], symbol: Symbol) -> str:
+    return symbols[symbol.parent].qualified if symbol.parent >= 0 else ""
+
+
+def _last(name: str) -> str:
+    return name.replace("::", ".").rpartition(".")[2]
+
+
+def _find(lens: Lens, wanted: Wanted, limit: int) -> list[Placed]:
+    conditions, values = ["1"], list[str | bytes | int]()
+    last = _last(wanted.name)
+    if wanted.name:
+        conditions.append("s.name_id IN (SELECT id FROM {names} WHERE lower(text)=lower(?))")
+        values.append(last)
+        if last != wanted.name:
+            conditions.append("('.' || replace(s.qualified_name, '::', '.')) LIKE ?")
+            values.append(f"%.{wanted.name.replace('::', '.')}")
+    if wanted.path:
+        clean = os.fsencode(normalize_rel_path(wanted.path))
+        conditions.append("(f.path=? OR substr(f.path, 1, ?)=?)")
+        values += [clean, len(clean) + 1, clean + b"/"]
+    if wanted.kind:
+        conditions.append("s.kind=?")
+        values.append(wanted.kind)
+    rows = lens.rows(
+        'SELECT f.path, n.text, s.qualified_name, s.kind, s.line, s."column", s.start_line,'
+        " s.end_line, s.signature, s.doc, s.parent, s.exported,"
+        " coalesce((SELECT o.qualified_name FROM {symbols} o"
+        "   WHERE o.blob_id=s.blob_id AND o.ordinal=s.parent), ''), f.source"
+        " FROM {symbols} s JOIN {names} n ON n.id=s.name_id JOIN {live} f ON f.blob_id=s.blob_id"
+        f" WHERE {' AND '.join(conditions)} ORDER BY n.text<>?, s.exported=0, f.path, s.ordinal LIMIT ?",
+        *values, last, limit if wanted.name else -1,
+    )  # fmt: skip
+    found = [_placed(row) for row in rows]
+    return sorted(found, key=lambda placed: _rank(placed, last))[:limit]
+
+
+def _answer(lens: Lens, wanted: Wanted, limit: int) -> dict[str, Any]:
+    found = _find(lens, wanted, limit + 1)
+    coverage = read_coverage(lens)
+    if coverage.current:
+        found = list(_merged(found, _known(lens, wanted, found), wanted))
+        found.sort(key=lambda placed: _rank(placed, _last(wanted.name)))
+    contents = lens.read({placed.path for placed in found[:limit]})
+    return lens.envelope(
+        symbols=list(_fields(found[:limit], contents)),
+        truncated=len(found) > limit,
+        **layer_fields(coverage, {placed.path for placed in found}),
+    )
+
+
+def _known(
+    lens: Lens, wanted: Wanted, found: list[Placed]
+) -> dict[tuple[bytes, int, int], semantic.Definition]:
+    """What the semantic layer says, by place: of the name that is asked for, else of the same files."""
+    if wanted.name:
+        named = semantic.find_identities(lens.rows, _last(wanted.name))
+        told = semantic.definitions(lens.rows, named)
+    else:
+        told = semantic.file_definitions(lens.rows, {placed.path for placed in found})
+    shared = (one for one in told if not one.identity.startswith("local "))
+    return {(one.path, one.line, one.column): one for one in shared}
+
+
+def _merged(
+    found: list[Placed],
+    known: dict[tuple[bytes, int, int], semantic.Definition],
+    wanted: Wanted,
+) -> Iterator[Placed]:
+    """Each definition once: as the layer knows it, else as the grammar does; and what no grammar sees."""
+    for placed in found:
+        told = known.pop((placed.path, placed.symbol.line, placed.symbol.column), None)
+        yield placed if told is None else _typed(placed, told)
+    for told in known.values():
+        placed = _seen_only_there(told)
+        if told.kind not in _PARTS and _is_wanted(placed, wanted):
+            yield placed
+
+
+def _typed(placed: Placed, told: semantic.Definition) -> Placed:
+    """The layer knows the types of values; of a type itself the source says more."""
+    symbol = placed.symbol
+    if symbol.kind not in TYPES and symbol.name in told.signature:
+        symbol = symbol._replace(signature=told.signature)
+    return placed._replace(symbol=symbol._replace(doc=symbol.doc or told.doc), layer=Layer.SEMANTIC)
+
+
+def _seen_only_there(told: semantic.Definition) -> Placed:
+    full = qualified(told.identity)
+    symbol = Symbol(
+        told.name, full, told.kind, told.line, told.column, told.start_line, told.end_line,
+        told.signature, told.doc, -1, told.exported,
+    )  # fmt: skip
+    return Placed(told.path, symbol, full.rpartition(".")[0], told.source, Layer.SEMANTIC)
+
+
+def _is_wanted(placed: Placed, wanted: Wanted) -> bool:
+    """What the query asks of the rows of the syntactic layer."""
+    clean = os.fsencode(normalize_rel_path(wanted.path)) if wanted.path else b""
+    asked = wanted.name.replace("::", ".")
+    return (
+        (not clean or placed.path == clean or placed.path.startswith(clean + b"/"))
+        and (not wanted.kind or placed.symbol.kind == wanted.kind)
+        and f".{placed.symbol.qualified}".endswith(f".{asked}" if asked else "")
+    )
+
+
+def _rank(placed: Placed, asked: str) -> tuple[bool, bool, bytes, int, int]:
+    symbol = placed.symbol
+    named = bool(asked)
+    return (
+        named and symbol.name != asked, named and not symbol.exported,
+        placed.path, symbol.start_line, symbol.line,
+    )  # fmt: skip
+
+
+def _placed(row: tuple[Any, ...]) -> Placed:
+    path, *fields, exported, parent, source = row
+    return Placed(path, Symbol._make((*fields, bool(exported))), parent, source)
+
+
+def _fields(found: Iterable[Placed], contents: dict[bytes, bytes]) -> Iterator[dict[str, Any]]:
+    lines = {path: data.split(b"\n") for path, data in contents.items()}
+    for placed in found:
+        symbol = placed.symbol
+        fields: dict[str, Any] = {
+            "name": symbol.name,
+            "qualifiedName": symbol.qualified,
+            "kind": symbol.kind,
+            **path_fields(placed.path),
+            "line": symbol.line + 1,
+            "column": symbol.column + 1,
+            "columnUtf16": _utf16(lines.get(placed.path, []), symbol) + 1,
+            "endLine": symbol.end_line + 1,
+            "signature": symbol.signature,
+            "exported": symbol.exported,
+            "layer": str(placed.layer),
+        }
+        if symbol.doc:
+            fields["doc"] = symbol.doc
+        if placed.parent:
+            fields["parent"] = placed.parent
+        if placed.source:
+            fields["source"] = placed.source
+        yield fields
+
+
+def _utf16(lines: list[bytes], symbol: Symbol) -> int:
+    """The column in UTF-16 units, as editors count."""
+    if symbol.line >= len(lines):
+        return symbol.column
+    before = lines[symbol.line][: symbol.column].decode("utf-8", "replace")
+    return len(before.encode("utf-16-le")) // 2

@@ -1,0 +1,1 @@
+"""The writer: from an event to a published, proven generation."""

@@ -1,0 +1,284 @@
+"""The life of an index, asked for from outside: create, reindex, sync, repair, clear, status."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from typing import Any, NamedTuple
+
+from gitindex.base.atomic_file import read_small, remove
+from gitindex.base.errors import CorruptStore, Exit, GitIndexError, StoreError
+from gitindex.base.runner_lock import RunnerLock, is_held
+from gitindex.base.vocabulary import BuildKind, IndexState, ManageOutcome, ProofOutcome
+from gitindex.base.worktree import STORE_FOLDERS, Worktree, safe_text
+from gitindex.freshness.fingerprint import parse_fingerprint, runtime_fingerprint
+from gitindex.freshness.gate import STALE_CREATE
+from gitindex.freshness.marker import CompletionMarker, is_newer, save_marker
+from gitindex.freshness.observation import Observation, identify_store, observe, parse_stamp, prove
+from gitindex.freshness.report import status_envelope
+from gitindex.freshness.status_file import parse_object, status_path, utc_now
+from gitindex.freshness.verdict import judge
+from gitindex.git.command import try_git
+from gitindex.git.interface import Head
+from gitindex.refresh import public_files as face
+from gitindex.refresh.detached import start_errand
+from gitindex.refresh.queue import KEEP_ENDED, RefreshJobService
+from gitindex.refresh.session import check_store, wipe_store
+from gitindex.refresh.spool import waiting
+from gitindex.refresh.start import start_runner
+from gitindex.store import mapping
+from gitindex.store.connection import open_reader, open_writer
+from gitindex.store.mapping import Published
+
+Process = subprocess.Popen[bytes]
+
+
+class Done(NamedTuple):
+    """What became of a request; `process` works on it where one was started, as `operation`."""
+
+    outcome: ManageOutcome
+    message: str
+    process: Process | None = None
+    operation: str = ""
+
+
+def create(worktree: Worktree) -> Done:
+    """Build the index. Only a valid proof means that there is one already."""
+    check_owner(worktree)
+    seen = observe(worktree)
+    _refuse_newer(seen)
+    if seen.progress is not None and seen.progress.kind is not BuildKind.REFRESH:
+        return Done(ManageOutcome.COALESCED, "The index is being built already.")
+    if seen.proof.outcome is ProofOutcome.VALID:
+        return Done(ManageOutcome.ALREADY_INDEXED, "Already indexed, with a valid proof.")
+    message = STALE_CREATE if seen.searchable else "Indexing has started."
+    return _start(worktree, BuildKind.CREATE, "create", message)
+
+
+def reindex(worktree: Worktree) -> Done:
+    """Extract everything again."""
+    check_owner(worktree)
+    seen = observe(worktree)
+    _refuse_newer(seen)
+    if seen.progress is not None and seen.progress.kind is not BuildKind.REFRESH:
+        return Done(ManageOutcome.COALESCED, "The index is being built already.")
+    return _start(worktree, BuildKind.REINDEX, "reindex", "Reindexing has started.")
+
+
+def sync(worktree: Worktree) -> Done:
+    """Bring a proven index up to HEAD, unless it is there or somebody is at it."""
+    check_owner(worktree)
+    seen = observe(worktree)
+    if seen.progress is not None:
+        return Done(ManageOutcome.SKIPPED_INDEXING, "A job runs; nothing was started.")
+    if judge(_committed(seen)).state is IndexState.FRESH:
+        return Done(ManageOutcome.SKIPPED_FRESH, "The index is of HEAD's tree already.")
+    if seen.pending and is_held(worktree.lock):
+        return Done(ManageOutcome.COALESCED, "A refresh is queued already, and a runner is there.")
+    return _start(worktree, BuildKind.REFRESH, "sync", "A refresh has started.")
+
+
+def repair(worktree: Worktree) -> Done:
+    """Adopt a generation that the store proves, if its marker is gone. Deletes nothing."""
+    check_owner(worktree)
+    proof = prove(worktree)
+    if proof.outcome is ProofOutcome.VALID:
+        return Done(ManageOutcome.ALREADY_PROVEN, "The index is proven; nothing was changed.")
+    if is_newer(proof):
+        return Done(ManageOutcome.NOT_ADOPTABLE, proof.message)
+    if not os.path.isdir(worktree.store):
+        return Done(ManageOutcome.NOT_ADOPTABLE, "There is no store; create the index.")
+    lock = RunnerLock(worktree.lock)
+    if not lock.acquire():
+        return Done(ManageOutcome.SKIPPED_INDEXING, "A job runs; nothing was changed.")
+    try:
+        marker = _adoptable(worktree)
+        face.ensure_folder(worktree)
+        save_marker(worktree.marker, marker)
+        face.publish_status(worktree, marker)
+        if observe(worktree).head_tree != marker.tree_id:
+            face.mark_stale(worktree)
+    except (CorruptStore, _NotAdoptable) as why:
+        return Done(ManageOutcome.NOT_ADOPTABLE, f"Nothing to adopt: {why}. Create the index.")
+    finally:
+        _release(worktree, lock)
+    return Done(ManageOutcome.ADOPTED, f"Generation {marker.generation} is proven again.")
+
+
+def clear(worktree: Worktree, root: str) -> Done:
+    """Remove the index of exactly `root`: our files, no others. The hooks stay."""
+    if root != worktree.root:
+        raise GitIndexError(
+            "clear needs the exact root of the codebase", f"say {safe_text(worktree.root)}",
+            Exit.USAGE,
+        )  # fmt: skip
+    check_owner(worktree)
+    if os.path.isdir(worktree.store):
+        lock = RunnerLock(worktree.lock)
+        if not lock.acquire():
+            return Done(ManageOutcome.SKIPPED_INDEXING, "A job runs; nothing was removed.")
+        try:
+            _remove_index(worktree)
+        finally:
+            _release(worktree, lock)
+    _remove_face(worktree)
+    return Done(ManageOutcome.CLEARED, "The index was removed.")
+
+
+def describe(worktree: Worktree, path: str) -> dict[str, Any]:
+    """The status of one codebase, as `gitindex status --json` has it, and what its proof says."""
+    seen = observe(worktree)
+    envelope = status_envelope(worktree, seen, judge(seen), path)
+    reason = seen.proof.reason
+    proof = {"outcome": str(seen.proof.outcome), "reason": str(reason) if reason else None}
+    envelope["proof"] = proof
+    if seen.searchable and seen.proof.outcome is ProofOutcome.STALE_LOCAL:
+        envelope["warning"] = (
+            f"The local index claims to be complete but its proof is not valid ({reason}): "
+            "readers treat it as not indexed; use action create, or repair."
+        )
+    return envelope
+
+
+def check_owner(worktree: Worktree) -> None:
+    """Refuse another user's repository, as git does."""
+    for path in (worktree.root, worktree.common_dir):
+        if os.stat(path).st_uid != os.geteuid():
+            raise GitIndexError(
+                "this repository belongs to another user", "run gitindex as that user"
+            )
+
+
+def _release(worktree: Worktree, lock: RunnerLock) -> None:
+    """Runners that hooks started meanwhile found the lock taken and left: serve what they came for."""
+    lock.release()
+    if waiting(worktree):
+        start_runner(worktree)
+
+
+def new_operation(action: str) -> str:
+    """A name that nobody else has for what is about to be done."""
+    return f"{action}-{os.urandom(6).hex()}"
+
+
+def was_asked_for(worktree: Worktree, operation: str) -> bool:
+    """Is there a job of this operation, whoever started it? The queue notes for what a job was."""
+    database = open_reader(worktree.database)
+    if database is None:
+        return False
+    try:
+        row = mapping.published(database, worktree.id)
+        if row is None:
+            return False
+        jobs = RefreshJobService(database, row.worktree_id, _no_head).history(KEEP_ENDED)
+        return any(job.trigger_reason == operation for job in jobs)
+    finally:
+        database.close()
+
+
+def _no_head() -> Head:
+    raise StoreError("history needs no HEAD")
+
+
+def _start(worktree: Worktree, kind: BuildKind, action: str, message: str) -> Done:
+    face.create_store(worktree)
+    name = new_operation(action)
+    return Done(ManageOutcome.STARTED, message, start_errand(worktree, kind, name), name)
+
+
+def _refuse_newer(seen: Observation) -> None:
+    if is_newer(seen.proof):
+        raise GitIndexError(f"the marker was {seen.proof.message}", "upgrade gitindex")
+
+
+def _committed(seen: Observation) -> Observation:
+    """As if nothing was edited: a refresh reads commits, the overlay shows edits."""
+    return seen._replace(head=seen.head._replace(dirty=()))
+
+
+class _NotAdoptable(Exception):
+    """The store does not prove a generation of its own."""
+
+
+def _adoptable(worktree: Worktree) -> CompletionMarker:
+    """What the store holds, checked as a publish checks it before it writes its marker."""
+    try:
+        store = identify_store(worktree)
+        run_ids, known = parse_stamp(read_small(worktree.stamp) or b"")
+        row, counts = _read_published(worktree)
+    except (OSError, StoreError) as error:
+        raise _NotAdoptable(getattr(error, "message", str(error))) from error
+    if not run_ids or row.run_id not in run_ids or known.inode != store.inode:
+        raise _NotAdoptable("the store has no finished generation")
+    fingerprint = parse_fingerprint(parse_object((row.fingerprint or "").encode()))
+    if fingerprint != runtime_fingerprint():
+        raise _NotAdoptable("it was made by another version")
+    if row.tree is None or try_git(worktree.root, "cat-file", "-e", row.tree).returncode:
+        raise _NotAdoptable("git does not have its tree any more")
+    check_store(worktree)
+    assert row.run_id is not None
+    return CompletionMarker(
+        worktree.root, runtime_fingerprint(), counts.files, counts.symbols, utc_now(), row.run_id,
+        row.head_commit, row.tree, row.generation,
+    )  # fmt: skip
+
+
+def _read_published(worktree: Worktree) -> tuple[Published, mapping.Counts]:
+    database = open_reader(worktree.database)
+    if database is None:
+        raise _NotAdoptable("there is no store")
+    try:
+        with database.snapshot():
+            row = mapping.published(database, worktree.id)
+            if row is None or row.generation == 0:
+                raise _NotAdoptable("nothing was ever published")
+            return row, mapping.count(database, row.worktree_id)
+    finally:
+        database.close()
+
+
+def _remove_index(worktree: Worktree) -> None:
+    """All of the store, or only this worktree's part where others use it too."""
+    remove(worktree.stamp)  # first: no marker outlives its facts
+    if _others(worktree):
+        database = open_writer(worktree.database)
+        try:
+            mapping.forget(database, worktree.id)
+        finally:
+            database.close()
+        for path in (worktree.spool, worktree.taken, worktree.progress, worktree.failure):
+            remove(path)
+        return
+    wipe_store(worktree)
+    for name in STORE_FOLDERS:
+        shutil.rmtree(os.path.join(worktree.store, name), ignore_errors=True)
+    for name in ("runner.lock", "runner.alive", "python", "log", "log.1", f"off.{worktree.id}"):
+        remove(os.path.join(worktree.store, name))
+    _remove_if_empty(worktree.store)
+
+
+def _others(worktree: Worktree) -> bool:
+    try:
+        return bool(os.listdir(os.path.join(worktree.store, "published")))
+    except FileNotFoundError:
+        return False
+
+
+def _remove_face(worktree: Worktree) -> None:
+    if os.path.islink(worktree.llmc) or not os.path.isdir(worktree.llmc):
+        return
+    remove(worktree.marker)
+    remove(worktree.stale_status)
+    remove(os.fspath(status_path(worktree.root)))
+    ignore = os.path.join(worktree.llmc, ".gitignore")
+    if os.listdir(worktree.llmc) == [".gitignore"] and read_small(ignore) == b"*\n":
+        remove(ignore)
+    _remove_if_empty(worktree.llmc)
+
+
+def _remove_if_empty(folder: str) -> None:
+    try:
+        os.rmdir(folder)
+    except OSError:
+        return  # something in it is not ours

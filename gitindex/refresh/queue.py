@@ -1,0 +1,280 @@
+"""The refresh queue: the one module that writes a job's status. SQLite decides every race."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from enum import StrEnum
+from typing import NamedTuple
+
+from gitindex.base.errors import GitIndexError
+from gitindex.base.vocabulary import FailureReason, JobStatus, Layer
+from gitindex.git.interface import Head
+from gitindex.refresh.scope import RefreshScope, merge_scopes
+from gitindex.store.connection import Database
+
+MAX_ATTEMPTS = 3
+KEEP_ENDED = 200
+SYNTACTIC = 0
+"""Context id of the lexical and syntactic refresh."""
+_OF_LAYER = {
+    None: "1",
+    Layer.SYNTACTIC: f"context_id={SYNTACTIC}",
+    Layer.SEMANTIC: f"context_id<>{SYNTACTIC}",
+}
+
+_COLUMNS = (
+    "id, worktree_id, context_id, status, scope, trigger_reason, head_at_enqueue, created_at,"
+    " started_at, finished_at, superseded_reason, error, failure_reason, run_id, attempts,"
+    " extracted"
+)
+
+
+class EnqueueOutcome(StrEnum):
+    """What became of a request."""
+
+    CREATED = "created"  # nothing was queued before, or HEAD moved on
+    WIDENED = "widened"  # the queued job covers it now
+    COVERED = "covered"  # the queued job covered it already
+    FOLLOW_UP = "follow_up"  # one runs; another waits behind it
+
+
+class Enqueued(NamedTuple):
+    """The answer to a request for a refresh."""
+
+    outcome: EnqueueOutcome
+    job_id: int
+
+
+class Job(NamedTuple):
+    """One row of the queue."""
+
+    id: int
+    worktree_id: int
+    context_id: int
+    status: JobStatus
+    scope: RefreshScope
+    trigger_reason: str
+    head_at_enqueue: str
+    created_at: float
+    started_at: float | None
+    finished_at: float | None
+    superseded_reason: str | None
+    error: str | None
+    failure_reason: FailureReason | None
+    run_id: str | None
+    attempts: int
+    extracted: int
+
+
+class LostJob(Exception):
+    """A fenced update found that the job is no longer ours."""
+
+
+class RefreshJobService:
+    """The queue of one worktree. HEAD is read inside the transaction that decides."""
+
+    def __init__(self, database: Database, worktree_id: int, read_head: Callable[[], Head]) -> None:
+        self._db = database
+        self._worktree = worktree_id
+        self._read_head = read_head
+
+    def enqueue_refresh(
+        self, scope: RefreshScope, reason: str, context_id: int = SYNTACTIC
+    ) -> Enqueued:
+        """Ask for a refresh. A running job is never coverage; only a moved HEAD supersedes."""
+        with self._db.write():
+            head = _head_id(self._read_head())
+            queued = self._one(JobStatus.QUEUED, context_id)
+            running = self._one(JobStatus.RUNNING, context_id)
+            if queued is not None and queued.head_at_enqueue == head:
+                return self._widen(queued, scope)
+            unfinished = [job.scope for job in (queued, running) if job is not None]
+            if queued is not None:
+                self._supersede(queued, f"HEAD moved to {head}")
+                for other in unfinished:
+                    scope = merge_scopes(scope, other)
+            outcome = EnqueueOutcome.FOLLOW_UP if running else EnqueueOutcome.CREATED
+            return Enqueued(outcome, self._insert(context_id, scope, reason, head))
+
+    def next_queued(self, context_id: int = SYNTACTIC) -> int | None:
+        """Id of the job that waits, if one does."""
+        queued = self._one(JobStatus.QUEUED, context_id)
+        return queued.id if queued else None
+
+    def claim(self, run_id: str, job_id: int) -> Job | None:
+        """Take this job if it is queued and none of its context runs. Atomic."""
+        with self._db.write():
+            job = self._get(job_id)
+            if job is None or job.status is not JobStatus.QUEUED:
+                return None
+            if self._one(JobStatus.RUNNING, job.context_id) is not None:
+                return None
+            self._move(
+                job.id, JobStatus.QUEUED, JobStatus.RUNNING, None,
+                started_at=time.time(), run_id=run_id, attempts=job.attempts + 1,
+            )  # fmt: skip
+            return self._get(job.id)
+
+    def run_job(self, job_id: int, run_id: str, work: Callable[[Job], int]) -> Job | None:
+        """Claim a queued job, do its work, and end it: completed, queued again, or failed.
+
+        `work` returns how many blobs it extracted. None: the job was not there to claim.
+        """
+        job = self.claim(run_id, job_id)
+        if job is None:
+            return None
+        try:
+            extracted = work(job)
+        except (GitIndexError, OSError) as error:
+            self.fail(job, FailureReason.IO_ERROR, _told(error))
+        else:
+            self.complete(job, extracted)
+        return self._get(job_id)
+
+    def complete(self, job: Job, extracted: int) -> None:
+        """The job's marker is written. LostJob if it is no longer ours."""
+        with self._db.write():
+            self._end(job, JobStatus.COMPLETED, extracted=extracted)
+
+    def supersede(self, job: Job, why: str) -> None:
+        """HEAD moved while the job ran: what it found is of no use."""
+        with self._db.write():
+            self._end(job, JobStatus.SUPERSEDED, superseded_reason=why)
+
+    def fail(self, job: Job, reason: FailureReason, error: str, final: bool = False) -> bool:
+        """Give the job back for another attempt, or for good after the last: then True."""
+        with self._db.write():
+            if job.attempts < MAX_ATTEMPTS and not final:
+                self._give_back(job, error)
+                return False
+            self._end(job, JobStatus.FAILED, failure_reason=reason, error=error)
+            return True
+
+    def take_over_orphans(self, layer: Layer | None = None) -> list[Job]:
+        """Jobs of dead runners go back to the queue; returns those that died once too often.
+
+        Only the holder of the layer's lock calls this: then no live runner owns a running row of it.
+        """
+        given_up = []
+        with self._db.write():
+            for job in self._select(f"status='running' AND {_OF_LAYER[layer]} ORDER BY id"):
+                if job.attempts < MAX_ATTEMPTS:
+                    self._give_back(job, "its runner died")
+                else:
+                    error = f"its runner died {job.attempts} times"
+                    reason = FailureReason.TOOL_CRASHED
+                    self._end(job, JobStatus.FAILED, failure_reason=reason, error=error)
+                    given_up.append(job)
+        return given_up
+
+    def get_job_status(self, job_id: int) -> Job | None:
+        """One job as it is now."""
+        return self._get(job_id)
+
+    def has_work(self, layer: Layer | None = None) -> bool:
+        """Is anything queued or running?"""
+        return bool(self._select(f"status IN ('queued', 'running') AND {_OF_LAYER[layer]} LIMIT 1"))
+
+    def queued(self, layer: Layer) -> list[Job]:
+        """Jobs of a layer that wait, the oldest first."""
+        return self._select(f"status='queued' AND {_OF_LAYER[layer]} ORDER BY id")
+
+    def history(self, limit: int = 20) -> list[Job]:
+        """The latest jobs, newest first."""
+        return self._select(f"1 ORDER BY id DESC LIMIT {int(limit)}")
+
+    def _widen(self, queued: Job, scope: RefreshScope) -> Enqueued:
+        merged = merge_scopes(queued.scope, scope)
+        if merged == queued.scope:
+            return Enqueued(EnqueueOutcome.COVERED, queued.id)
+        self._move(queued.id, JobStatus.QUEUED, JobStatus.QUEUED, None, scope=merged.to_json())
+        return Enqueued(EnqueueOutcome.WIDENED, queued.id)
+
+    def _give_back(self, job: Job, error: str) -> None:
+        follow_up = self._one(JobStatus.QUEUED, job.context_id)
+        if follow_up is None:
+            self._move(
+                job.id, JobStatus.RUNNING, JobStatus.QUEUED, job.run_id, run_id=None, error=error
+            )
+            return
+        self._widen(follow_up, job.scope)
+        self._end(
+            job, JobStatus.SUPERSEDED, superseded_reason=f"merged into {follow_up.id}: {error}"
+        )
+
+    def _end(self, job: Job, status: JobStatus, **fields: object) -> None:
+        self._move(job.id, JobStatus.RUNNING, status, job.run_id, finished_at=time.time(), **fields)
+        self._prune()
+
+    def _supersede(self, queued: Job, why: str) -> None:
+        self._move(
+            queued.id, JobStatus.QUEUED, JobStatus.SUPERSEDED, None,
+            finished_at=time.time(), superseded_reason=why,
+        )  # fmt: skip
+        self._prune()
+
+    def _move(
+        self, job_id: int, old: JobStatus, new: JobStatus, owner: str | None, **fields: object
+    ) -> None:
+        """The one UPDATE of the queue: fenced by status and run id, its row count checked."""
+        assigned = "".join(f", {name}=?" for name in fields)
+        changed = self._db.run(
+            f"UPDATE refresh_jobs SET status=?{assigned} WHERE id=? AND status=? AND run_id IS ?",
+            new, *fields.values(), job_id, old, owner,
+        )  # fmt: skip
+        if changed != 1:
+            raise LostJob(f"job {job_id} is no longer {old}")
+
+    def _insert(self, context_id: int, scope: RefreshScope, reason: str, head: str) -> int:
+        return self._db.insert(
+            "INSERT INTO refresh_jobs (worktree_id, context_id, status, scope, trigger_reason,"
+            " head_at_enqueue, created_at) VALUES (?,?,?,?,?,?,?)",
+            self._worktree, context_id, JobStatus.QUEUED, scope.to_json(), reason, head, time.time(),
+        )  # fmt: skip
+
+    def _one(self, status: JobStatus, context_id: int) -> Job | None:
+        found = self._select("status=? AND context_id=?", status, context_id)
+        return found[0] if found else None
+
+    def _get(self, job_id: int) -> Job | None:
+        found = self._select("id=?", job_id)
+        return found[0] if found else None
+
+    def _select(self, where: str, *values: object) -> list[Job]:
+        sql = f"SELECT {_COLUMNS} FROM refresh_jobs WHERE worktree_id=? AND {where}"
+        return [_job(row) for row in self._db.rows(sql, self._worktree, *values)]
+
+    def _prune(self) -> None:
+        self._db.run(
+            "DELETE FROM refresh_jobs WHERE worktree_id=?1 AND finished_at IS NOT NULL AND id <"
+            " (SELECT id FROM refresh_jobs WHERE worktree_id=?1 AND finished_at IS NOT NULL"
+            " ORDER BY id DESC LIMIT 1 OFFSET ?2)",
+            self._worktree, KEEP_ENDED - 1,
+        )  # fmt: skip
+
+
+def anything_queued(database: Database, layer: Layer) -> bool:
+    """Does a job of any worktree wait?"""
+    where = f"status='queued' AND {_OF_LAYER[layer]}"
+    return database.row(f"SELECT 1 FROM refresh_jobs WHERE {where} LIMIT 1") is not None
+
+
+def _told(error: GitIndexError | OSError) -> str:
+    if isinstance(error, GitIndexError):
+        return error.message
+    where = f": {error.filename}" if error.filename else ""
+    return f"{error.strerror or error}{where}"
+
+
+def _head_id(head: Head) -> str:
+    return head.commit or head.tree
+
+
+def _job(row: tuple[object, ...]) -> Job:
+    job = Job(*row)  # type: ignore[arg-type]
+    return job._replace(
+        status=JobStatus(job.status),
+        scope=RefreshScope.from_json(str(job.scope)),
+        failure_reason=FailureReason(job.failure_reason) if job.failure_reason else None,
+    )

@@ -1,0 +1,178 @@
+"""What a runner keeps open for one store: database, lexical writer, workers, one repository each."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+
+from gitindex.base.atomic_file import read_small, remove, write_atomic
+from gitindex.base.errors import CorruptStore, GitIndexError, StoreError, StoreReplaced
+from gitindex.base.worktree import Worktree, worktree_at
+from gitindex.extract.pool import Extractor
+from gitindex.freshness.observation import StoreFile, parse_stamp, render_stamp
+from gitindex.git.interface import Repository
+from gitindex.refresh.public_files import create_store
+from gitindex.refresh.queue import RefreshJobService
+from gitindex.store import mapping
+from gitindex.store.connection import Database, open_writer
+from gitindex.store.lexical import LexicalWriter
+
+
+class Session:
+    """Opened by the holder of the runner lock, closed before the lock is given up."""
+
+    def __init__(self, worktree: Worktree) -> None:
+        self._anchor = worktree
+        _prepare(worktree)
+        self.database: Database = open_writer(worktree.database)
+        self._inode = os.stat(worktree.database).st_ino
+        self.extractor = Extractor()
+        self._lexical: LexicalWriter | None = None
+        self._repositories: dict[str, Repository] = {}
+
+    def check_identity(self) -> None:
+        """Stop before anything of this store is written beside another one."""
+        self.store_file()
+
+    def store_file(self) -> StoreFile:
+        """The database file we opened, as it is now; StoreReplaced if another is in its place."""
+        try:
+            found = os.stat(self._anchor.database)
+        except OSError:
+            raise StoreReplaced from None
+        if found.st_ino != self._inode:
+            raise StoreReplaced
+        return StoreFile(found.st_ino, found.st_size)
+
+    def lexical(self) -> LexicalWriter:
+        """The lexical writer, opened at first use."""
+        if self._lexical is None:
+            self._lexical = LexicalWriter(self._anchor.lexical)
+        return self._lexical
+
+    def drop_lexical(self) -> None:
+        """After any error a writer stores nothing more: the next use opens a new one."""
+        self._lexical = None
+
+    def repository(self, worktree: Worktree) -> Repository:
+        """The worktree's repository, kept open."""
+        from gitindex.git.backend import open_repository  # lazily: pygit2 costs 100 ms
+
+        if worktree.id not in self._repositories:
+            self._repositories[worktree.id] = open_repository(worktree)
+        return self._repositories[worktree.id]
+
+    def jobs(self, worktree: Worktree) -> RefreshJobService:
+        """The worktree's queue; registers the worktree if it is new."""
+        row = mapping.register(self.database, worktree.id, worktree.root)
+        return RefreshJobService(self.database, row.worktree_id, self.repository(worktree).head)
+
+    def worktrees(self) -> dict[str, Worktree]:
+        """Every worktree of this store that is still there, by id."""
+        found = {}
+        for name in mapping.known_roots(self.database).keys() | _spooled(self._anchor):
+            worktree = self.locate(name)
+            if worktree is not None:
+                found[name] = worktree
+        return found
+
+    def locate(self, name: str) -> Worktree | None:
+        """Where a worktree is now: as last known, as git's own files say, or as our starter said."""
+        known = mapping.known_roots(self.database).get(name)
+        told = _git_says(self._anchor.common_dir, name)
+        for root in filter(None, (known, *told, self._anchor.root)):
+            try:
+                worktree = worktree_at(root)
+            except GitIndexError:
+                continue
+            if (worktree.common_dir, worktree.id) == (self._anchor.common_dir, name):
+                return worktree
+        return None
+
+    def close(self) -> None:
+        """Let go of everything; waits for the lexical merges."""
+        try:
+            if self._lexical is not None:
+                self._lexical.close()
+        finally:
+            self._lexical = None
+            self.extractor.close()
+            for repository in self._repositories.values():
+                repository.close()
+            self.database.close()
+            self._restamp()
+
+    def _restamp(self) -> None:
+        """Closing moved the write-ahead log into the database: from now on it must be this large."""
+        folder = os.path.join(self._anchor.store, "published")
+        with contextlib.suppress(OSError, StoreReplaced):
+            store = self.store_file()
+            for name in os.listdir(folder):
+                path = os.path.join(folder, name)
+                run_ids, known = parse_stamp(read_small(path) or b"")
+                if run_ids and known != store:
+                    write_atomic(path, render_stamp(run_ids, store))
+
+
+def wipe_store(worktree: Worktree) -> None:
+    """Remove a store that is proven damaged. The stamps go first: no marker outlives its facts."""
+    import shutil  # lazily: archive formats come with it
+
+    shutil.rmtree(os.path.join(worktree.store, "published"), ignore_errors=True)
+    for suffix in ("", "-wal", "-shm"):
+        remove(worktree.database + suffix)
+    shutil.rmtree(worktree.lexical, ignore_errors=True)
+
+
+def mend_store(worktree: Worktree) -> None:
+    """Wipe a store that is damaged, keep a sound one. Only the holder of the runner lock may ask."""
+    if os.path.exists(worktree.database):
+        try:
+            check_store(worktree)
+        except CorruptStore:
+            wipe_store(worktree)
+
+
+def check_store(worktree: Worktree) -> None:
+    """Raise CorruptStore if SQLite or the lexical index is damaged."""
+    from gitindex.store.lexical import LexicalReader
+
+    database = open_writer(worktree.database)
+    try:
+        said = database.row("PRAGMA quick_check(1)")[0]
+        documents = database.row("SELECT lexical_docs FROM repo_state")[0]
+    finally:
+        database.close()
+    if said != "ok":
+        raise CorruptStore(f"the store is damaged: {said}", "run `gitindex index --force`")
+    try:
+        held = LexicalReader(worktree.lexical).documents if documents else 0
+    except StoreError as error:
+        raise CorruptStore(error.message, "run `gitindex index --force`") from error
+    if held < documents:
+        raise CorruptStore("the lexical index lost documents", "run `gitindex index --force`")
+
+
+def _prepare(worktree: Worktree) -> None:
+    if not os.path.exists(worktree.database) or not os.path.exists(worktree.lexical):
+        wipe_store(worktree)  # half a store is none
+    create_store(worktree)
+
+
+def _spooled(worktree: Worktree) -> set[str]:
+    names: set[str] = set()
+    for folder in ("spool", "taken"):
+        names |= set(os.listdir(os.path.join(worktree.store, folder)))
+    return names
+
+
+def _git_says(common: str, name: str) -> list[str]:
+    if name == "main":
+        return [os.path.dirname(common)] if os.path.basename(common) == ".git" else []
+    git_dir = os.path.join(common, "worktrees", name.removeprefix("wt-"))
+    try:
+        with open(os.path.join(git_dir, "gitdir"), "rb") as file:
+            dot_git = os.fsdecode(file.read().removesuffix(b"\n"))
+            return [os.path.dirname(os.path.normpath(os.path.join(git_dir, dot_git)))]
+    except OSError:
+        return []

@@ -1,0 +1,1 @@
+"""Contexts, SCIP indexers and what they know."""

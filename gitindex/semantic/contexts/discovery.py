@@ -1,0 +1,202 @@
+"""Discovery: the contexts of one tree, from its paths and the content of its marker files. Pure.
+
+A package file makes its folder a context of its family. A workspace or lock file fences its folder:
+no workspace from above decides below it. A workspace decides which packages below it belong to it; one
+that it leaves out has no context, and its files no owner. What no project owns is the ambient
+context's at the root. No name of a folder excludes anything: what is tracked is there to be read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+from gitindex.base.vocabulary import ContextKind
+from gitindex.base.worktree import safe_text
+from gitindex.languages.imports.tree import parent, under
+from gitindex.semantic.contexts.families import FAMILIES, Family, family_of, marks_of
+from gitindex.semantic.contexts.workspaces import Members, Project, is_virtual, read_members
+
+Read = Callable[[str], bytes | None]
+
+
+class Context(NamedTuple):
+    """One project of one family."""
+
+    family: str
+    root: str  # its folder; empty for the repository's root
+    kind: ContextKind
+    markers: tuple[str, ...]  # the files that make it, and those that configure it
+    workspace: str | None  # folder of the workspace it is a member of
+    config_hash: str  # of all files that configure it
+
+    @property
+    def name(self) -> str:
+        """How people and jobs call it."""
+        return f"{self.family}:{safe_text(self.root) or '.'}"
+
+
+class LeftOut(NamedTuple):
+    """A project that the workspace around it does not name: nobody owns its files."""
+
+    family: str
+    root: str
+    workspace: str
+
+
+class Discovery(NamedTuple):
+    """What a tree's marker files say."""
+
+    contexts: tuple[Context, ...]  # by family and folder
+    left_out: tuple[LeftOut, ...]
+
+
+def discover(tree: Mapping[str, str], read: Read) -> Discovery:
+    """The contexts of a tree: its paths with their blob ids, and the content of some of them."""
+    marks = _collect(tree)
+    folders = _folders_of_families(tree)
+    contexts: list[Context] = []
+    left_out: list[LeftOut] = []
+    for family in FAMILIES:
+        found = _OfFamily(family, marks.get(family.name, _Marks()), read)
+        left_out += found.left_out
+        kept = dict(found.projects())
+        contexts += [found.context(root, kind, tree) for root, kind in kept.items()]
+        holes = {hole.root for hole in found.left_out}
+        here = folders.get(family.name, ())
+        if not all(_is_owned(folder, kept.keys() | holes) for folder in here):
+            contexts.append(found.context("", ContextKind.AMBIENT, tree))
+    return Discovery(tuple(sorted(contexts)), tuple(sorted(left_out)))
+
+
+def folders_up(folder: str) -> Iterator[str]:
+    """A folder and all above it, up to the root."""
+    while folder:
+        yield folder
+        folder = parent(folder)
+    yield ""
+
+
+class _Marks(NamedTuple):
+    """Names of marker files by tier and folder."""
+
+    packages: Mapping[str, set[str]] = {}
+    workspaces: Mapping[str, set[str]] = {}
+    locks: Mapping[str, set[str]] = {}
+    config: Mapping[str, set[str]] = {}
+
+    def of(self, folder: str) -> list[str]:
+        """All marker files of one folder."""
+        return sorted(under(folder, n) for tier in self for n in tier.get(folder, ()))
+
+
+class _OfFamily:
+    """The projects of one family in one tree."""
+
+    def __init__(self, family: Family, marks: _Marks, read: Read) -> None:
+        self._family = family
+        self._marks = marks
+        self._workspaces = self._read_workspaces(read)
+        self._fences = {*marks.workspaces, *marks.locks, *self._workspaces}
+        self._packages = {folder for folder in marks.packages if self._is_package(folder, read)}
+        self.left_out = [
+            LeftOut(family.name, folder, workspace)
+            for folder in sorted(self._packages)
+            if (workspace := self._workspace_above(folder)) is not None
+            and folder not in self._workspaces[workspace]
+        ]
+
+    def projects(self) -> Iterator[tuple[str, ContextKind]]:
+        """Folders of contexts; a fence without a package owns what no member does."""
+        holes = {hole.root for hole in self.left_out}
+        for folder in sorted(self._packages - holes):
+            if not self._is_part(folder):
+                yield folder, ContextKind.PACKAGE
+        for folder in sorted(self._fences - self._packages):
+            yield folder, ContextKind.WORKSPACE
+
+    def context(self, root: str, kind: ContextKind, tree: Mapping[str, str]) -> Context:
+        workspace = self._workspace_above(root) if kind is ContextKind.PACKAGE else None
+        own = self._marks.of(root)
+        above = self._fence_files(root)
+        digest = hashlib.sha256()
+        for path in sorted({*own, *above}):
+            digest.update(f"{path}\0{tree[path]}\0".encode("utf-8", "surrogateescape"))
+        name = self._family.name
+        return Context(name, root, kind, tuple(own), workspace, digest.hexdigest()[:32])
+
+    def _read_workspaces(self, read: Read) -> dict[str, Members]:
+        folders = {*self._marks.workspaces, *self._marks.packages}
+        project = Project(self._marks.packages, read)
+        found = {}
+        for folder in sorted(folders):
+            names = self._marks.workspaces.get(folder, set()) | self._marks.packages.get(
+                folder, set()
+            )
+            members = read_members(self._family.name, folder, names, project)
+            if members is not None:
+                found[folder] = members
+        return found
+
+    def _is_package(self, folder: str, read: Read) -> bool:
+        virtual = self._family.name == "rust" and folder in self._workspaces
+        return not (virtual and is_virtual(read(under(folder, "Cargo.toml"))))
+
+    def _workspace_above(self, folder: str) -> str | None:
+        """The workspace that decides about a project: the closest, with no fence in between."""
+        if folder == "" or folder in self._fences:
+            return None
+        for above in folders_up(parent(folder)):
+            if above in self._workspaces:
+                return above
+            if above in self._fences:
+                return None
+        return None
+
+    def _is_part(self, folder: str) -> bool:
+        """Where nested package files are parts of one project: is there one above?"""
+        if not self._family.outermost or folder == "" or folder in self._fences:
+            return False
+        for above in folders_up(parent(folder)):
+            if above in self._packages:
+                return True
+            if above in self._fences:
+                return False
+        return False
+
+    def _fence_files(self, folder: str) -> list[str]:
+        """Workspace and lock files of the closest fence around a folder."""
+        for above in folders_up(folder):
+            if above in self._fences:
+                tiers = [self._marks.workspaces, self._marks.locks]
+                if above in self._workspaces:
+                    tiers.append(self._marks.packages)
+                return [under(above, name) for tier in tiers for name in tier.get(above, ())]
+        return []
+
+
+def _collect(tree: Mapping[str, str]) -> dict[str, _Marks]:
+    found: dict[str, _Marks] = {}
+    for path in tree:
+        folder, _, name = path.rpartition("/")
+        for family, tier in marks_of(name):
+            if family not in found:
+                found[family] = _Marks(*(defaultdict(set) for _ in range(4)))
+            getattr(found[family], tier)[folder].add(name)
+    return found
+
+
+def _folders_of_families(tree: Mapping[str, str]) -> dict[str, set[str]]:
+    """The folders in which each family has files."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for path in tree:
+        family = family_of(path)
+        if family is not None:
+            found[family].add(parent(path))
+    return found
+
+
+def _is_owned(folder: str, owners: set[str]) -> bool:
+    return any(above in owners for above in folders_up(folder))

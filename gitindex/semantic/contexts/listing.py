@@ -1,0 +1,73 @@
+"""The contexts of the tree a reader asks for, with what each owns and whether it can be read."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from gitindex.base.worktree import safe_text
+from gitindex.git.interface import GITLINK, LINK
+from gitindex.semantic.contexts.discovery import Context, Discovery, discover
+from gitindex.semantic.contexts.families import is_marker
+from gitindex.semantic.contexts.probe import probe, probed
+from gitindex.semantic.contexts.router import ContextRouter
+from gitindex.view.tree import Lens
+
+
+class LiveContexts:
+    """Discovery and routing over a lens's live paths."""
+
+    def __init__(self, lens: Lens) -> None:
+        self._lens = lens
+        rows = lens.rows("SELECT path, oid, mode FROM {live}")
+        self.tree = {
+            os.fsdecode(p): oid.hex() for p, oid, mode in rows if mode not in (LINK, GITLINK)
+        }
+        markers = [os.fsencode(path) for path in self.tree if is_marker(path)]
+        contents = lens.read(markers)
+        self.discovery: Discovery = discover(
+            self.tree, lambda path: contents.get(os.fsencode(path))
+        )
+        self.router = ContextRouter(self.discovery)
+
+    def answer(self) -> dict[str, Any]:
+        """The structured answer of `gitindex contexts`."""
+        members = self.router.members(self.tree)
+        statuses = self._statuses({path for paths in members.values() for path in probed(paths)})
+        listed = [
+            {**_fields(context), "state": probe(paths, statuses.get), "files": len(paths)}
+            for context, paths in members.items()
+        ]
+        routes = [self.router.route(path) for path in self.tree]
+        left_out = [
+            {
+                "family": hole.family,
+                "root": safe_text(hole.root),
+                "workspace": safe_text(hole.workspace),
+                "files": sum(route.left_out == hole for route in routes),
+            }
+            for hole in self.discovery.left_out
+        ]
+        unowned = sum(route == (None, None) for route in routes)
+        return self._lens.envelope(contexts=listed, leftOut=left_out, unownedFiles=unowned)
+
+    def _statuses(self, paths: set[str]) -> dict[str, str]:
+        """How much of some files the syntactic layer understood."""
+        if any(os.fsdecode(path) in paths for path in self._lens.changed()):
+            self._lens.everything()
+        rows = self._lens.rows(
+            "SELECT l.path, b.status FROM {live} l JOIN {blobs} b ON b.id=l.blob_id"
+        )
+        return {os.fsdecode(p): status for p, status in rows if os.fsdecode(p) in paths}
+
+
+def _fields(context: Context) -> dict[str, Any]:
+    return {
+        "name": context.name,
+        "family": context.family,
+        "root": safe_text(context.root),
+        "kind": context.kind,
+        "workspace": None if context.workspace is None else safe_text(context.workspace),
+        "markers": [safe_text(path) for path in context.markers],
+        "configHash": context.config_hash,
+    }

@@ -1,0 +1,246 @@
+"""What workspace files say: which projects below their folder belong to them. Reads text, runs nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tomllib
+from collections.abc import Callable, Collection, Iterable
+from typing import Any, NamedTuple
+
+from gitindex.git.wildmatch import Rule, make_rule, rule_matches
+from gitindex.languages.imports.tree import join, under
+
+Read = Callable[[str], bytes | None]
+MAX_BYTES = 1 << 20
+MAX_GLOBS = 500
+
+
+class Project(NamedTuple):
+    """What is around a workspace file: the folders of all packages, and what is in a file."""
+
+    packages: Collection[str]
+    read: Read
+
+
+class Members(NamedTuple):
+    """Who belongs to a workspace: folders by name, and by pattern relative to its own folder."""
+
+    folder: str
+    named: frozenset[str] = frozenset()
+    rules: tuple[Rule, ...] = ()
+    anyone: bool = False  # what the file says cannot be told without running it
+
+    def __contains__(self, project: object) -> bool:
+        if self.anyone or project in self.named:
+            return True
+        inside = os.fsencode(str(project)[len(self.folder) :].lstrip("/"))
+        verdict = False
+        for rule in self.rules:
+            if rule_matches(rule, inside, folder=True):
+                verdict = not rule.negated
+        return verdict
+
+
+def read_members(
+    family: str, folder: str, names: Iterable[str], project: Project
+) -> Members | None:
+    """The members of the workspace that this folder's files declare; None where they declare none."""
+    reader = _READERS.get(family)
+    texts = {name: _text(project.read(under(folder, name))) for name in sorted(names)}
+    return reader(folder, texts, project) if reader else None
+
+
+def is_virtual(text: bytes | None) -> bool:
+    """Is a Cargo.toml a workspace and no package?"""
+    fields = _toml(_text(text))
+    return "workspace" in fields and "package" not in fields
+
+
+def _javascript(folder: str, texts: dict[str, str], _project: Project) -> Members | None:
+    globs: list[str] | None = None
+    if "pnpm-workspace.yaml" in texts:
+        globs = _yaml_list(texts["pnpm-workspace.yaml"], "packages")
+    if globs is None:
+        told = _json(texts.get("package.json", "")).get("workspaces")
+        globs = _strings(told.get("packages") if isinstance(told, dict) else told)
+    if globs is None:
+        globs = _strings(_json(texts.get("lerna.json", "")).get("packages"))
+    return None if globs is None else Members(folder, rules=_rules(globs))
+
+
+def _python(folder: str, texts: dict[str, str], _project: Project) -> Members | None:
+    tool = _toml(texts.get("pyproject.toml", "")).get("tool")
+    uv = tool.get("uv") if isinstance(tool, dict) else None
+    told = uv.get("workspace") if isinstance(uv, dict) else None
+    if not isinstance(told, dict):
+        return None
+    excluded = [f"!{glob}" for glob in _strings(told.get("exclude")) or []]
+    return Members(folder, rules=_rules((_strings(told.get("members")) or []) + excluded))
+
+
+def _go(folder: str, texts: dict[str, str], _project: Project) -> Members | None:
+    if "go.work" not in texts:
+        return None
+    named = set()
+    for block, single in _GO_USE.findall(_GO_COMMENT.sub("", texts["go.work"])):
+        named |= {join(folder, word.strip('"`')) for word in (block or single).split()}
+    return Members(folder, frozenset(filter(None, named)) | ({folder} & named))
+
+
+def _rust(folder: str, texts: dict[str, str], project: Project) -> Members | None:
+    fields = _toml(texts.get("Cargo.toml", ""))
+    told = fields.get("workspace")
+    if not isinstance(told, dict):
+        return None
+    negated = [f"!{glob}" for glob in _strings(told.get("exclude")) or []]
+    members = Members(folder, rules=_rules((_strings(told.get("members")) or []) + negated))
+    excluded = Members(folder, rules=_rules(_strings(told.get("exclude")) or []))
+    inside = [p for p in project.packages if p.startswith(folder and f"{folder}/")]
+    reached = _path_dependencies([folder, *(p for p in inside if p in members)], project.read)
+    return members._replace(named=frozenset(path for path in reached if path not in excluded))
+
+
+def _path_dependencies(crates: list[str], read: Read) -> set[str]:
+    """Crates that others reach by path: Cargo counts them as members."""
+    found: set[str] = set()
+    todo = list(crates)
+    while todo and len(found) < MAX_GLOBS:
+        here = todo.pop()
+        for path in _paths_in(_toml(_text(read(under(here, "Cargo.toml"))))):
+            target = join(here, path)
+            if target is not None and target not in found and target not in crates:
+                found.add(target)
+                todo.append(target)
+    return found
+
+
+def _paths_in(fields: dict[str, Any]) -> list[str]:
+    targets = fields.get("target")
+    holders = [fields, *(targets.values() if isinstance(targets, dict) else ())]
+    tables = [
+        holder.get(f"{kind}dependencies")
+        for holder in holders
+        if isinstance(holder, dict)
+        for kind in ("", "dev-", "build-")
+    ]
+    workspace = fields.get("workspace")
+    tables.append(workspace.get("dependencies") if isinstance(workspace, dict) else None)
+    listed = [item for table in tables if isinstance(table, dict) for item in table.values()]
+    return [item["path"] for item in listed if isinstance(item, dict) and _is_text(item, "path")]
+
+
+def _jvm(folder: str, texts: dict[str, str], _project: Project) -> Members | None:
+    settings = [text for name, text in texts.items() if name.startswith("settings.gradle")]
+    if not settings:
+        return None
+    text = _C_COMMENT.sub("", "\n".join(settings))
+    listed = _GRADLE_INCLUDE.findall(text)
+    projects = [name for found in listed for name in _QUOTED.findall(found)]
+    if len(listed) < len(re.findall(r"\binclude\b", text)) or any("$" in p for p in projects):
+        return Members(folder, anyone=True)  # some are computed
+    moved = {name.strip(":"): path for name, path in _GRADLE_MOVED.findall(text)}
+    named = {join(folder, moved.get(name, name.replace(":", "/"))) for name in _above(projects)}
+    named |= {join(folder, path) for path in _GRADLE_BUILD.findall(text)}
+    return Members(folder, frozenset(filter(None, named)))
+
+
+def _above(projects: list[str]) -> set[str]:
+    """A project's name and those of the projects around it: Gradle includes them all."""
+    found = set()
+    for project in projects:
+        parts = project.strip(":").split(":")
+        found |= {":".join(parts[:end]) for end in range(1, len(parts) + 1)}
+    return found
+
+
+_READERS: dict[str, Callable[[str, dict[str, str], Project], Members | None]] = {
+    "javascript": _javascript,
+    "python": _python,
+    "go": _go,
+    "rust": _rust,
+    "jvm": _jvm,
+}
+_GO_COMMENT = re.compile(r"//[^\n]*")
+_GO_USE = re.compile(r"^\s*use\s*(?:\(([^)]*)\)|(\S+))", re.MULTILINE)
+_C_COMMENT = re.compile(r"/\*.*?\*/|(?<!:)//[^\n]*", re.DOTALL)
+_QUOTED = re.compile(r"""['"]([^'"\n]+)['"]""")
+_GRADLE_INCLUDE = re.compile(r"""\binclude\b\s*\(?\s*((?:['"][^'"\n]+['"]\s*,?\s*)+)""")
+_GRADLE_BUILD = re.compile(r"""\bincludeBuild\b\s*\(?\s*['"]([^'"\n]+)['"]""")
+_GRADLE_MOVED = re.compile(
+    r"""project\(\s*['"]([^'"\n]+)['"]\s*\)\.projectDir\s*=\s*(?:new\s+)?[Ff]ile\("""
+    r"""\s*(?:\w+\s*,\s*)?['"]([^'"\n]+)['"]"""
+)
+_BRACES = re.compile(r"\{([^{}]*)\}")
+
+
+def _rules(globs: list[str]) -> tuple[Rule, ...]:
+    rules = []
+    for glob in [one for told in globs[:MAX_GLOBS] for one in _expand(told)]:
+        negated = glob.startswith("!")
+        body = glob.removeprefix("!").removeprefix("./").strip("/")
+        if body in ("", "."):
+            continue
+        rule = make_rule(b"/" + os.fsencode(body), negated=negated)
+        if rule is not None:
+            rules.append(rule)
+    return tuple(rules)
+
+
+def _expand(glob: str) -> list[str]:
+    """`{a,b}/*` as two globs; one level is what people write."""
+    found = _BRACES.search(glob)
+    if found is None:
+        return [glob]
+    return [glob[: found.start()] + one + glob[found.end() :] for one in found[1].split(",")]
+
+
+def _yaml_list(text: str, key: str) -> list[str] | None:
+    """A list of plain strings under one top-level key, as block or in brackets."""
+    lines = iter(text.splitlines())
+    for line in lines:
+        name, colon, rest = line.partition(":")
+        if colon and name.strip("'\" ") == key and not line.startswith((" ", "\t", "-")):
+            break
+    else:
+        return None
+    inline = rest.partition(" #")[0].strip()
+    if inline.startswith("["):
+        return [word.strip(" '\"") for word in inline.strip("[]").split(",") if word.strip(" '\"")]
+    found = []
+    for line in lines:
+        item = line.strip()
+        if not item.startswith("-"):
+            if item and not item.startswith("#"):
+                break
+            continue
+        found.append(item[1:].partition(" #")[0].strip().strip("'\""))
+    return found
+
+
+def _text(data: bytes | None) -> str:
+    return (data or b"")[:MAX_BYTES].decode("utf-8-sig", "replace")
+
+
+def _json(text: str) -> dict[str, Any]:
+    try:
+        fields = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return fields if isinstance(fields, dict) else {}
+
+
+def _toml(text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+
+
+def _strings(value: object) -> list[str] | None:
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else None
+
+
+def _is_text(fields: dict[str, Any], key: str) -> bool:
+    return isinstance(fields.get(key), str)

@@ -1,0 +1,33 @@
+"""How far the semantic layer reaches in one tree, and how an answer says so."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+from gitindex.base.worktree import safe_text
+from gitindex.store import semantic
+from gitindex.view.tree import Lens
+
+MAX_STALE = 20
+"""Stale paths that one answer names."""
+
+_NOTHING = semantic.Coverage(frozenset(), frozenset())
+
+
+def read_coverage(lens: Lens) -> semantic.Coverage:
+    """Which files of the tree the layer knows."""
+    return semantic.coverage(lens.rows) if semantic.has_facts(lens.rows) else _NOTHING
+
+
+def layer_fields(coverage: semantic.Coverage, paths: Iterable[bytes]) -> dict[str, Any]:
+    """Of how many paths it knows the bytes, and of how many only others, where it is not asked.
+
+    `stalePaths` are those of the answer itself.
+    """
+    if not any(coverage):
+        return {}
+    told = [safe_text(os.fsdecode(path)) for path in sorted(coverage.stale.intersection(paths))]
+    fields: dict[str, Any] = {"current": len(coverage.current), "stale": len(coverage.stale)}
+    return {"semanticLayer": fields | ({"stalePaths": told[:MAX_STALE]} if told else {})}

@@ -1,0 +1,254 @@
+"""Semantic jobs: which contexts have an indexer, running them one after the other, and what became of it.
+
+Apart from the refresh in everything: their own queue rows, their own lock, their own moment. A job that
+fails leaves the lexical and the syntactic layer as fresh as they were.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.runner_lock import RunnerLock
+from gitindex.base.vocabulary import FailureReason, Layer
+from gitindex.base.worktree import Worktree
+from gitindex.git.backend import open_repository
+from gitindex.git.interface import Repository
+from gitindex.refresh.log import Log
+from gitindex.refresh.queue import Job, RefreshJobService
+from gitindex.refresh.scope import FULL, RefreshScope, resolve_scope
+from gitindex.semantic.contexts.listing import LiveContexts
+from gitindex.semantic.scip.job import Done, Failed, HeadMoved, Members, SemanticJob, contexts_at
+from gitindex.semantic.scip.schema import messages
+from gitindex.semantic.scip.tools import Tool, locate, tool_env, tool_for
+from gitindex.semantic.scip.trust import read_trust, require_trust
+from gitindex.store import mapping, semantic
+from gitindex.store import semantic_import as store
+from gitindex.store.connection import Database, open_writer
+from gitindex.view.tree import Lens
+
+ROUNDS = 3
+"""How often a HEAD that moves makes one call start again."""
+
+INDEX_SECONDS = 10.0
+POLL_SECONDS = 0.05
+
+Report = Callable[[str, float | None], None]
+
+
+class Wanted(NamedTuple):
+    """What somebody asks to be indexed."""
+
+    names: tuple[str, ...] = ()  # contexts; none: all whose indexer is installed
+    scope: RefreshScope = FULL
+    seconds: float | None = None  # time limit of one run; None: the tool's own
+
+
+class Outcome(NamedTuple):
+    """What became of one job."""
+
+    context: str
+    job: Job
+    done: Done | None
+
+
+def run(worktree: Worktree, wanted: Wanted, report: Report) -> list[Outcome]:
+    """Enqueue a job per context and work them off; another call that runs already takes them over."""
+    require_trust(worktree)
+    messages()  # without protobuf there is no point in an indexer's hour
+    with _Session(worktree, wanted.seconds, report) as session:
+        asked = session.enqueue(wanted)
+        ended = {outcome.context: outcome for outcome in session.work()}
+        return [ended.get(name) or session.outcome(name, job) for name, job in asked.items()]
+
+
+class _Session:
+    """An open store and repository, and the queue of one worktree."""
+
+    def __init__(self, worktree: Worktree, seconds: float | None, report: Report) -> None:
+        if not os.path.exists(worktree.database):
+            raise GitIndexError("not indexed", "run `gitindex index`", Exit.GATED)
+        self._worktree = worktree
+        self._seconds = seconds
+        self._report = report
+        self._log = Log(worktree.store)
+        self._lock = RunnerLock(os.path.join(worktree.store, f"semantic.{worktree.id}.lock"))
+        self._db: Database = open_writer(worktree.database)
+        self._repo: Repository = open_repository(worktree)
+        row = mapping.register(self._db, worktree.id, worktree.root)
+        self._worktree_id = row.worktree_id
+        self._moves: Counter[int] = Counter()
+        self._jobs = RefreshJobService(self._db, row.worktree_id, self._repo.head)
+
+    def __enter__(self) -> _Session:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+        self._repo.close()
+        self._db.close()
+
+    def enqueue(self, wanted: Wanted) -> dict[str, int]:
+        """A queued job for every context that is asked for; ids by context name."""
+        self._require_index(0.0)
+        chosen = self._choose(contexts_at(self._repo, self._repo.head().tree), wanted)
+        found = {}
+        for name, members in chosen.items():
+            context_id = self._context_id(members)
+            done = self._jobs.enqueue_refresh(wanted.scope, "semantic run", context_id)
+            found[name] = done.job_id
+        return found
+
+    def work(self) -> list[Outcome]:
+        """Run what is queued. Looked at once more after the lock was given up, as the runner does."""
+        ended = []
+        while self._jobs.queued(Layer.SEMANTIC) and self._lock.acquire():
+            try:
+                self._jobs.take_over_orphans(Layer.SEMANTIC)
+                while queued := self._jobs.queued(Layer.SEMANTIC):
+                    ended.append(self._run(queued[0]))
+            finally:
+                self._lock.release()
+        return ended
+
+    def outcome(self, name: str, job_id: int) -> Outcome:
+        """A job that this call did not end itself."""
+        job = self._jobs.get_job_status(job_id)
+        assert job is not None
+        return Outcome(name, job, None)
+
+    def _run(self, queued: Job) -> Outcome:
+        job = self._jobs.claim(os.urandom(16).hex(), queued.id)
+        assert job is not None, "only the holder of the lock claims"
+        name = store.context_name(self._db, job.context_id)
+        done: Done | None = None
+        try:
+            self._require_index(INDEX_SECONDS)
+            runner = SemanticJob(self._worktree, self._db, self._repo, self._report)
+            done = runner.run(self._worktree_id, job.context_id, name, job.scope, self._seconds)
+        except HeadMoved:
+            self._jobs.supersede(job, f"HEAD moved to {self._repo.head().commit}")
+            self._moves[job.context_id] += 1
+            if self._moves[job.context_id] < ROUNDS:
+                self._jobs.enqueue_refresh(job.scope, "HEAD moved", job.context_id)
+        except Failed as failure:
+            self._jobs.fail(job, failure.reason, str(failure), final=True)
+        except (GitIndexError, OSError) as error:
+            self._jobs.fail(job, FailureReason.IO_ERROR, str(error), final=True)
+        except BaseException:
+            self._jobs.fail(job, FailureReason.INTERNAL_ERROR, "it was stopped", final=True)
+            raise
+        else:
+            self._jobs.complete(job, done.changed)
+        outcome = self.outcome(name, job.id)._replace(done=done)
+        self._log.write(
+            "semantic", root=self._worktree.root, job=job.id, context=name,
+            status=outcome.job.status, error=outcome.job.error,
+        )  # fmt: skip
+        return outcome
+
+    def _choose(self, contexts: dict[str, Members], wanted: Wanted) -> dict[str, Members]:
+        able = {name: m for name, m in contexts.items() if m.files and tool_for(m.context)}
+        unknown = [name for name in wanted.names if name not in able]
+        if unknown:
+            hint = "one of: " + ", ".join(sorted(able)) if able else "see `gitindex contexts`"
+            raise GitIndexError(f"no context for an indexer: {unknown[0]}", hint, Exit.USAGE)
+        chosen = {
+            name: able[name]
+            for name in wanted.names or sorted(able)
+            if wanted.names or self._is_served(able[name])
+        }
+        if wanted.scope != FULL:
+            chosen = {n: m for n, m in chosen.items() if _touches(wanted.scope, m)}
+        if not chosen:
+            raise GitIndexError(
+                "no installed indexer reads this tree", "see `gitindex semantic list`"
+            )
+        return chosen
+
+    def _is_served(self, members: Members) -> bool:
+        """Is its indexer installed, or was it once? Then its absence is a failure to be told."""
+        tool = tool_for(members.context)
+        assert tool is not None
+        return _program(tool, self._worktree) is not None or bool(
+            store.known_tool(self._db, members.context.name)
+        )
+
+    def _context_id(self, members: Members) -> int:
+        context = members.context
+        return store.context_row(self._db, context.name, context.family, os.fsencode(context.root))
+
+    def _require_index(self, seconds: float) -> None:
+        """The published tree is HEAD's, or soon is: a hook's runner may be at it."""
+        deadline = time.monotonic() + seconds
+        while True:
+            row = mapping.published(self._db, self._worktree.id)
+            if row is not None and row.tree == self._repo.head().tree:
+                return
+            if time.monotonic() > deadline:
+                raise GitIndexError("the index is not at HEAD", "run `gitindex index`", Exit.GATED)
+            time.sleep(POLL_SECONDS)
+
+
+def list_indexers(lens: Lens) -> dict[str, Any]:
+    """Every context with its indexer: installed or not, and whether it may run."""
+    live = LiveContexts(lens)
+    trust = read_trust(lens.worktree)
+    listed = []
+    for context, paths in live.router.members(live.tree).items():
+        tool = tool_for(context)
+        if tool is not None and paths:
+            program = _program(tool, lens.worktree)
+            listed.append(
+                {
+                    "context": context.name, "files": len(paths), "tool": tool.program,
+                    "installed": program is not None, "install": tool.install,
+                }
+            )  # fmt: skip
+    return lens.envelope(enabled=trust.allowed, why=trust.why, indexers=listed)
+
+
+def show_status(lens: Lens) -> dict[str, Any]:
+    """Every context that an indexer could read: its last job, and how much of it is known."""
+    live = LiveContexts(lens)
+    coverage = semantic.coverage(lens.rows)
+    listed = []
+    for context, paths in live.router.members(live.tree).items():
+        if tool_for(context) is None or not paths:
+            continue
+        names = {os.fsencode(path) for path in paths}
+        listed.append(
+            {
+                "context": context.name,
+                "files": len(paths),
+                "current": len(names & coverage.current),
+                "stale": len(names & coverage.stale),
+                "lastJob": _last_job(lens, context.name),
+            }
+        )
+    return lens.envelope(contexts=listed)
+
+
+def _last_job(lens: Lens, name: str) -> dict[str, Any] | None:
+    rows = lens.rows(
+        "SELECT j.id, j.status, j.failure_reason, j.error, j.superseded_reason, j.head_at_enqueue,"
+        " j.finished_at, c.tool_version FROM refresh_jobs j JOIN contexts c ON c.id=j.context_id"
+        " WHERE c.name=? AND j.worktree_id=? ORDER BY j.id DESC LIMIT 1",
+        name, lens.served.published.worktree_id,
+    )  # fmt: skip
+    if not rows:
+        return None
+    names = ("id", "status", "reason", "error", "superseded", "commit", "finishedAt", "toolVersion")
+    return dict(zip(names, rows[0], strict=True))
+
+
+def _touches(scope: RefreshScope, members: Members) -> bool:
+    return bool(resolve_scope(scope, map(os.fsdecode, members.files), lambda _path: None))
+
+
+def _program(tool: Tool, worktree: Worktree) -> str | None:
+    return locate(tool, tool_env(worktree.root, ""), worktree.root)

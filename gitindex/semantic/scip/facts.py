@@ -1,0 +1,258 @@
+"""One SCIP document and the bytes it is about become facts. Pure; refuses positions that do not fit."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Collection, Iterable, Mapping
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from gitindex.base.vocabulary import Relation
+from gitindex.languages.facts import Use
+from gitindex.semantic.scip.positions import LINES, UTF16, Positions
+from gitindex.semantic.scip.symbols import Named, read_symbol
+from gitindex.store.places import NOWHERE, Defined, FileFacts, Related, pack_places
+
+_DEFINITION, _IMPORT = 1, 2
+_ROLES = (
+    ("is_implementation", Relation.IMPLEMENTATION),
+    ("is_reference", Relation.REFERENCE),
+    ("is_type_definition", Relation.TYPE_DEFINITION),
+    ("is_definition", Relation.DEFINITION),
+)
+_HIDDEN_KINDS = ("parameter", "type_parameter", "module", "meta")
+_STAND_INS = ("self", "Self", "this", "super", "base", "cls", "crate", "var", "default", "new")
+"""Words that mean a symbol without being its name."""
+_FENCED = re.compile(r"\s*```\w*\n(.*?)\n?```\s*", re.DOTALL)
+_HOVER = re.compile(r"^\([a-z ]{1,20}\) ")
+"""`(property) size: number`: what it is, is told apart."""
+MAX_TEXT = 2_000
+
+Span = tuple[int, int, int, int]
+
+
+class Outline(NamedTuple):
+    """What the syntactic layer says of a definition."""
+
+    kind: str
+    start_line: int
+    end_line: int
+    exported: bool
+
+
+class Syntax(NamedTuple):
+    """The syntactic facts of the same bytes, by line and byte column."""
+
+    uses: Mapping[tuple[int, int], int] = {}
+    symbols: Mapping[tuple[int, int], Outline] = {}
+    bound: Collection[str] = ()  # names that imports of this file bind
+    aliases: Collection[tuple[str, str]] = ()  # (name, other name) of all imports of the context
+
+
+class Habits(NamedTuple):
+    """What a tool does without saying so in its output."""
+
+    encoding: int = UTF16
+    breaks: re.Pattern[bytes] = LINES
+
+
+_Seen = tuple[int, int, int, int, str, int, Span | tuple[()]]
+"""One occurrence: its span, identity, roles, and the extent of a definition where the tool gives one.
+
+A plain tuple: there are millions of them, and they sort by place.
+"""
+
+
+class _Extent(NamedTuple):
+    """A definition that may hold others."""
+
+    start: tuple[int, int]
+    end: tuple[int, int]
+    ordinal: int
+
+
+def make_facts(document: Any, data: bytes, syntax: Syntax, habits: Habits) -> FileFacts:
+    """The facts of one document. Raises OutsideFile where the document is about other bytes."""
+    encoding = document.position_encoding or habits.encoding
+    positions = Positions(data, encoding, habits.breaks)
+    named: dict[str, Named] = {}
+    seen, doubtful = _occurrences(document, positions, named, syntax)
+    told = {read_symbol(info.symbol).identity: info for info in document.symbols}
+    definitions, extents = _definitions(seen, named, told, syntax)
+    around = _innermost(seen, definitions, extents)
+    places = _places(seen, around, syntax.uses)
+    relations = tuple(sorted(_relations(document.symbols)))
+    names = {identity: named[identity].name for identity in places}
+    names |= {text: read_symbol(text).name for r in relations for text in (r.identity, r.target)}
+    flags = ("encoding_lossy",) if positions.lossy else ()
+    parents = iter([i for one, i in zip(seen, around, strict=True) if one[5] & _DEFINITION])
+    made = tuple(
+        d if i == NOWHERE or d.kind == "module" else d._replace(parent=i)
+        for d, i in zip(definitions, parents, strict=True)
+    )
+    interface = _interface_hash(made, relations)
+    return FileFacts(made, places, relations, names, interface, flags, doubtful)
+
+
+def _occurrences(
+    document: Any, positions: Positions, named: dict[str, Named], syntax: Syntax
+) -> tuple[list[_Seen], int]:
+    """All occurrences in file order, each once, and how many were left out."""
+    found: list[_Seen] = []
+    doubtful = 0
+    for occurrence in document.occurrences:
+        symbol = occurrence.symbol
+        if not symbol:
+            continue
+        one = read_symbol(symbol)
+        span = positions.span(occurrence.range)
+        roles = occurrence.symbol_roles & (_DEFINITION | _IMPORT)
+        whole: Span | tuple[()] = ()
+        if roles & _DEFINITION:
+            if numbers := occurrence.enclosing_range:
+                whole = positions.span(numbers)
+        elif one.name_bytes and (text := positions.text(span)) != one.name_bytes:
+            if text.startswith(one.name_bytes + b" "):  # `make as build`: the name is its start
+                span = (*span[:3], span[1] + len(one.name_bytes))
+            elif not _is_plausible(text.decode("utf-8", "replace"), one.name, syntax):
+                doubtful += 1
+                continue
+        if one.kind != "meta":
+            named[one.identity] = one
+        elif roles & _DEFINITION or one.identity not in named:
+            written = positions.text(span).decode("utf-8", "replace").strip("\"'`")
+            named[one.identity] = one._replace(name=written or one.name)
+        found.append((*span, one.identity, roles, whole))
+    found.sort()
+    return [one for one, _ in groupby(found)], doubtful
+
+
+def _is_plausible(text: str, name: str, syntax: Syntax) -> bool:
+    """May this text mean a symbol of another name?
+
+    Indexers err: one takes the fields of a tuple for its class, and half of `os.path` for one function.
+    """
+    if not text.isidentifier() or text in _STAND_INS or text in syntax.bound:
+        return True
+    return (name, text) in syntax.aliases
+
+
+def _definitions(
+    seen: list[_Seen], named: Mapping[str, Named], told: Mapping[str, Any], syntax: Syntax
+) -> tuple[list[Defined], list[_Extent]]:
+    """Definitions in file order, and the extents of those that hold others."""
+    made: list[Defined] = []
+    extents: list[_Extent] = []
+    for *span, identity, roles, around in seen:
+        if not roles & _DEFINITION:
+            continue
+        line, column, _, end_column = span
+        symbol = named[identity]
+        outline = syntax.symbols.get((line, column))
+        kind = outline.kind if outline and not symbol.is_local else symbol.kind
+        whole = around or _lines(outline)
+        info = told.get(identity)
+        signature, doc = _documentation(info) if info is not None else ("", "")
+        exported = outline.exported if outline else _is_visible(symbol)
+        if whole and symbol.kind != "module":
+            extents.append(_Extent(whole[:2], whole[2:], len(made)))
+        first, last = (whole[0], whole[2]) if whole else (line, line)
+        made.append(
+            Defined(
+                identity, kind, line, column, end_column, first, last, signature, doc, -1,
+                exported and not symbol.is_local,
+            )
+        )  # fmt: skip
+    extents.sort(key=lambda e: (e.start, [-n for n in e.end], e.ordinal))
+    return made, extents
+
+
+def _lines(outline: Outline | None) -> Span | None:
+    """The extent that the grammar gives a definition, where the tool gives none."""
+    if outline is None or outline.end_line <= outline.start_line:
+        return None
+    return outline.start_line, 0, outline.end_line + 1, 0
+
+
+def _innermost(seen: list[_Seen], definitions: list[Defined], extents: list[_Extent]) -> list[int]:
+    """For each occurrence, in file order, the innermost definition around it that is not itself."""
+    found = []
+    open_ones: list[_Extent] = []
+    waiting = iter([*extents, _Extent((1 << 62, 0), (0, 0), 0)])
+    following = next(waiting)
+    ordinal = -1
+    for line, column, _, _, _, roles, _ in seen:
+        spot = (line, column)
+        own = -1
+        if roles & _DEFINITION:
+            own = ordinal = ordinal + 1
+        while following.start <= spot:
+            open_ones.append(following)
+            following = next(waiting)
+        while open_ones and open_ones[-1].end <= spot:
+            open_ones.pop()
+        found.append(_around(open_ones, spot, own, definitions) if open_ones else NOWHERE)
+    return found
+
+
+def _around(
+    open_ones: list[_Extent], spot: tuple[int, int], own: int, definitions: list[Defined]
+) -> int:
+    if own >= 0 and definitions[own].kind == "module":
+        return NOWHERE  # a module's definition is nowhere
+    top = open_ones[-1]
+    if top.end > spot and top.ordinal != own:
+        return top.ordinal
+    inside = (e.ordinal for e in reversed(open_ones) if e.end > spot and e.ordinal != own)
+    return next(inside, NOWHERE)
+
+
+def _places(
+    seen: list[_Seen], around: list[int], uses: Mapping[tuple[int, int], int]
+) -> dict[str, bytes]:
+    found: dict[str, list[tuple[int, int, int, int, int, int]]] = {}
+    for (line, column, end_line, end_column, identity, roles, _), enclosing in zip(
+        seen, around, strict=True
+    ):
+        if roles:
+            use = Use.DEFINITION if roles & _DEFINITION else Use.IMPORT
+        else:
+            use = uses.get((line, column)) or Use.REFERENCE  # the grammar's definition is none here
+        place = (line, column, end_line, end_column, use, enclosing)
+        found.setdefault(identity, []).append(place)
+    return {identity: pack_places(places) for identity, places in sorted(found.items())}
+
+
+def _relations(symbols: Iterable[Any]) -> set[Related]:
+    found = set()
+    for info in symbols:
+        own = read_symbol(info.symbol)
+        for relationship in info.relationships:
+            target = read_symbol(relationship.symbol)
+            for field, kind in _ROLES:
+                if getattr(relationship, field) and not (own.is_local or target.is_local):
+                    found.add(Related(own.identity, target.identity, kind))
+    return found
+
+
+def _documentation(info: Any) -> tuple[str, str]:
+    """Signature and prose. Without a field of its own the signature is the first fenced block."""
+    texts = list(info.documentation)
+    signature = info.signature_documentation.text
+    if not signature and texts and (fenced := _FENCED.fullmatch(texts[0])):
+        signature, texts = fenced[1], texts[1:]
+    shown = _HOVER.sub("", " ".join(signature.split()))
+    return shown[:MAX_TEXT], "\n".join(texts).strip()[:MAX_TEXT]
+
+
+def _is_visible(named: Named) -> bool:
+    return named.kind not in _HIDDEN_KINDS and not named.is_local
+
+
+def _interface_hash(definitions: tuple[Defined, ...], relations: tuple[Related, ...]) -> str:
+    """Of what other files can see: exported symbols, their signatures, and what they implement."""
+    seen = {d.identity for d in definitions if d.exported}
+    lines = sorted(f"{d.identity}\0{d.signature}" for d in definitions if d.exported)
+    lines += [f"{r.identity}\0{r.kind}\0{r.target}" for r in relations if r.identity in seen]
+    return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogateescape")).hexdigest()[:32]

@@ -1,0 +1,116 @@
+"""From an indexer's output to facts: all documents are understood before one is kept."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from gitindex.base.worktree import safe_text
+from gitindex.semantic.scip.facts import Habits, Syntax, make_facts
+from gitindex.semantic.scip.positions import OutsideFile
+from gitindex.semantic.scip.reader import BadOutput, Output
+from gitindex.semantic.scip.symbols import read_symbol
+from gitindex.store.places import Dependency, FileFacts
+
+_DEFINITION = 1
+
+
+class Prepared(NamedTuple):
+    """One file's facts, ready to be kept."""
+
+    path: bytes
+    oid: str
+    facts: FileFacts
+    edges: tuple[Dependency, ...]
+
+
+class Understood(NamedTuple):
+    """What an output says of a context."""
+
+    files: tuple[Prepared, ...]
+    defined: frozenset[str]  # identities that some document defines
+
+
+def documents_by_path(output: Output, root: str, folder: str) -> dict[bytes, Any]:
+    """Documents by path in the repository, whatever folder the tool counted from."""
+    base = os.path.realpath(output.project_root)
+    if base != root and not base.startswith(root + os.sep):
+        base = os.path.join(root, folder)
+    prefix = os.path.relpath(base, root).replace(os.sep, "/")
+    found = {}
+    for path, document in output.documents.items():
+        inside = posixpath.normpath(posixpath.join(prefix, path))
+        if not inside.startswith(("../", "/")):
+            found[os.fsencode(inside)] = document
+    return found
+
+
+def understand(
+    documents: Mapping[bytes, Any],
+    members: Iterable[bytes],
+    wanted: Mapping[bytes, str],
+    read: Callable[[bytes], bytes | None],
+    syntax: Callable[[bytes], Syntax],
+    habits: Habits,
+) -> Understood:
+    """The facts of every wanted path (with its blob id) whose bytes `read` still gives.
+
+    An edge to a member that is not wanted, or was written to, says that its bytes are unknown.
+    """
+    made: dict[bytes, FileFacts] = {}
+    for path in sorted(wanted.keys() & documents.keys()):
+        data = read(path)
+        if data is None:
+            continue  # written to while the tool ran: what it saw nobody knows
+        try:
+            made[path] = make_facts(documents[path], data, syntax(path), habits)
+        except OutsideFile as error:
+            raise BadOutput(f"{safe_text(path)} has no {error}") from error
+    homes = _homes(documents, made)
+    known = {path: Dependency(path, "", "") for path in members}
+    known |= {path: Dependency(path, wanted[path], f.interface_hash) for path, f in made.items()}
+    files = tuple(
+        Prepared(path, wanted[path], facts, _edges(path, facts, homes, known))
+        for path, facts in made.items()
+    )
+    return Understood(files, frozenset(homes))
+
+
+def externals(understood: Understood, files: Iterable[Prepared]) -> dict[str, str]:
+    """Identities, with their names, that these files use and no document defines."""
+    return {
+        identity: name
+        for file in files
+        for identity, name in file.facts.names.items()
+        if identity not in understood.defined and not identity.startswith("local ")
+    }
+
+
+def _homes(documents: Mapping[bytes, Any], made: Mapping[bytes, FileFacts]) -> dict[str, bytes]:
+    """The document that defines each identity; the first by name where several do."""
+    found: dict[str, bytes] = {}
+    for path in sorted(documents):
+        if path in made:
+            defined = (d.identity for d in made[path].definitions)
+        else:
+            defined = (
+                read_symbol(occurrence.symbol).identity
+                for occurrence in documents[path].occurrences
+                if occurrence.symbol_roles & _DEFINITION
+            )
+        for identity in defined:
+            if not identity.startswith("local "):
+                found.setdefault(identity, path)
+    return found
+
+
+def _edges(
+    path: bytes,
+    facts: FileFacts,
+    homes: Mapping[str, bytes],
+    known: Mapping[bytes, Dependency],
+) -> tuple[Dependency, ...]:
+    targets = {homes[identity] for identity in facts.places if identity in homes} - {path}
+    return tuple(known[target] for target in sorted(targets) if target in known)

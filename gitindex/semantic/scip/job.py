@@ -1,0 +1,282 @@
+"""One semantic job: look, run the indexer, look again, understand all of its output, keep it.
+
+What was computed while HEAD moved is thrown away; what is about a file that somebody wrote to
+meanwhile is left out. Nothing is written before everything was understood, and then in one transaction.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from gitindex.base.vocabulary import FailureReason
+from gitindex.base.worktree import Worktree, safe_text
+from gitindex.git.command import run_git
+from gitindex.git.interface import GITLINK, LINK, Head, Repository
+from gitindex.refresh.scope import RefreshScope, resolve_scope
+from gitindex.semantic.contexts import Context, ContextRouter, discover, is_marker
+from gitindex.semantic.scip.facts import Outline, Syntax
+from gitindex.semantic.scip.importer import (
+    Prepared,
+    Understood,
+    documents_by_path,
+    externals,
+    understand,
+)
+from gitindex.semantic.scip.process import last_words, run_tool
+from gitindex.semantic.scip.reader import MAX_OUTPUT, BadOutput, read_output
+from gitindex.semantic.scip.sight import Sight, look, look_again, signature
+from gitindex.semantic.scip.tools import (
+    Found,
+    Tool,
+    ToolMissing,
+    command,
+    find_tool,
+    tool_env,
+    tool_for,
+)
+from gitindex.store import history, mapping
+from gitindex.store import semantic_import as store
+from gitindex.store.connection import Database
+
+Report = Callable[[str, float | None], None]
+
+
+class Failed(Exception):
+    """The job failed, with a reason of the contract's list."""
+
+    def __init__(self, reason: FailureReason, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+class HeadMoved(Exception):
+    """HEAD's tree is another one than when the run began: its output is of no use."""
+
+
+class Done(NamedTuple):
+    """What a job achieved."""
+
+    files: int  # of the context
+    imported: int  # had a document about exactly their bytes
+    changed: int  # whose facts are new
+    left_out: int  # not as in git before, or written to meanwhile
+    doubtful: int  # places that were not kept: another name stands there
+    left_behind: tuple[str, ...]  # files that the tool left in the worktree
+
+
+class Members(NamedTuple):
+    """A context of HEAD's tree and the files it owns, with their blob ids."""
+
+    context: Context
+    files: dict[bytes, str]
+
+
+def contexts_at(repository: Repository, tree: str) -> dict[str, Members]:
+    """The contexts of a tree by name."""
+    entries = [e for e in repository.entries(tree) if e.mode not in (LINK, GITLINK)]
+    oids = {os.fsdecode(entry.path): entry.oid for entry in entries}
+
+    def read(path: str) -> bytes | None:
+        return repository.read(oids[path]) if path in oids and is_marker(path) else None
+
+    members = ContextRouter(discover(oids, read)).members(oids)
+    return {
+        context.name: Members(context, {os.fsencode(path): oids[path] for path in paths})
+        for context, paths in members.items()
+    }
+
+
+class SemanticJob:
+    """Runs one context's indexer in one worktree."""
+
+    def __init__(
+        self, worktree: Worktree, database: Database, repository: Repository, report: Report
+    ) -> None:
+        self._worktree = worktree
+        self._db = database
+        self._repo = repository
+        self._report = report
+        self._inode = os.stat(worktree.database).st_ino
+
+    def run(
+        self,
+        worktree_id: int,
+        context_id: int,
+        name: str,
+        scope: RefreshScope,
+        seconds: float | None,
+    ) -> Done:
+        """Do the work of one claimed job. Raises Failed or HeadMoved."""
+        head = self._repo.head()
+        members = contexts_at(self._repo, head.tree).get(name)
+        tool = tool_for(members.context) if members else None
+        if members is None or tool is None:
+            raise Failed(FailureReason.INTERNAL_ERROR, f"{name} is no context for an indexer now")
+        with _temporary(self._worktree) as temp:
+            found = self._find(tool, temp)
+            store.note_tool(self._db, context_id, found.version)
+            origin = store.Origin(context_id, members.context.config_hash, found.version)
+            seen = {s.path: s for s in look(self._worktree.root, members.files.items())}
+            before = self._untracked()
+            output = self._index(found, members.context, temp, seconds)
+            left_behind = self._untracked() - before
+            if self._repo.head().tree != head.tree:
+                raise HeadMoved
+            understood = self._understand(worktree_id, members, found, output, seen)
+            self._refuse_partial(origin, understood, seen)
+            chosen = _in_scope(scope, understood, self._worktree.root)
+            changed, kept = self._keep(origin, head, understood, chosen, seen)
+        return Done(
+            len(members.files), kept, changed, len(members.files) - len(seen),
+            sum(file.facts.doubtful for file in chosen),
+            tuple(sorted(map(safe_text, left_behind))),
+        )  # fmt: skip
+
+    def _find(self, tool: Tool, temp: str) -> Found:
+        root = self._worktree.root
+        try:
+            return find_tool(tool, tool_env(root, temp), root, temp)
+        except ToolMissing as error:
+            raise Failed(FailureReason.MISSING_TOOL, f"{error.message}; {error.hint}") from error
+
+    def _index(self, found: Found, context: Context, temp: str, seconds: float | None) -> bytes:
+        root, program = self._worktree.root, found.tool.program
+        output, log = os.path.join(temp, "index.scip"), os.path.join(temp, "log")
+        limit = seconds or found.tool.seconds
+        ended = run_tool(
+            command(found, context, root, temp, output),
+            os.path.join(root, context.root), tool_env(root, temp), log, limit,
+            lambda spent: self._report(f"{program} {context.name} {spent:.0f} s", None),
+        )  # fmt: skip
+        if ended.code is None:
+            raise Failed(FailureReason.TOOL_TIMEOUT, f"{program} was stopped after {limit:g} s")
+        if ended.code != 0:
+            said = safe_text(last_words(log))
+            raise Failed(FailureReason.TOOL_CRASHED, f"{program} ended with {ended.code}: {said}")
+        try:
+            if os.path.getsize(output) > MAX_OUTPUT:
+                raise Failed(FailureReason.PARSE_ERROR, f"{program} wrote more than protobuf reads")
+            with open(output, "rb") as file:
+                return file.read()
+        except FileNotFoundError:
+            raise Failed(FailureReason.PARSE_ERROR, f"{program} wrote no output") from None
+
+    def _understand(
+        self,
+        worktree_id: int,
+        members: Members,
+        found: Found,
+        output: bytes,
+        seen: dict[bytes, Sight],
+    ) -> Understood:
+        self._report("import", None)
+        published = store.published_files(self._db, worktree_id)
+        blobs = {p: published[p].blob_id for p, o in members.files.items() if _is(published, p, o)}
+        bound = {p: store.imported_names(self._db, b) for p, b in blobs.items() if b is not None}
+        aliases = frozenset(pair for pairs in bound.values() for pair in pairs)
+
+        def syntax(path: bytes) -> Syntax:
+            here = frozenset(name for _, name in bound.get(path, ()))
+            return read_syntax(self._db, blobs.get(path))._replace(bound=here, aliases=aliases)
+
+        root = self._worktree.root
+        try:
+            documents = documents_by_path(read_output(output), root, members.context.root)
+            return understand(
+                documents, members.files, {path: sight.oid for path, sight in seen.items()},
+                lambda path: look_again(root, seen[path]), syntax, found.tool.habits,
+            )  # fmt: skip
+        except BadOutput as error:
+            said = f"{found.tool.program}: {error}"
+            raise Failed(FailureReason.PARSE_ERROR, said) from error
+
+    def _refuse_partial(
+        self, origin: store.Origin, understood: Understood, seen: dict[bytes, Sight]
+    ) -> None:
+        """Old facts are worth more than an output that forgot their files."""
+        if seen and not understood.files:
+            raise Failed(FailureReason.PARSE_ERROR, "the output tells of no file of the context")
+        told = {file.path for file in understood.files}
+        untouched = {p for p, s in seen.items() if signature(self._worktree.root, p) == s.signature}
+        missing = sorted((store.known_documents(self._db, origin) & untouched) - told)
+        if missing:
+            first = safe_text(missing[0])
+            said = f"the output leaves out {len(missing)} files that it knew before: {first}"
+            raise Failed(FailureReason.PARSE_ERROR, said)
+
+    def _keep(
+        self,
+        origin: store.Origin,
+        head: Head,
+        understood: Understood,
+        chosen: list[Prepared],
+        seen: dict[bytes, Sight],
+    ) -> tuple[int, int]:
+        """One transaction; HEAD and the files are looked at once more inside it."""
+        root = self._worktree.root
+        writer = store.SemanticWriter(self._db)
+        with self._db.write():
+            if os.stat(self._worktree.database).st_ino != self._inode:
+                raise Failed(FailureReason.IO_ERROR, "the store was replaced meanwhile")
+            if self._repo.head().tree != head.tree:
+                raise HeadMoved
+            kept = [f for f in chosen if signature(root, f.path) == seen[f.path].signature]
+            changed = sum(
+                writer.save(origin, file.path, file.oid, file.facts, file.edges) for file in kept
+            )
+            writer.add_externals(origin.context_id, externals(understood, kept))
+            row = mapping.published(self._db, self._worktree.id)
+            if row is not None and row.tree == head.tree:  # they have seen what is published now
+                history.refresh(self._db, row.worktree_id, [f.path for f in kept], row.generation)
+        return changed, len(kept)
+
+    def _untracked(self) -> set[bytes]:
+        """Files that git neither tracks nor ignores."""
+        listed = run_git(self._worktree.root, "ls-files", "-z", "--others", "--exclude-standard")
+        return set(filter(None, listed.split(b"\0")))
+
+
+def _is(published: dict[bytes, store.Known], path: bytes, oid: str) -> bool:
+    return path in published and published[path].oid == oid
+
+
+def read_syntax(database: Database, blob_id: int | None) -> Syntax:
+    """What the syntactic layer says of a blob."""
+    if blob_id is None:
+        return Syntax()
+    symbols = {
+        (line, column): Outline(kind, start, end, bool(exported))
+        for line, column, kind, start, end, exported in store.syntactic_symbols(database, blob_id)
+    }
+    return Syntax(store.syntactic_uses(database, blob_id), symbols)
+
+
+def _in_scope(scope: RefreshScope, understood: Understood, root: str) -> list[Prepared]:
+    names = {os.fsdecode(file.path): file for file in understood.files}
+
+    def changed_at(path: str) -> float | None:
+        try:
+            return os.lstat(os.path.join(root, path)).st_mtime
+        except OSError:
+            return None
+
+    return [names[name] for name in sorted(resolve_scope(scope, names, changed_at))]
+
+
+@contextmanager
+def _temporary(worktree: Worktree) -> Iterator[str]:
+    """A private folder outside the worktree, gone afterwards with all that the tool put there."""
+    usual = os.path.realpath(tempfile.gettempdir())
+    inside = usual == worktree.root or usual.startswith(worktree.root + os.sep)
+    try:
+        with tempfile.TemporaryDirectory(
+            prefix="gitindex-semantic-", dir=worktree.store if inside else None,
+            ignore_cleanup_errors=True,
+        ) as folder:  # fmt: skip
+            yield folder
+    except OSError as error:
+        raise Failed(FailureReason.IO_ERROR, str(error)) from error

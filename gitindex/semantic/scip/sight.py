@@ -1,0 +1,58 @@
+"""Is a file on disk what git says it is? Looked at before a run, after it, and while importing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from gitindex.base.confined_read import Beneath
+from gitindex.extract.policy import MAX_TEXT_BYTES
+from gitindex.git.interface import blob_id
+
+Signature = tuple[int, int, int, int]
+
+
+class Sight(NamedTuple):
+    """One file that had git's bytes when it was seen."""
+
+    path: bytes
+    oid: str
+    signature: Signature  # of the file on disk: any write since changes it
+
+
+def signature(root: str, path: bytes) -> Signature | None:
+    """What changes whenever somebody writes to the file; None where there is none."""
+    try:
+        found = os.lstat(os.path.join(os.fsencode(root), path))
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
+def look(root: str, files: Iterable[tuple[bytes, str]]) -> Iterator[Sight]:
+    """Those of `files` whose bytes on disk are those of their blob."""
+    with Beneath(root) as disk:
+        for path, oid in files:
+            before = signature(root, path)
+            if before is not None and _content(disk, path, oid) is not None:
+                yield Sight(path, oid, before)
+
+
+def look_again(root: str, seen: Sight) -> bytes | None:
+    """The bytes of a file that nobody touched since it was seen; None if somebody did."""
+    with Beneath(root) as disk:
+        content = _content(disk, seen.path, seen.oid)
+    return content if signature(root, seen.path) == seen.signature else None
+
+
+def _content(disk: Beneath, path: bytes, oid: str) -> bytes | None:
+    """The file's bytes if git would store them as this blob. Line ends may differ: places do not."""
+    found = disk.read(path, MAX_TEXT_BYTES)
+    if found is None or found.size > MAX_TEXT_BYTES:
+        return None
+    data = found.data
+    if blob_id(data, len(oid)) == oid:
+        return data
+    unix = data.replace(b"\r\n", b"\n")
+    return data if blob_id(unix, len(oid)) == oid else None

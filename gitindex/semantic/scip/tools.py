@@ -1,0 +1,151 @@
+"""The indexers: one table of commands. Found on the user's PATH, never inside the repository."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from typing import NamedTuple
+
+from gitindex.base.errors import GitIndexError
+from gitindex.base.vocabulary import ContextKind
+from gitindex.base.worktree import safe_text
+from gitindex.git.command import clean_env
+from gitindex.semantic.contexts.discovery import Context
+from gitindex.semantic.scip.facts import Habits
+from gitindex.semantic.scip.positions import ECMA_LINES, LINES, UTF8, UTF16
+from gitindex.semantic.scip.process import last_words, run_tool
+
+PROBE_SECONDS = 60.0
+
+
+class Tool(NamedTuple):
+    """One row. In the arguments {root}, {output}, {temp}, {name} and {project} are filled in."""
+
+    family: str
+    program: str
+    arguments: str
+    seconds: float  # time limit of one run
+    install: str  # how people get it
+    needs: str = ""  # one of these files in the context's folder
+    ambient: bool = False  # also works on files without a project
+    version: str = "--version"
+    encoding: int = UTF16  # of columns, where the output does not say
+    breaks: re.Pattern[bytes] = LINES
+
+    @property
+    def habits(self) -> Habits:
+        """What its output leaves unsaid."""
+        return Habits(self.encoding, self.breaks)
+
+
+TOOLS = (
+    Tool("python", "scip-python",
+         "index --cwd {root} --project-name {name} --project-version 0 --output {output} --quiet",
+         3600, "npm install -g @sourcegraph/scip-python", ambient=True),
+    Tool("javascript", "scip-typescript",
+         "index --cwd {root} --output {output} --no-progress-bar {project}",
+         3600, "npm install -g @sourcegraph/scip-typescript", "package.json tsconfig.json",
+         breaks=ECMA_LINES),
+    Tool("go", "scip-go", "--quiet --output {output}", 3600,
+         "go install github.com/sourcegraph/scip-go/cmd/scip-go@latest", "go.mod", encoding=UTF8),
+    Tool("jvm", "scip-java", "index --output {output} --targetroot {temp}/java", 3600,
+         "coursier install scip-java", "pom.xml build.gradle build.gradle.kts build.sbt"),
+    Tool("dotnet", "scip-dotnet", "index --working-directory {root} --output {output}", 3600,
+         "dotnet tool install --global scip-dotnet"),
+    Tool("cpp", "scip-clang",
+         "--compdb-path={root}/compile_commands.json --index-output-path={output}", 3600,
+         "see the releases of scip-clang", "compile_commands.json", encoding=UTF8),
+    Tool("ruby", "scip-ruby", "{root} --index-file {output} --gem-metadata {name}@0", 3600,
+         "gem install scip-ruby", "Gemfile", encoding=UTF8),
+    Tool("rust", "rust-analyzer", "scip {root} --output {output}", 3600,
+         "rustup component add rust-analyzer", "Cargo.toml", encoding=UTF8),
+)  # fmt: skip
+
+BY_FAMILY = {tool.family: tool for tool in TOOLS}
+_JAVASCRIPT = {
+    "allowJs": True, "noEmit": True, "skipLibCheck": True, "target": "esnext",
+    "moduleResolution": "node", "jsx": "preserve",
+}  # fmt: skip
+
+
+class Found(NamedTuple):
+    """A tool that is there and runs."""
+
+    tool: Tool
+    program: str
+    version: str
+
+
+class ToolMissing(GitIndexError):
+    """The context's indexer is not installed, or does not start."""
+
+
+def tool_for(context: Context) -> Tool | None:
+    """The indexer that reads such a context, installed or not."""
+    tool = BY_FAMILY.get(context.family)
+    if tool is None or (context.kind is ContextKind.AMBIENT and not tool.ambient):
+        return None
+    names = {path.rpartition("/")[2] for path in context.markers}
+    needed = tool.needs.split()
+    return tool if not needed or names & set(needed) else None
+
+
+def tool_env(root: str, temp: str) -> dict[str, str]:
+    """The user's environment, without git's and Python's, and with no program of the repository."""
+    env = clean_env(root)
+    folders = [f for f in env["PATH"].split(os.pathsep) if os.path.isabs(f) and _outside(f, root)]
+    return env | {"PATH": os.pathsep.join(folders), "TMPDIR": temp, "LC_ALL": "C.UTF-8"}
+
+
+def locate(tool: Tool, env: dict[str, str], root: str) -> str | None:
+    """The tool's program on the PATH of `env`; one that leads into the repository does not count."""
+    for folder in env["PATH"].split(os.pathsep):
+        candidate = os.path.join(folder, tool.program)
+        if (
+            os.access(candidate, os.X_OK)
+            and os.path.isfile(candidate)
+            and _outside(candidate, root)
+        ):
+            return candidate
+    return None
+
+
+def find_tool(tool: Tool, env: dict[str, str], root: str, temp: str) -> Found:
+    """The installed tool with its version. ToolMissing where there is none that starts."""
+    program = locate(tool, env, root)
+    if program is None:
+        raise ToolMissing(f"{tool.program} is not installed", tool.install)
+    log = os.path.join(temp, "version")
+    ended = run_tool([program, *tool.version.split()], "/", env, log, PROBE_SECONDS)
+    said = last_words(log)
+    if ended.code != 0:
+        raise ToolMissing(f"{tool.program} does not start: {safe_text(said)}", tool.install)
+    return Found(tool, program, safe_text(said)[:100])
+
+
+def command(found: Found, context: Context, root: str, temp: str, output: str) -> list[str]:
+    """The command line that indexes a context."""
+    here = os.path.normpath(os.path.join(root, context.root))
+    values = {
+        "root": here, "output": output, "temp": temp, "name": context.root or ".",
+        "project": _project(context, here, temp),
+    }  # fmt: skip
+    words = found.tool.arguments.split()
+    return [found.program, *(word.format_map(values) for word in words)]
+
+
+def _project(context: Context, here: str, temp: str) -> str:
+    """The tsconfig of a JavaScript project: its own, or one beside the output, never one we leave."""
+    if context.family != "javascript" or os.path.isfile(os.path.join(here, "tsconfig.json")):
+        return here
+    path = os.path.join(temp, "tsconfig.json")
+    with open(path, "w", encoding="utf-8") as file:
+        include, exclude = [f"{here}/**/*"], [f"{here}/**/node_modules"]
+        json.dump({"compilerOptions": _JAVASCRIPT, "include": include, "exclude": exclude}, file)
+    return path
+
+
+def _outside(path: str, root: str) -> bool:
+    real = os.path.realpath(path)
+    return real != root and not real.startswith(root + os.sep)

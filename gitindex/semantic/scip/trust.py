@@ -1,0 +1,66 @@
+"""May indexers run here? They run a project's code, so only the user says so, and outside of it.
+
+`gitindex.semantic` counts in the user's and the system's git configuration: `true` for every
+repository, or the path of one. The repository's own configuration is ignored, `.git/config` too: it
+may have come with an archive. So is any file that lies inside the repository, however it is included.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.worktree import Worktree, safe_text
+from gitindex.git.command import try_git
+
+KEY = "gitindex.semantic"
+_OUR_SCOPES = ("global", "system")
+_YES, _NO = ("true", "yes", "on", "1"), ("false", "no", "off", "0", "")
+
+
+class Trust(NamedTuple):
+    """Whether indexers may run, and who said what."""
+
+    allowed: bool
+    why: str
+
+
+def read_trust(worktree: Worktree) -> Trust:
+    """What the user's git configuration says of this worktree now."""
+    found = try_git(
+        worktree.root, "config", "-z", "--show-scope", "--show-origin", "--get-all", KEY
+    )
+    words = os.fsdecode(found.output).split("\0")
+    allowed, why = False, f"{KEY} is not set"
+    for scope, origin, value in zip(words[0::3], words[1::3], words[2::3], strict=False):
+        if scope not in _OUR_SCOPES or _is_inside(origin.removeprefix("file:"), worktree):
+            why = why if allowed else f"{KEY} counts only in your own git configuration"
+        elif value.lower() in _YES:
+            allowed, why = True, f"{KEY} is true for every repository"
+        elif value.lower() in _NO:
+            allowed, why = False, f"{KEY} is false"
+        elif _names(value, worktree):
+            allowed, why = True, f"{KEY} names this repository"
+    return Trust(allowed, why)
+
+
+def require_trust(worktree: Worktree) -> None:
+    """Stop here unless indexers may run."""
+    trust = read_trust(worktree)
+    if not trust.allowed:
+        root = safe_text(worktree.root)
+        hint = f"`git config --global --add {KEY} {root}`: indexers run the project's code"
+        raise GitIndexError(f"indexers are off: {trust.why}", hint, Exit.GATED)
+
+
+def _names(value: str, worktree: Worktree) -> bool:
+    path = os.path.expanduser(value)
+    roots = {worktree.root, os.path.dirname(worktree.common_dir)}
+    return os.path.isabs(path) and os.path.realpath(path) in roots
+
+
+def _is_inside(origin: str, worktree: Worktree) -> bool:
+    path = os.path.realpath(os.path.join(worktree.root, origin))
+    folders = (worktree.root, worktree.common_dir, os.path.realpath(worktree.git_dir))
+    return any(path.startswith(folder + os.sep) for folder in folders)

@@ -1,0 +1,256 @@
+"""The lexical index: one Tantivy document per blob. The only importer of tantivy."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
+
+import tantivy
+
+from gitindex.base.errors import StoreError
+from gitindex.languages.facts import FactsKey
+
+HEAP_BYTES = 64_000_000
+MAX_CLAUSES = 64
+BITS = 20
+"""Whole numbers of so many bits are exact in a score."""
+NAME_BOOST = 3.0
+USUAL_LENGTH = 1_000.0
+_AVERAGE = re.compile(r'"value": ([0-9.]+),\s*"description": "avgdl')
+
+
+class Asked(NamedTuple):
+    """Terms with their weights, terms that must be there, and terms that must not."""
+
+    terms: Sequence[tuple[str, float]]
+    must: Sequence[str] = ()
+    exclude: Sequence[str] = ()
+    name_boost: float = NAME_BOOST  # of a term that is in the name of a definition
+
+
+class Hit(NamedTuple):
+    """One blob that matches, before SQLite says whether it is part of the published tree."""
+
+    key: FactsKey
+    score: float
+
+
+def _schema() -> tantivy.Schema:
+    builder = tantivy.SchemaBuilder()
+    builder.add_text_field("key", stored=True, tokenizer_name="raw", index_option="basic")
+    builder.add_text_field("body", tokenizer_name="whitespace", index_option="freq")
+    builder.add_text_field("names", tokenizer_name="whitespace", index_option="freq")
+    return builder.build()
+
+
+class LexicalWriter:
+    """Adds documents and commits. After any error it is dead: open a new one."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        with _translated():
+            if not os.path.isdir(path):
+                os.mkdir(path, 0o700)
+            with _utf8_name(path) as name:
+                self._index = tantivy.Index(_schema(), path=name)
+            self._writer = self._index.writer(HEAP_BYTES, 1)
+
+    def add(self, key: FactsKey, body: str, names: str) -> None:
+        """Add or replace the document of one blob; visible after `commit`."""
+        document = tantivy.Document()
+        document.add_text("key", _term(key))
+        document.add_text("body", body)
+        document.add_text("names", names)
+        with _translated():
+            self._writer.delete_documents_by_term("key", _term(key))
+            self._writer.add_document(document)
+
+    def remove(self, keys: Iterable[FactsKey]) -> None:
+        """Remove the documents of some blobs; gone after `commit`."""
+        with _translated():
+            for key in keys:
+                self._writer.delete_documents_by_term("key", _term(key))
+
+    def commit(self) -> None:
+        """Make everything added so far durable and visible."""
+        with _translated():
+            self._writer.commit()
+
+    def close(self) -> None:
+        """Let background merges end: after the marker, never before it."""
+        with _translated():
+            self._writer.wait_merging_threads()
+
+
+class LexicalReader:
+    """A fresh look at what is committed."""
+
+    def __init__(self, path: str) -> None:
+        if not os.path.exists(os.path.join(path, "meta.json")):
+            raise StoreError("the lexical index is missing", "run `gitindex index --force`")
+        with _translated():
+            with _utf8_name(path) as name:
+                index = tantivy.Index.open(name)
+            self._schema = index.schema
+            self._searcher = index.searcher()
+        self._keys: dict[tuple[int, int], FactsKey] = {}  # of documents seen before
+
+    @property
+    def documents(self) -> int:
+        return int(self._searcher.num_docs)
+
+    def holds(self, key: FactsKey) -> bool:
+        """Is the document of this blob there?"""
+        with _translated():
+            query = tantivy.Query.term_query(self._schema, "key", _term(key))
+            return bool(self._searcher.search(query, 1).hits)
+
+    def all_keys(self) -> set[FactsKey]:
+        """Every document's key."""
+        with _translated():
+            hits = self._searcher.search(tantivy.Query.all_query(), max(1, self.documents)).hits
+            return {self._key(address) for _, address in hits}
+
+    def search(
+        self, asked: Asked, limit: int, among: Iterable[FactsKey] | None = None
+    ) -> list[Hit]:
+        """The best blobs for some terms, of all or of a few. Nothing is parsed: terms are terms."""
+        clauses = [
+            (tantivy.Occur.Should, clause)
+            for term, boost in asked.terms[:MAX_CLAUSES]
+            for clause in self._clauses(term, boost, asked.name_boost)
+        ]
+        clauses += [(tantivy.Occur.Must, self._has(term)) for term in asked.must[:MAX_CLAUSES]]
+        clauses += [
+            (tantivy.Occur.MustNot, self._has(term)) for term in asked.exclude[:MAX_CLAUSES]
+        ]
+        if not asked.terms and not asked.must:
+            return []
+        if among is not None:
+            clauses.append((tantivy.Occur.Must, self._among(among)))
+        return self._hits(clauses, limit)
+
+    def holding(self, keys: list[FactsKey], terms: list[str]) -> dict[FactsKey, set[str]]:
+        """Which of the terms each of some blobs holds: a term is a bit of the score."""
+        found: dict[FactsKey, set[str]] = {key: set() for key in keys}
+        for at in range(0, len(terms) if keys else 0, BITS):
+            part = terms[at : at + BITS]
+            clauses = [(tantivy.Occur.Must, self._among(keys))]
+            for number, term in enumerate(part):
+                bit = tantivy.Query.const_score_query(self._has(term), float(1 << number))
+                clauses.append((tantivy.Occur.Should, bit))
+            for hit in self._hits(clauses, len(keys)):
+                bits = int(hit.score)
+                found[hit.key].update(t for n, t in enumerate(part) if bits >> n & 1)
+        return found
+
+    def holds_all(self, key: FactsKey, field: str, terms: Iterable[str]) -> bool:
+        """Does the document of a blob have all of the terms in a field?"""
+        clauses = [(tantivy.Occur.Must, self._among([key]))]
+        clauses += [
+            (tantivy.Occur.Must, tantivy.Query.term_query(self._schema, field, term))
+            for term in terms
+        ]
+        return len(self._hits(clauses, 2)) == 1
+
+    def terms_among(self, keys: Iterable[FactsKey], field: str) -> dict[str, int]:
+        """Every term that a field of some blobs has, and how many of them have it."""
+        with _translated():
+            counts = self._searcher.terms_with_prefix(field, "", filter_query=self._among(keys))
+            return {term: count for term, count in counts if count}
+
+    def frequencies(self, terms: Iterable[str]) -> dict[str, int]:
+        """In how many blobs each term is."""
+        with _translated():
+            return {term: int(self._searcher.doc_freq("body", term)) for term in terms}
+
+    def average_length(self, term: str) -> float:
+        """How many terms a blob has on average: BM25's own number, which it tells of a term it holds."""
+        query = self._has(term)
+        with _translated():
+            found = self._searcher.search(query, 1, count=False).hits
+            told = query.explain(self._searcher, found[0][1]).to_json() if found else ""
+        match = _AVERAGE.search(told)
+        return float(match[1]) if match else USUAL_LENGTH
+
+    def _clauses(self, term: str, boost: float, named: float) -> Iterator[tantivy.Query]:
+        yield tantivy.Query.boost_query(self._has(term), boost)
+        name = tantivy.Query.term_query(self._schema, "names", term, "freq")
+        yield tantivy.Query.boost_query(name, named * boost)
+
+    def _has(self, term: str) -> tantivy.Query:
+        return tantivy.Query.term_query(self._schema, "body", term, "freq")
+
+    def _among(self, keys: Iterable[FactsKey]) -> tantivy.Query:
+        """Only these blobs. As single terms: a set of terms costs seven times as much."""
+        listed = [
+            (
+                tantivy.Occur.Should,
+                tantivy.Query.term_query(self._schema, "key", _term(key), "basic"),
+            )
+            for key in keys
+        ]
+        return tantivy.Query.const_score_query(tantivy.Query.boolean_query(listed), 0.0)
+
+    def _hits(self, clauses: list[tuple[tantivy.Occur, tantivy.Query]], limit: int) -> list[Hit]:
+        with _translated():
+            query = tantivy.Query.boolean_query(clauses)
+            found = self._searcher.search(query, max(1, limit), count=False)
+            return [Hit(self._key(address), float(score)) for score, address in found.hits]
+
+    def _key(self, address: tantivy.DocAddress) -> FactsKey:
+        place = (address.segment_ord, address.doc)
+        if place not in self._keys:
+            oid, _, extractor = self._searcher.doc(address)["key"][0].partition(":")
+            self._keys[place] = FactsKey(oid, extractor)
+        return self._keys[place]
+
+
+class LexicalMemory:
+    """Keeps a reader open for as long as nothing is committed: for a process that is asked often."""
+
+    def __init__(self) -> None:
+        self._held: tuple[tuple[str, int, int, int], LexicalReader] | None = None
+
+    def reader(self, path: str) -> LexicalReader:
+        """A reader of everything that is committed now."""
+        try:
+            meta = os.stat(os.path.join(path, "meta.json"))  # every commit puts a new one in place
+        except OSError:
+            return LexicalReader(path)
+        seen = (path, meta.st_ino, meta.st_mtime_ns, meta.st_size)
+        held = self._held
+        if held is None or held[0] != seen:
+            held = self._held = (seen, LexicalReader(path))
+        return held[1]
+
+
+def _term(key: FactsKey) -> str:
+    return f"{key.oid}:{key.extractor}"
+
+
+@contextmanager
+def _utf8_name(path: str) -> Iterator[str]:
+    """A name that tantivy's binding accepts for any folder: it takes UTF-8 only, and resolves it."""
+    if path.isascii():
+        yield path
+        return
+    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield f"/proc/self/fd/{fd}" if os.path.isdir("/proc/self/fd") else path
+    finally:
+        os.close(fd)
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit, GeneratorExit, StoreError):
+        raise
+    except BaseException as error:
+        said = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise StoreError(f"the lexical index failed: {said}", "run `gitindex doctor`") from error

@@ -1,0 +1,36 @@
+"""An answer all the same: where there is no index to ask, the files on disk are. Creates nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from gitindex.base.errors import StoreError
+from gitindex.base.vocabulary import GateStatus
+from gitindex.view.snapshot import Gated
+from gitindex.view.tree import NOW, Ask
+
+Answer = dict[str, Any]
+
+
+def served_or_scanned(
+    ask: Ask, serve: Callable[[], Answer], scan: Callable[[str], Answer]
+) -> Answer:
+    """The index's answer, or that of a live scan, with what the gate said under `gate`.
+
+    The gate's word stands while an index is being built, must be rebuilt, or is insisted on; and
+    no scan of the disk answers for another tree.
+    """
+    try:
+        return serve()
+    except Gated as closed:
+        if ask != NOW or closed.envelope["status"] != GateStatus.NOT_INDEXED:
+            raise
+        return scan(closed.envelope["message"]) | {"gate": closed.envelope}
+    except (StoreError, OSError) as error:
+        if ask != NOW:
+            raise
+        message = str(error)
+        if isinstance(error, StoreError):
+            message = f"{error.message}; {error.hint}" if error.hint else error.message
+        return scan(message) | {"gate": {"status": "error", "message": message}}

@@ -1,0 +1,67 @@
+"""The files on disk, for an answer without an index: tracked and new ones, under the policy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from gitindex.base.confined_read import Beneath
+from gitindex.base.worktree import Worktree, safe_text
+from gitindex.extract.policy import MAX_TEXT_BYTES, is_policy_file, read_policy, skip_content
+from gitindex.git.command import read_blobs, read_head_state, run_git
+from gitindex.git.interface import GITLINK, LINK, Entry
+
+FALLBACK = "LOCAL_FALLBACK"
+"""The `source` of an answer that no index had a part in."""
+
+
+def live_paths(worktree: Worktree, wanted: Callable[[bytes], bool]) -> list[bytes]:
+    """Tracked and new paths that are wanted, and that the policy of git's index does not leave out."""
+    listed = run_git(worktree.root, "ls-files", "-z", "-s").split(b"\0")
+    entries = {entry.path: entry for entry in map(_entry, filter(None, listed))}
+    files = [
+        e for e in entries.values() if is_policy_file(e.path) and e.mode not in (LINK, GITLINK)
+    ]
+    contents = read_blobs(worktree.root, [entry.oid for entry in files])
+    policy = read_policy(files, lambda oid: contents.get(oid, b""))
+    new = run_git(worktree.root, "ls-files", "-z", "--others", "--exclude-standard").split(b"\0")
+    entries |= {path: Entry(path, 0o100644, "") for path in new if path and path[-1:] != b"/"}
+    return sorted(p for p, e in entries.items() if wanted(p) and policy.skip_path(e) is None)
+
+
+def live_files(worktree: Worktree, paths: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
+    """The bytes of those paths that are texts of usable size on disk."""
+    with Beneath(worktree.root) as disk:
+        for path in paths:
+            try:
+                found = disk.read(path, MAX_TEXT_BYTES + 1)
+            except PermissionError:
+                continue
+            if found is not None and skip_content(found.data) is None:
+                yield path, found.data
+
+
+def fallback_envelope(worktree: Worktree, why: str, **fields: Any) -> dict[str, Any]:
+    """An answer that says that it was made without an index, and why."""
+    return {
+        "status": "ok",
+        "codebaseRoot": safe_text(worktree.root),
+        "source": FALLBACK,
+        "warnings": [f"answered by a live scan: {why}"],
+        **fields,
+        "freshness": {
+            "state": "unknown",
+            "servedCommit": None,
+            "headCommit": read_head_state(worktree).commit,
+            "pendingPaths": 0,
+            "overlayPaths": 0,
+            "mode": "live_scan",
+        },
+        "receipt": None,
+    }
+
+
+def _entry(record: bytes) -> Entry:
+    meta, path = record.split(b"\t", 1)
+    mode, oid, _stage = meta.split(b" ")
+    return Entry(path, int(mode, 8), oid.decode())

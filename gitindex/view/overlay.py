@@ -1,0 +1,214 @@
+"""What differs between the published tree and the tree a reader asks for, and the bytes of it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from gitindex.base.confined_read import Beneath
+from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.vocabulary import SkipReason
+from gitindex.base.worktree import safe_text
+from gitindex.extract.policy import (
+    BINARY_PROBE,
+    MAX_TEXT_BYTES,
+    Policy,
+    is_policy_file,
+    read_policy,
+    skip_content,
+)
+from gitindex.git.command import GitFailed, read_blobs, run_git, tree_of
+from gitindex.git.interface import GITLINK, LINK, Entry, blob_id
+from gitindex.languages.table import language_of, needs_head
+from gitindex.store import mapping
+from gitindex.view.snapshot import Served
+
+MAX_PATHS = 2_000
+"""Paths that one answer reads from disk; the rest is left out, and said so."""
+MAX_BYTES = 32 << 20
+WORKTREE = "worktree"
+STAGED = "staged"
+
+
+class Laid(NamedTuple):
+    """A path that differs, as it is now. `data` is None while git's object store holds it."""
+
+    path: bytes
+    oid: str
+    mode: int
+    data: bytes | None
+    language: str
+    skip: SkipReason | None
+
+
+class Overlay(NamedTuple):
+    """What is laid over the published mapping, and what all of it together is called."""
+
+    tree: str  # of the base, or the tree asked for
+    commit: str | None
+    source: str  # where a laid path comes from
+    laid: dict[bytes, Laid | None]  # None: not there any more
+    left_out: tuple[bytes, ...]  # differ too, but are over the budget: hidden, not shown
+    digest: str | None
+
+
+def overlay_worktree(served: Served) -> Overlay:
+    """The files on disk, and a HEAD that is not indexed yet."""
+    seen, row = served.seen, served.published
+    committed = _changes(served, row.tree, seen.head_tree)
+    on_disk = list(dict.fromkeys((*seen.head.dirty, *seen.head.untracked)))
+    if not (on_disk or committed):
+        return Overlay(row.tree or "", row.head_commit, WORKTREE, {}, (), None)
+    laid: dict[bytes, Laid | None] = {}
+    policy = _policy(served, committed)
+    left_out = [*on_disk[MAX_PATHS:]]
+    room = MAX_BYTES
+    with Beneath(served.worktree.root) as disk:
+        for path in on_disk[:MAX_PATHS]:
+            if room <= 0:
+                left_out.append(path)
+                continue
+            found = _from_disk(disk, path, policy, len(seen.head_tree))
+            laid[path] = found
+            room -= len(found.data) if found and found.data else 0
+    on_disk_only = {*laid, *left_out}  # HEAD's bytes would be old news there
+    rest = {path: entry for path, entry in committed.items() if path not in on_disk_only}
+    laid |= _from_tree(served, rest, policy)
+    hidden = {path: laid.get(path) for path in (*laid, *left_out)}
+    digest = overlay_digest(hidden)
+    return Overlay(row.tree or "", row.head_commit, WORKTREE, laid, tuple(left_out), digest)
+
+
+def overlay_at(served: Served, rev: str) -> Overlay:
+    """The tree of any commit, tag or branch."""
+    root = served.worktree.root
+    try:
+        name = run_git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{}}")
+        commit = name.decode().strip()
+        tree = tree_of(root, commit)
+    except GitFailed as error:
+        raise GitIndexError(
+            f"no such revision: {safe_text(rev)}", "see `git log --all`", Exit.USAGE
+        ) from error
+    changes = _changes(served, served.published.tree, tree)
+    laid = _from_tree(served, changes, _policy(served, changes))
+    return Overlay(tree, commit, f"index@{tree}", laid, (), None)
+
+
+def overlay_staged(served: Served) -> Overlay:
+    """The tree the next commit will have: git's index, which a partial commit puts elsewhere."""
+    told = os.environ.get("GIT_INDEX_FILE")  # relative to the work tree's root
+    index = os.path.join(served.worktree.root, told) if told else None
+    base = served.published.tree or ""
+    output = run_git(
+        served.worktree.root, "diff-index", "--cached", "--raw", "-z", "--no-abbrev", "--no-renames",
+        "--ignore-submodules=none", "--end-of-options", base, "--", index=index,
+    )  # fmt: skip
+    changes = dict(_parse_raw(output))
+    laid = _from_tree(served, changes, _policy(served, changes))
+    digest = overlay_digest(laid) if laid else None
+    return Overlay(base, served.published.head_commit, STAGED, laid, (), digest)
+
+
+def overlay_digest(laid: dict[bytes, Laid | None]) -> str:
+    """One name for everything that is laid over: paths and the ids of their bytes."""
+    text = hashlib.sha256()
+    for path in sorted(laid):
+        found = laid[path]
+        text.update(b"%s\0%s\0" % (path, found.oid.encode() if found else b"-"))
+    return text.hexdigest()
+
+
+def _from_disk(disk: Beneath, path: bytes, policy: Policy, digits: int) -> Laid | None:
+    if path.endswith(b"/"):
+        return None  # a repository inside this one
+    reason = policy.skip_path(Entry(path, 0o100644, ""))
+    if reason is SkipReason.SECRET:
+        return Laid(path, "", 0o100644, None, "", reason)  # not a byte of it is read
+    try:
+        found = disk.read(path, MAX_TEXT_BYTES + 1)
+    except PermissionError:
+        return None
+    if found is None:
+        return None
+    mode = 0o100755 if found.executable else 0o100644
+    oid = blob_id(found.data, digits)
+    return _judged(Entry(path, mode, oid), found.data, reason)
+
+
+def _from_tree(
+    served: Served, changes: dict[bytes, Entry | None], policy: Policy
+) -> dict[bytes, Laid | None]:
+    """Paths of a tree, their bytes left in git; the few that need a look are read in one go."""
+    reasons = {path: policy.skip_path(entry) for path, entry in changes.items() if entry}
+    unclear = [
+        entry.oid
+        for path, entry in changes.items()
+        if entry and reasons[path] is None and needs_head(path)
+    ]
+    starts = read_blobs(served.worktree.root, unclear)
+    laid: dict[bytes, Laid | None] = {}
+    for path, entry in changes.items():
+        laid[path] = None
+        if entry is not None:
+            language = language_of(path, starts.get(entry.oid, b"")[:BINARY_PROBE])
+            laid[path] = Laid(path, entry.oid, entry.mode, None, language, reasons[path])
+    return laid
+
+
+def _judged(entry: Entry, data: bytes, reason: SkipReason | None) -> Laid:
+    reason = reason or skip_content(data)
+    language = language_of(entry.path, data[:BINARY_PROBE])
+    return Laid(entry.path, entry.oid, entry.mode, data, language, reason)
+
+
+def _policy(served: Served, changes: dict[bytes, Entry | None]) -> Policy:
+    """The rules of the published tree, with what changed of them since."""
+    files: dict[bytes, Entry | None] = {
+        row.path: Entry(row.path, row.mode, row.oid)
+        for row in mapping.policy_rows(served.database, served.published.worktree_id)
+    }
+    files |= {path: entry for path, entry in changes.items() if is_policy_file(path)}
+    entries = [entry for entry in files.values() if entry and entry.mode not in (LINK, GITLINK)]
+    contents = read_blobs(served.worktree.root, [entry.oid for entry in entries])
+    return read_policy(entries, lambda oid: contents.get(oid, b""))
+
+
+def _changes(served: Served, old: str | None, new: str) -> dict[bytes, Entry | None]:
+    """What leads from the published tree to another, by git's own comparison."""
+    if old == new:
+        return {}
+    root = served.worktree.root
+    try:
+        output = run_git(
+            root, "diff-tree", "-r", "--raw", "-z", "--no-abbrev", "--no-renames",
+            "--end-of-options", old or "", new,
+        )  # fmt: skip
+    except GitFailed:  # the published tree was pruned: compare with what is stored of it
+        return _all_changes(served, new)
+    return dict(_parse_raw(output))
+
+
+def _all_changes(served: Served, new: str) -> dict[bytes, Entry | None]:
+    output = run_git(served.worktree.root, "ls-tree", "-r", "-z", "--full-tree", new)
+    now: dict[bytes, Entry | None] = {}
+    for record in filter(None, output.split(b"\0")):
+        meta, path = record.split(b"\t", 1)
+        mode, _, oid = meta.split(b" ")
+        now[path] = Entry(path, int(mode, 8), oid.decode())
+    held = mapping.read_mapping(served.database, served.published.worktree_id)
+    same = {r.path for r in held if now.get(r.path) == Entry(r.path, r.mode, r.oid)}
+    gone = {r.path: None for r in held if r.path not in now}
+    return {path: entry for path, entry in now.items() if path not in same} | gone
+
+
+def _parse_raw(output: bytes) -> Iterator[tuple[bytes, Entry | None]]:
+    """Records of `--raw -z`: the new side of each path."""
+    fields = output.split(b"\0")
+    for meta, path in zip(fields[::2], fields[1::2], strict=False):
+        _, mode, _, oid, status = meta.split(b" ")
+        if status == b"U":
+            raise GitIndexError("the index has unmerged paths", "resolve them first")
+        yield path, None if status == b"D" else Entry(path, int(mode, 8), oid.decode())

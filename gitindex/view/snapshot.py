@@ -1,0 +1,125 @@
+"""Serving an answer: the gate, one snapshot of the store, and the proof that goes with it."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from gitindex.base.errors import StoreError
+from gitindex.base.vocabulary import BuildKind, FreshnessState, ProofOutcome
+from gitindex.base.worktree import Worktree, safe_text
+from gitindex.freshness.gate import GateInput, decide_gate, gating_envelope
+from gitindex.freshness.observation import Looking, Observation
+from gitindex.freshness.verdict import Verdict, judge
+from gitindex.git.settings import is_strict
+from gitindex.store import mapping
+from gitindex.store.connection import Database, open_reader
+from gitindex.store.mapping import Published
+
+ATTEMPTS = 20
+PAUSE_SECONDS = 0.02
+
+
+class Served(NamedTuple):
+    """One snapshot of one worktree's index, and what was seen of the world around it."""
+
+    worktree: Worktree
+    database: Database
+    published: Published
+    seen: Observation
+
+
+class Gated(Exception):
+    """The gate is closed: `envelope` is the whole answer."""
+
+    def __init__(self, envelope: dict[str, Any]) -> None:
+        super().__init__(envelope["message"])
+        self.envelope = envelope
+
+
+@contextmanager
+def serve(
+    worktree: Worktree,
+    path: str,
+    strict: bool = False,
+    untracked: bool = False,
+    begun: Looking | None = None,
+) -> Iterator[Served]:
+    """A snapshot to answer from, or Gated. Marker and data must agree. `begun`: a look under way."""
+    for attempt in range(ATTEMPTS):
+        if attempt:
+            time.sleep(PAUSE_SECONDS)  # a publish is between its transaction and its marker
+        with begun or Looking(worktree, untracked) as looking:
+            begun = None
+            database = open_reader(worktree.database)  # while git looks
+            if database is None:
+                seen = looking.result()
+                strict = strict or _insists(worktree, seen)
+                raise Gated(_envelope(worktree, seen, path, False, strict))
+            try:
+                with database.snapshot():
+                    row = mapping.published(database, worktree.id)
+                    seen = looking.result()
+                    strict = strict or _insists(worktree, seen)
+                    searchable = row is not None and row.generation > 0
+                    last = attempt == ATTEMPTS - 1
+                    if decide_gate(_gate(seen, searchable, strict)) is not None:
+                        if searchable and _between(seen) and not last:
+                            continue
+                        raise Gated(_envelope(worktree, seen, path, searchable, strict))
+                    assert row is not None
+                    if _agrees(seen, row) or last:
+                        yield Served(worktree, database, row, seen)
+                        return
+            finally:
+                database.close()
+
+
+def verdict(served: Served) -> Verdict:
+    """How fresh the snapshot is: the marker's verdict, if the marker speaks of this snapshot."""
+    found = judge(served.seen)
+    if found.freshness is FreshnessState.FRESH and not _agrees(served.seen, served.published):
+        return found._replace(freshness=FreshnessState.STALE, why="a publish is under way")
+    return found
+
+
+def fingerprint_digest(text: str) -> str:
+    """A short name for a fingerprint."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _insists(worktree: Worktree, seen: Observation) -> bool:
+    """Does the configuration ask for nothing but proof? It makes a difference only while a job runs."""
+    return seen.progress is not None and is_strict(worktree)
+
+
+def _gate(seen: Observation, searchable: bool, strict: bool) -> GateInput:
+    return GateInput(searchable, seen.proof, seen.progress, strict)
+
+
+def _envelope(
+    worktree: Worktree, seen: Observation, path: str, searchable: bool, strict: bool
+) -> dict[str, Any]:
+    gate = _gate(seen, searchable, strict)
+    status = decide_gate(gate)
+    if status is None:
+        raise StoreError("the store is missing but proven", "run `gitindex index`")
+    return gating_envelope(status, gate, safe_text(path), safe_text(worktree.root))
+
+
+def _between(seen: Observation) -> bool:
+    """Is an incremental refresh between its stamp and its marker? Its proof is moments away."""
+    refreshing = seen.progress is not None and seen.progress.kind is BuildKind.REFRESH
+    return refreshing and seen.proof.outcome is ProofOutcome.STALE_LOCAL
+
+
+def _agrees(seen: Observation, row: Published) -> bool:
+    marker = seen.proof.marker
+    if marker is None:
+        return seen.proof.outcome is ProofOutcome.PROBE_FAILED
+    return (marker.run_id, marker.tree_id, marker.generation) == (
+        row.run_id, row.tree, row.generation,
+    )  # fmt: skip
