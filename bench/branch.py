@@ -35,13 +35,19 @@ def measure(bench: Bench) -> list[Row]:
     first_ms, again_ms = median_ms(first), median_ms(again)
     best = 1000 * min(used.cpu for used in again)
     return [
-        Row(f"back to a seen branch, {FILES} files differ, runner alive", again_ms.cpu, "ms",
-            first_ms.cpu, "first visit", most_ratio=0.05),
+        Row(
+            f"back to a seen branch, {FILES} files differ, runner alive",
+            again_ms.cpu,
+            "ms",
+            first_ms.cpu,
+            "first visit",
+            most_ratio=0.05,
+        ),
         Row("  the same, absolute", again_ms.cpu, "ms", most=20),
         Row("  the same, best of all", best, "ms"),
         Row("  blobs extracted on return", extracted, "", FILES, "first visit", most=0),
         Row("  wall: back to a seen branch", again_ms.wall, "ms", first_ms.wall, "first visit"),
-    ]  # fmt: skip
+    ]
 
 
 def _visit(repo: Repo, names: list[str]) -> list[Used]:
@@ -60,6 +66,9 @@ def _extracted(repo: Repo) -> int:
     """How many blobs all jobs together have extracted, by the product's own word."""
     out = subprocess.run(
         [*GITINDEX, "jobs", "--json", "--limit", "1000"],
-        cwd=repo.path, env=os.environ, capture_output=True, check=True,
-    ).stdout  # fmt: skip
+        cwd=repo.path,
+        env=os.environ,
+        capture_output=True,
+        check=True,
+    ).stdout
     return sum(job["extracted"] for job in json.loads(out)["jobs"])

@@ -57,14 +57,25 @@ def _language(name: str, size: float, listing: Path, most: float) -> list[Row]:
     peer = found["ctags"].cpu if ctags is not None else None
     rate = 1000 * size
     return [
-        Row(f"extraction, {name}", facts, "ms", found["tags"].cpu,
-            "parse and the grammar's tags query", most_ratio=most),
+        Row(
+            f"extraction, {name}",
+            facts,
+            "ms",
+            found["tags"].cpu,
+            "parse and the grammar's tags query",
+            most_ratio=most,
+        ),
         Row("  the same", facts, "ms", found["parse"].cpu, "tree-sitter parse alone"),
         Row("  the same", facts, "ms", peer, "universal-ctags"),
-        Row("  per core", rate / facts, "MB/s", rate / found["parse"].cpu, "tree-sitter parse alone"),
-        *([Row("  two workers, wall", two.wall, "ms", one.wall, "one worker", most_ratio=0.625)]
-          if size * 1e6 > 2 * ALONE_BYTES else []),
-    ]  # fmt: skip
+        Row(
+            "  per core", rate / facts, "MB/s", rate / found["parse"].cpu, "tree-sitter parse alone"
+        ),
+        *(
+            [Row("  two workers, wall", two.wall, "ms", one.wall, "one worker", most_ratio=0.625)]
+            if size * 1e6 > 2 * ALONE_BYTES
+            else []
+        ),
+    ]
 
 
 def _mode(listing: Path, mode: str) -> Callable[[], Used]:

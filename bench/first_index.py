@@ -48,14 +48,25 @@ def measure(bench: Bench) -> list[Row]:
     graph = _codegraph(folder, repo)
     rate = 1000 * megabytes
     return [
-        Row(f"first index, {len(files)} files, {megabytes:.1f} MB", ours.cpu, "ms", parse.cpu,
-            "tree-sitter parse alone", most_ratio=2.5),
+        Row(
+            f"first index, {len(files)} files, {megabytes:.1f} MB",
+            ours.cpu,
+            "ms",
+            parse.cpu,
+            "tree-sitter parse alone",
+            most_ratio=2.5,
+        ),
         Row("  the same", ours.cpu, "ms", peer, "universal-ctags", most_ratio=6),
         Row("  the same", ours.cpu, "ms", graph and 1000 * graph.cpu, "codegraph", most_ratio=1),
-        Row("  throughput per CPU second", rate / ours.cpu, "MB/s", rate / parse.cpu,
-            "tree-sitter parse alone"),
+        Row(
+            "  throughput per CPU second",
+            rate / ours.cpu,
+            "MB/s",
+            rate / parse.cpu,
+            "tree-sitter parse alone",
+        ),
         Row("  wall, all processes", ours.wall, "ms", graph and 1000 * graph.wall, "codegraph"),
-    ]  # fmt: skip
+    ]
 
 
 def _forget(repo: Repo) -> None:
@@ -92,9 +103,13 @@ def _install_codegraph(folder: Path) -> str | None:
     argv = [npm, "install", "--no-audit", "--no-fund", "--prefix", str(folder), CODEGRAPH]
     try:
         subprocess.run(
-            argv, cwd=folder, env={**os.environ, "HOME": home}, timeout=INSTALL_SECONDS,
-            capture_output=True, check=True,
-        )  # fmt: skip
+            argv,
+            cwd=folder,
+            env={**os.environ, "HOME": home},
+            timeout=INSTALL_SECONDS,
+            capture_output=True,
+            check=True,
+        )
     except (subprocess.SubprocessError, OSError):
         return None
     return str(folder / "node_modules/.bin/codegraph")

@@ -53,11 +53,23 @@ def measure(bench: Bench) -> list[Row]:
     found = round_robin(variants, ROUNDS)
     peer, peer_name = found["import"].cpu, "import pygit2"
     return [
-        Row("one-file commit → fresh, runner started by the hook", found["cold"].cpu, "ms",
-            peer, peer_name, most=250),
+        Row(
+            "one-file commit → fresh, runner started by the hook",
+            found["cold"].cpu,
+            "ms",
+            peer,
+            peer_name,
+            most=250,
+        ),
         Row("  the same, its whole life with linger", found["life"].cpu, "ms", peer, peer_name),
-        Row("one-file commit → fresh, runner alive", found["warm"].cpu, "ms", peer, peer_name,
-            most=30),
+        Row(
+            "one-file commit → fresh, runner alive",
+            found["warm"].cpu,
+            "ms",
+            peer,
+            peer_name,
+            most=30,
+        ),
         Row("  wall: started by the hook (quiet time included)", found["cold"].wall, "ms"),
         Row("  wall: runner alive (quiet time included)", found["warm"].wall, "ms"),
-    ]  # fmt: skip
+    ]

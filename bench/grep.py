@@ -16,11 +16,11 @@ from bench.scratch import SUFFIXES, Bench, Repo
 from gitindex.base.worktree import find_worktree
 from gitindex.extract.policy import skip_content
 from gitindex.query.grep.engines.ripgrep import find_ripgrep
-from gitindex.query.grep.grep import Question, grep
-from gitindex.query.grep.pattern import Needle
+from gitindex.query.grep.grep import GrepQuery, grep
+from gitindex.query.grep.pattern import GrepPattern
 from gitindex.store.connection import open_reader, open_writer
 from gitindex.store.trigrams import TrigramTable
-from gitindex.view.tree import answering
+from gitindex.view.tree import open_tree
 
 ROUNDS = 5
 LIMIT = 1_000  # what the command shows
@@ -29,9 +29,9 @@ MAX_FILE = 60_000
 RARE = (4, 8)
 """In how many files a name stands that a selective pattern is made of."""
 OTHERS = {
-    "in one file of ten": Needle(r"class \w+Manager\b"),
-    "everywhere, cut at 1000": Needle("self"),
-    "nothing narrows": Needle(r"\d{9}"),
+    "in one file of ten": GrepPattern(r"class \w+Manager\b"),
+    "everywhere, cut at 1000": GrepPattern("self"),
+    "nothing narrows": GrepPattern(r"\d{9}"),
 }
 
 
@@ -42,8 +42,8 @@ def measure(bench: Bench) -> list[Row]:
         sys.stderr.write("grep: rg was not found, nothing is compared\n")
         return _own_cost(bench, repo)
     rare = _rare_name(repo)
-    rows = _compare(repo, program, "a rare name", Needle(rare), 0.1)
-    rows += _compare(repo, program, "a rare pattern", Needle(rf"{rare}\W+\w+"), 0.1)
+    rows = _compare(repo, program, "a rare name", GrepPattern(rare), 0.1)
+    rows += _compare(repo, program, "a rare pattern", GrepPattern(rf"{rare}\W+\w+"), 0.1)
     for name, needle in OTHERS.items():
         rows += _compare(repo, program, name, needle, 1.0)
     return rows + _own_cost(bench, repo)
@@ -96,19 +96,19 @@ def _files(bench: Bench) -> Iterator[Path]:
                     yield path
 
 
-def _compare(repo: Repo, program: str, name: str, needle: Needle, target: float) -> list[Row]:
+def _compare(repo: Repo, program: str, name: str, needle: GrepPattern, target: float) -> list[Row]:
     """One pattern: the index and the files alone, the whole answer, the cold command."""
     worktree = find_worktree(os.fspath(repo.path))
-    question = Question(needle, limit=LIMIT)
+    question = GrepQuery(needle, limit=LIMIT)
 
     def whole() -> None:
-        with answering(worktree, ".") as lens:
-            grep(lens, question)
+        with open_tree(worktree, ".") as view:
+            grep(view, question)
 
-    with answering(worktree, ".") as lens:
+    with open_tree(worktree, ".") as view:
         variants = {
             "rg": lambda: run([program, "-n", "-e", needle.text, "."], repo.path, codes=(0, 1)),
-            "look": lambda: timed(lambda: grep(lens, question)),
+            "look": lambda: timed(lambda: grep(view, question)),
             "whole": lambda: timed(whole),
             "cold": lambda: run([*GITINDEX, "grep", needle.text], repo.path, codes=(0, 1)),
         }
@@ -146,7 +146,7 @@ def _own_cost(bench: Bench, repo: Repo) -> list[Row]:
         Row("trigrams, CPU to make them", 1000 * used, "ms"),
         Row("  throughput", total / 1e6 / used, "MB/s"),
         Row("  size", _size(repo) / total, "of the text", most=0.25),
-    ]  # fmt: skip
+    ]
 
 
 def _size(repo: Repo) -> int:

@@ -46,9 +46,13 @@ class Wire:
 
     def __init__(self, folder: Path, state: Path) -> None:
         self._process = subprocess.Popen(
-            [*GITINDEX, "mcp"], cwd=folder, env={**os.environ, "XDG_STATE_HOME": str(state)},
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+            [*GITINDEX, "mcp"],
+            cwd=folder,
+            env={**os.environ, "XDG_STATE_HOME": str(state)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
         self._count = 0
         self.ask("initialize", HELLO)
 
@@ -134,6 +138,12 @@ def _memory(wire: Wire) -> list[Row]:
         if number == WARM:
             warm = wire.megabytes()
     return [
-        Row(f"  memory after {CALLS:,} calls", wire.megabytes(), "MB", warm,
-            f"after {WARM:,}", most_ratio=1.1),
-    ]  # fmt: skip
+        Row(
+            f"  memory after {CALLS:,} calls",
+            wire.megabytes(),
+            "MB",
+            warm,
+            f"after {WARM:,}",
+            most_ratio=1.1,
+        ),
+    ]

@@ -25,9 +25,9 @@ from gitindex.base.worktree import find_worktree
 from gitindex.languages.facts import Occurrence, Use
 from gitindex.query.names.finder import Finder
 from gitindex.query.names.meanings import State
-from gitindex.query.names.source import Definition, Source
+from gitindex.query.names.source import Definition, FileNames
 from gitindex.semantic.scip.schema import messages
-from gitindex.view.tree import answering
+from gitindex.view.tree import open_tree
 
 CACHE = Path(tempfile.gettempdir(), f"gitindex-oracle-{os.getuid()}")
 TIMEOUT = 240
@@ -99,11 +99,16 @@ def _rows(what: str, score: Score) -> list[Row]:
     share = 100 / max(1, score.all)
     exact, both = score.found[Tier.EXACT], score.found[Tier.EXACT] + score.found[Tier.IMPORT]
     rows = [
-        Row(f"{what}: found, exact and import", both * share, "%", score.unique * share,
-            f"names that are unique, of {score.all}"),
+        Row(
+            f"{what}: found, exact and import",
+            both * share,
+            "%",
+            score.unique * share,
+            f"names that are unique, of {score.all}",
+        ),
         Row("  exact alone", exact * share, "%"),
         Row("  by name too", (both + score.found[Tier.NAME]) * share, "%"),
-    ]  # fmt: skip
+    ]
     for tier, bound in ((Tier.EXACT, 5.0), (Tier.IMPORT, 5.0), (Tier.NAME, None)):
         wrong = score.claims[tier] - score.right[tier]
         part = 100 * wrong / max(1, score.claims[tier])
@@ -114,8 +119,8 @@ def _rows(what: str, score: Score) -> list[Row]:
 def _compare(repo: Repo, output: Path) -> tuple[Score, Score]:
     index = messages()["Index"].FromString(output.read_bytes())
     references, calls = Score(), Score()
-    with answering(find_worktree(os.fspath(repo.path)), ".") as lens:
-        finder = Finder(lens)
+    with open_tree(find_worktree(os.fspath(repo.path)), ".") as view:
+        finder = Finder(view)
         paths = [document.relative_path for document in index.documents]
         finder.project.load(paths)
         finder.project.read(paths)
@@ -155,7 +160,9 @@ def _occurrences(index: object) -> Iterator[tuple[str, object]]:
             yield document.relative_path, occurrence
 
 
-def _judge(score: Score, finder: Finder, source: Source, place: Occurrence, truth: Truth) -> None:
+def _judge(
+    score: Score, finder: Finder, source: FileNames, place: Occurrence, truth: Truth
+) -> None:
     at = (source.path, place.line, place.column)
     wanted = truth.targets.get(at, set())
     if wanted:
@@ -225,13 +232,22 @@ def _install(cache: Path, package: str) -> None:
 def _run(argv: list[str], cwd: Path) -> None:
     home = pwd.getpwuid(os.getuid()).pw_dir  # where the settings of npm and pip are
     subprocess.run(
-        argv, cwd=cwd, env={**os.environ, "HOME": home}, timeout=TIMEOUT, check=True,
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+        argv,
+        cwd=cwd,
+        env={**os.environ, "HOME": home},
+        timeout=TIMEOUT,
+        check=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
 
 
 PACKAGES = (
-    Package("flask", _fetch_python("flask", "3.0.3"), "scip-python",
-            ("--project-name", "flask", "--project-version", "1", "--quiet")),
+    Package(
+        "flask",
+        _fetch_python("flask", "3.0.3"),
+        "scip-python",
+        ("--project-name", "flask", "--project-version", "1", "--quiet"),
+    ),
     Package("immer", _fetch_node("immer", "11.2.10"), "scip-typescript", ()),
-)  # fmt: skip
+)

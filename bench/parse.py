@@ -18,7 +18,7 @@ from pathlib import Path
 
 from tree_sitter import Language, Parser, Query, QueryCursor
 
-from gitindex.extract.frames import Request
+from gitindex.extract.frames import WorkRequest
 from gitindex.extract.pool import Extractor, Task
 from gitindex.languages.facts import FactsKey
 from gitindex.languages.syntax.extract import extract_facts
@@ -74,7 +74,7 @@ def _in_children(workers: int) -> Work:
     extractor = Extractor(workers)
 
     def run(files: Iterable[File]) -> None:
-        tasks = (Task(FactsKey("", ""), Request(language, data)) for data, language in files)
+        tasks = (Task(FactsKey("", ""), WorkRequest(language, data)) for data, language in files)
         deque(extractor.extract(tasks), maxlen=0)
 
     return run

@@ -80,8 +80,11 @@ def _configure(repo: Repo, text: str) -> None:
     stages = [option for stage in STAGES for option in ("-t", stage)]
     subprocess.run(
         [sys.executable, "-m", "pre_commit", "install", "--install-hooks", *stages],
-        cwd=repo.path, capture_output=True, timeout=TIMEOUT, check=True,
-    )  # fmt: skip
+        cwd=repo.path,
+        capture_output=True,
+        timeout=TIMEOUT,
+        check=True,
+    )
 
 
 def _commits() -> Callable[[Repo], Used]:

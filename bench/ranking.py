@@ -14,7 +14,7 @@ from gitindex.base.worktree import find_worktree
 from gitindex.query.grep.engines.ripgrep import find_ripgrep
 from gitindex.query.search.query_text import parse_query
 from gitindex.query.search.search import search
-from gitindex.view.tree import Lens, answering
+from gitindex.view.tree import TreeView, open_tree
 from tests.golden import (
     DEPTH,
     HELD_OUT,
@@ -36,9 +36,15 @@ def measure(bench: Bench) -> list[Row]:
         found = scores(repo, usable(golden, repo.path))
         ours = fmean(found["ours"])
         rows.append(
-            Row(f"NDCG@10, {name}, {len(found['ours'])} queries", ours, "",
-                fmean(found["bm25"]), "plain BM25", least_ratio=1.1)
-        )  # fmt: skip
+            Row(
+                f"NDCG@10, {name}, {len(found['ours'])} queries",
+                ours,
+                "",
+                fmean(found["bm25"]),
+                "plain BM25",
+                least_ratio=1.1,
+            )
+        )
         if "rg" in found:
             rows.append(Row("  the same", ours, "", fmean(found["rg"]), "ripgrep count"))
         else:
@@ -57,8 +63,8 @@ def golden_repo(golden: GoldenSet, folder: Path) -> Repo:
 
 def scores(repo: Repo, cases: list[Case]) -> dict[str, list[float]]:
     """NDCG of every case for every ranker."""
-    with answering(find_worktree(os.fspath(repo.path)), ".") as lens:
-        rankers: dict[str, Ranker] = {"bm25": plain_bm25(lens), "ours": lambda q: ours(lens, q)}
+    with open_tree(find_worktree(os.fspath(repo.path)), ".") as view:
+        rankers: dict[str, Ranker] = {"bm25": plain_bm25(view), "ours": lambda q: ours(view, q)}
         if (program := find_ripgrep()) is not None:
             rankers["rg"] = lambda query: ripgrep_count(program, repo.path, query)
         return {
@@ -67,9 +73,9 @@ def scores(repo: Repo, cases: list[Case]) -> dict[str, list[float]]:
         }
 
 
-def ours(lens: Lens, query: str) -> list[str]:
+def ours(view: TreeView, query: str) -> list[str]:
     """What `gitindex search` answers."""
-    return [row["path"] for row in search(lens, query, 2 * DEPTH)["results"]]
+    return [row["path"] for row in search(view, query, 2 * DEPTH)["results"]]
 
 
 def ripgrep_count(program: str, root: Path, query: str) -> list[str]:
@@ -77,9 +83,22 @@ def ripgrep_count(program: str, root: Path, query: str) -> list[str]:
     words = [word.text for word in parse_query(query).words]
     wanted = [part for word in words for part in ("-e", word)]
     done = subprocess.run(
-        [program, "--count", "--ignore-case", "--fixed-strings", "--no-messages", *wanted, "--", "."],
-        cwd=root, capture_output=True, text=True, timeout=TIMEOUT, check=False,
-    )  # fmt: skip
+        [
+            program,
+            "--count",
+            "--ignore-case",
+            "--fixed-strings",
+            "--no-messages",
+            *wanted,
+            "--",
+            ".",
+        ],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+        check=False,
+    )
     counted = (line.rpartition(":") for line in done.stdout.splitlines())
     found = sorted((-int(count), path.removeprefix("./")) for path, _, count in counted)
     return [path for _, path in found][:DEPTH]

@@ -45,12 +45,18 @@ def measure(bench: Bench) -> list[Row]:
     events, jobs = max(counts, key=lambda pair: pair[1])
     return [
         Row(f"rebase of {COMMITS}, foreground", ours.cpu, "ms", bare.cpu, "bare git", most_ratio=2),
-        Row(f"rebase of {COMMITS}, foreground", ours.cpu, "ms", peer.cpu, "exit 0 hooks",
-            most_ratio=1.5),
+        Row(
+            f"rebase of {COMMITS}, foreground",
+            ours.cpu,
+            "ms",
+            peer.cpu,
+            "exit 0 hooks",
+            most_ratio=1.5,
+        ),
         Row("  wall", ours.wall, "ms", bare.wall, "bare git"),
         Row("  wall", ours.wall, "ms", peer.wall, "exit 0 hooks"),
         Row("  jobs (most in a round)", jobs, "", events, "events", most=2),
-    ]  # fmt: skip
+    ]
 
 
 def _diverged(path: Path) -> Repo:

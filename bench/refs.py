@@ -9,17 +9,34 @@ from bench.harness import GITINDEX, Row, percentile, round_robin, run
 from bench.scratch import Bench
 from gitindex.base.vocabulary import Direction
 from gitindex.base.worktree import find_worktree
-from gitindex.query.callgraph.answer import Wanted as WantedGraph
+from gitindex.query.callgraph.answer import GraphQuery as WantedGraph
 from gitindex.query.callgraph.answer import call_graph
 from gitindex.query.names.memory import Memory
-from gitindex.query.references import Wanted, find_references
-from gitindex.view.tree import Lens, answering
+from gitindex.query.references import ReferenceQuery, find_references
+from gitindex.view.tree import TreeView, open_tree
 
 NAMES = (
-    "JSONDecoder", "heappush", "namedtuple", "Popen", "urlopen", "HTTPServer", "StringIO", "dedent",
-    "OrderedDict", "lru_cache", "Thread", "gettext", "ArgumentParser", "TemporaryDirectory",
-    "nosuchnameatall", "shlex", "getaddrinfo", "wraps", "Fraction", "unhexlify",
-)  # fmt: skip
+    "JSONDecoder",
+    "heappush",
+    "namedtuple",
+    "Popen",
+    "urlopen",
+    "HTTPServer",
+    "StringIO",
+    "dedent",
+    "OrderedDict",
+    "lru_cache",
+    "Thread",
+    "gettext",
+    "ArgumentParser",
+    "TemporaryDirectory",
+    "nosuchnameatall",
+    "shlex",
+    "getaddrinfo",
+    "wraps",
+    "Fraction",
+    "unhexlify",
+)
 REPEATS = 5
 ROUNDS = 5
 
@@ -28,32 +45,46 @@ def measure(bench: Bench) -> list[Row]:
     """Milliseconds of CPU for one answer, certificate included; the tree is open already."""
     repo = bench.indexed()
     memory = Memory()
-    with answering(find_worktree(os.fspath(repo.path)), ".") as lens:
+    with open_tree(find_worktree(os.fspath(repo.path)), ".") as view:
         for name in NAMES:
-            _references(lens, name, memory)
-        references = [_references(lens, n, memory) for _ in range(REPEATS) for n in NAMES]
-        callers = [_callers(lens, n, memory) for _ in range(REPEATS) for n in NAMES]
+            _references(view, name, memory)
+        references = [_references(view, n, memory) for _ in range(REPEATS) for n in NAMES]
+        callers = [_callers(view, n, memory) for _ in range(REPEATS) for n in NAMES]
     variants = {
         "refs": lambda: run([*GITINDEX, "refs", "Popen"], repo.path, codes=(0, 1)),
         "grep": lambda: run(["git", "grep", "-n", "-w", "Popen"], repo.path, codes=(0, 1)),
     }
     cold = {name: used.cpu for name, used in round_robin(variants, ROUNDS).items()}
     return [
-        Row("refs, warm, p50", percentile(references, 0.5), "ms", cold["grep"], "git grep -w", most=5),
+        Row(
+            "refs, warm, p50",
+            percentile(references, 0.5),
+            "ms",
+            cold["grep"],
+            "git grep -w",
+            most=5,
+        ),
         Row("  p99", percentile(references, 0.99), "ms", cold["grep"], "git grep -w"),
-        Row("callers, warm, p50", percentile(callers, 0.5), "ms", cold["grep"], "git grep -w", most=5),
+        Row(
+            "callers, warm, p50",
+            percentile(callers, 0.5),
+            "ms",
+            cold["grep"],
+            "git grep -w",
+            most=5,
+        ),
         Row("  p99", percentile(callers, 0.99), "ms", cold["grep"], "git grep -w"),
         Row("gitindex refs, cold", cold["refs"], "ms", cold["grep"], "git grep -w"),
-    ]  # fmt: skip
+    ]
 
 
-def _references(lens: Lens, name: str, memory: Memory) -> float:
+def _references(view: TreeView, name: str, memory: Memory) -> float:
     started = time.process_time()
-    find_references(lens, Wanted(name), memory)
+    find_references(view, ReferenceQuery(name), memory)
     return 1000 * (time.process_time() - started)
 
 
-def _callers(lens: Lens, name: str, memory: Memory) -> float:
+def _callers(view: TreeView, name: str, memory: Memory) -> float:
     started = time.process_time()
-    call_graph(lens, WantedGraph(name, Direction.CALLERS), memory)
+    call_graph(view, WantedGraph(name, Direction.CALLERS), memory)
     return 1000 * (time.process_time() - started)

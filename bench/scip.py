@@ -13,7 +13,7 @@ from bench.harness import Row, Used, round_robin, timed
 from bench.scratch import Bench
 from gitindex.base.worktree import worktree_at
 from gitindex.git.backend import open_repository
-from gitindex.semantic.scip.facts import Habits, Syntax
+from gitindex.semantic.scip.facts import IndexerQuirks, Syntax
 from gitindex.semantic.scip.importer import documents_by_path, externals, understand
 from gitindex.semantic.scip.job import read_syntax
 from gitindex.semantic.scip.reader import read_output
@@ -55,8 +55,8 @@ def measure(bench: Bench) -> list[Row]:
 
     def import_all(version: str) -> None:
         documents = documents_by_path(read_output(output), worktree.root, "")
-        found = understand(documents, wanted, wanted, texts.get, syntax, Habits())
-        _keep(database, store.Origin(context_id, "c", version), found)
+        found = understand(documents, wanted, wanted, texts.get, syntax, IndexerQuirks())
+        _keep(database, store.FactsOrigin(context_id, "c", version), found)
 
     variants = {
         "decode": lambda: timed(decode),
@@ -68,15 +68,20 @@ def measure(bench: Bench) -> list[Row]:
     count = sum(len(d.occurrences) for d in messages()["Index"].FromString(output).documents)
     rates = {name: _rate(count, used) for name, used in found.items()}
     return [
-        Row(f"SCIP import, {count} occurrences", found["first"].cpu, "ms", found["decode"].cpu,
-            "reading the protobuf"),
+        Row(
+            f"SCIP import, {count} occurrences",
+            found["first"].cpu,
+            "ms",
+            found["decode"].cpu,
+            "reading the protobuf",
+        ),
         Row("  rate, new facts", rates["first"], "k occurrences/s"),
         Row("  rate, the same output again (no row changes)", rates["again"], "k occurrences/s"),
         Row("  rate, reading the protobuf", rates["decode"], "k occurrences/s"),
-    ]  # fmt: skip
+    ]
 
 
-def _keep(database: Database, origin: store.Origin, found: Any) -> None:
+def _keep(database: Database, origin: store.FactsOrigin, found: Any) -> None:
     writer = store.SemanticWriter(database)
     with database.write():
         for file in found.files:

@@ -29,9 +29,13 @@ class Repo:
     def git(self, *args: str) -> str:
         """Run git without hooks and return what it says."""
         done = subprocess.run(
-            ["git", *NO_HOOKS, *args], cwd=self.path, capture_output=True, text=True,
-            timeout=TIMEOUT, check=True,
-        )  # fmt: skip
+            ["git", *NO_HOOKS, *args],
+            cwd=self.path,
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT,
+            check=True,
+        )
         return done.stdout.strip()
 
     def init(self) -> Repo:

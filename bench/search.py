@@ -23,14 +23,30 @@ from gitindex.base.worktree import Worktree, find_worktree
 from gitindex.query.grep.engines.ripgrep import find_ripgrep
 from gitindex.query.search.search import search
 from gitindex.store.lexical import LexicalMemory
-from gitindex.view.tree import FactsMemory, answering
+from gitindex.view.tree import FactsMemory, open_tree
 
 QUERIES = (
-    "open file", "parse arguments", "class", "self", "subprocess", "threading lock", "json decoder",
-    "how is a socket closed", "def main", "os.path.join", "HTTPServer", "import", "raise ValueError",
-    "read line by line", "timeout", "unicode normalize", "heappush", "argparse.py", "nosuchwordatall",
+    "open file",
+    "parse arguments",
+    "class",
+    "self",
+    "subprocess",
+    "threading lock",
+    "json decoder",
+    "how is a socket closed",
+    "def main",
+    "os.path.join",
+    "HTTPServer",
+    "import",
+    "raise ValueError",
+    "read line by line",
+    "timeout",
+    "unicode normalize",
+    "heappush",
+    "argparse.py",
+    "nosuchwordatall",
     "return None if the key is missing",
-)  # fmt: skip
+)
 REPEATS = 10
 ROUNDS = 9
 COLD = "threading lock"
@@ -58,15 +74,27 @@ def measure(bench: Bench) -> list[Row]:
     scan = found.get("rg", found["grep"])
     scanner = "rg -w" if "rg" in found else "git grep -w; rg was not found"
     rows = [
-        Row("search, warm, p50, besides git", percentile(own, 0.5), "ms", found["status"].cpu,
-            "git status", most=5),
+        Row(
+            "search, warm, p50, besides git",
+            percentile(own, 0.5),
+            "ms",
+            found["status"].cpu,
+            "git status",
+            most=5,
+        ),
         Row("  p99", percentile(own, 0.99), "ms", found["status"].cpu, "git status"),
         Row("  wall p50, with git status", percentile(wall, 0.5), "ms", scan.wall, scanner),
         Row("  wall p99", percentile(wall, 0.99), "ms", scan.wall, scanner),
-        Row("gitindex search, cold", found["cold"].cpu, "ms", found["python"].cpu, "bare python",
-            most=150),
+        Row(
+            "gitindex search, cold",
+            found["cold"].cpu,
+            "ms",
+            found["python"].cpu,
+            "bare python",
+            most=150,
+        ),
         Row("  the same", found["cold"].cpu, "ms", scan.cpu, scanner),
-    ]  # fmt: skip
+    ]
     for count in EDITED:
         with _edited(repo, count):
             first = _with_children(worktree, Server())
@@ -104,8 +132,8 @@ class Server:
 
 def _query(worktree: Worktree, text: str, server: Server) -> Used:
     cpu, wall = time.process_time(), time.perf_counter()
-    with answering(worktree, ".", memory=server.facts) as lens:
-        search(lens, text, 10, memory=server.lexical)
+    with open_tree(worktree, ".", memory=server.facts) as view:
+        search(view, text, 10, memory=server.lexical)
     return Used(time.process_time() - cpu, time.perf_counter() - wall)
 
 

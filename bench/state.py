@@ -11,9 +11,9 @@ from bench.harness import BARE_PYTHON, GITINDEX, Row, Used, median_ms, round_rob
 from bench.scratch import Bench, Repo
 from gitindex.base.worktree import Worktree, find_worktree
 from gitindex.filestate import FileStateService
-from gitindex.filestate.ambiguity import Target
+from gitindex.filestate.ambiguity import EditTarget
 from gitindex.filestate.mutation_gate import check_mutation_gate
-from gitindex.view.tree import answering
+from gitindex.view.tree import open_tree
 
 FILES = 10_000
 ROUNDS = 3
@@ -61,14 +61,14 @@ def _name(number: int) -> str:
 
 
 def _states(worktree: Worktree, names: list[str]) -> None:
-    with answering(worktree, ".") as lens:
-        found = FileStateService(lens).get_file_states_batch(names)
+    with open_tree(worktree, ".") as view:
+        found = FileStateService(view).get_file_states_batch(names)
     assert all(state.freshness == "clean" for state in found.values())
 
 
 def _gate(worktree: Worktree, name: str) -> None:
-    with answering(worktree, ".") as lens:
-        assert check_mutation_gate(lens, [Target(name)])["status"] == "ok"
+    with open_tree(worktree, ".") as view:
+        assert check_mutation_gate(view, [EditTarget(name)])["status"] == "ok"
 
 
 def _timed(work: Callable[[], None]) -> Used:

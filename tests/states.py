@@ -10,13 +10,13 @@ import pytest
 from gitindex.base.errors import GitIndexError
 from gitindex.cli.args import run_cli
 from gitindex.filestate import FileState, FileStateService
-from gitindex.filestate.ambiguity import Target
+from gitindex.filestate.ambiguity import EditTarget
 from gitindex.filestate.mutation_gate import check_mutation_gate
 from gitindex.refresh.public_files import create_store
-from gitindex.refresh.runner import Request, Runner
+from gitindex.refresh.runner import RefreshRequest, Runner
 from gitindex.store import history, mapping
 from gitindex.store.connection import open_writer
-from gitindex.view.tree import answering
+from gitindex.view.tree import open_tree
 from tests.support import Repo
 
 A = "def helper(x):\n    return x\n"
@@ -29,18 +29,18 @@ def publish(repo: Repo, force: bool = False) -> None:
     if repo.git("status", "--porcelain").strip():
         repo.commit()
     create_store(repo.worktree)
-    Runner(repo.worktree).serve(Request(repo.worktree, "test", force))
+    Runner(repo.worktree).serve(RefreshRequest(repo.worktree, "test", force))
 
 
 def states(repo: Repo, *paths: str) -> list[str]:
-    with answering(repo.worktree, ".") as lens:
-        found = FileStateService(lens).get_file_states_batch(paths)
+    with open_tree(repo.worktree, ".") as view:
+        found = FileStateService(view).get_file_states_batch(paths)
     return [str(found[path].freshness) for path in paths]
 
 
 def state(repo: Repo, path: str) -> FileState:
-    with answering(repo.worktree, ".") as lens:
-        return FileStateService(lens).get_file_state(path)
+    with open_tree(repo.worktree, ".") as view:
+        return FileStateService(view).get_file_state(path)
 
 
 def refresh(repo: Repo, *paths: str) -> None:
@@ -57,13 +57,13 @@ def write(repo: Repo, files: dict[str, str]) -> Repo:
     return repo
 
 
-def gate(repo: Repo, *targets: Target) -> dict[str, Any]:
-    with answering(repo.worktree, ".") as lens:
-        return check_mutation_gate(lens, targets)
+def gate(repo: Repo, *targets: EditTarget) -> dict[str, Any]:
+    with open_tree(repo.worktree, ".") as view:
+        return check_mutation_gate(view, targets)
 
 
 def one(repo: Repo, path: str, symbol: str = "", line: int = 0) -> dict[str, Any]:
-    answer = gate(repo, Target(path, symbol, line))
+    answer = gate(repo, EditTarget(path, symbol, line))
     [found] = answer["targets"]
     assert isinstance(found, dict)
     assert answer["status"] == found["status"]

@@ -48,9 +48,13 @@ class Repo:
     ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             ["git", "-C", str(self.path), *args],
-            env={**os.environ, **(env or {})}, capture_output=True, text=True,
-            errors="surrogateescape", timeout=TIMEOUT, check=False,
-        )  # fmt: skip
+            env={**os.environ, **(env or {})},
+            capture_output=True,
+            text=True,
+            errors="surrogateescape",
+            timeout=TIMEOUT,
+            check=False,
+        )
 
     def write(self, name: str, text: str | bytes) -> None:
         target = self.path / name
@@ -69,9 +73,14 @@ class Repo:
         """Run the real command in a process of its own."""
         return subprocess.run(
             [sys.executable, "-m", "gitindex", *args],
-            cwd=cwd or self.path, env={**os.environ, **(env or {})},
-            capture_output=True, text=True, errors="surrogateescape", timeout=TIMEOUT, check=False,
-        )  # fmt: skip
+            cwd=cwd or self.path,
+            env={**os.environ, **(env or {})},
+            capture_output=True,
+            text=True,
+            errors="surrogateescape",
+            timeout=TIMEOUT,
+            check=False,
+        )
 
     def answer(self, *args: str) -> dict[str, Any]:
         """The JSON a command prints."""
@@ -135,8 +144,10 @@ class Repo:
         """Path → (mode, blob id) by git's own word."""
         out = subprocess.run(
             ["git", "-C", str(self.path), "ls-tree", "-r", "-z", rev],
-            capture_output=True, timeout=TIMEOUT, check=True,
-        ).stdout  # fmt: skip
+            capture_output=True,
+            timeout=TIMEOUT,
+            check=True,
+        ).stdout
         found = {}
         for record in filter(None, out.split(b"\0")):
             meta, path = record.split(b"\t", 1)

@@ -75,8 +75,11 @@ def test_write_that_does_not_fit_keeps_the_old_file(tmp_path: Path) -> None:
     write_atomic(str(path), b"old")
     done = subprocess.run(
         [sys.executable, "-c", FILL, str(path)],
-        capture_output=True, text=True, timeout=TIMEOUT, check=True,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+        check=True,
+    )
     assert done.stdout == "27\n"  # EFBIG
     assert path.read_bytes() == b"old"
     assert os.listdir(tmp_path) == ["file"]
@@ -95,8 +98,9 @@ def test_f18_four_writers_never_tear_a_file(tmp_path: Path) -> None:
     path = str(tmp_path / "file")
     write_atomic(path, b"a")
     writers = [
-        subprocess.Popen([sys.executable, "-c", WRITERS, path, name]) for name in ("a", "b", "c", "d")
-    ]  # fmt: skip
+        subprocess.Popen([sys.executable, "-c", WRITERS, path, name])
+        for name in ("a", "b", "c", "d")
+    ]
     reads = 0
     while any(writer.poll() is None for writer in writers) or not reads:
         data = read_small(path)

@@ -235,9 +235,13 @@ def git_bytes(repo: Repo, *args: str) -> bytes:
     """What git prints, without replaced objects and without fetching."""
     env = os.environ | {"GIT_NO_REPLACE_OBJECTS": "1", "GIT_ALLOW_PROTOCOL": ""}
     done = subprocess.run(
-        ["git", "-C", str(repo.path), *args], env=env, capture_output=True, timeout=TIMEOUT,
-        stdin=subprocess.DEVNULL, check=True,
-    )  # fmt: skip
+        ["git", "-C", str(repo.path), *args],
+        env=env,
+        capture_output=True,
+        timeout=TIMEOUT,
+        stdin=subprocess.DEVNULL,
+        check=True,
+    )
     return done.stdout
 
 
@@ -346,10 +350,27 @@ def test_odd_modes_are_read_as_git_reads_them(repo: Repo, backend: str) -> None:
     blob = bytes.fromhex(repo.git("rev-parse", "HEAD:a").strip())
     modes = (b"100664", b"100600", b"100755", b"100711", b"100654", b"120777", b"160755", b"0")
     raw = b"".join(b"%s %d\0%s" % (m, n, blob) for n, m in enumerate(modes))
-    tree = subprocess.run(
-        ["git", "-C", str(repo.path), "hash-object", "-t", "tree", "-w", "--stdin", "--literally"],
-        input=raw, capture_output=True, timeout=TIMEOUT, check=True,
-    ).stdout.decode().strip()  # fmt: skip
+    tree = (
+        subprocess.run(
+            [
+                "git",
+                "-C",
+                str(repo.path),
+                "hash-object",
+                "-t",
+                "tree",
+                "-w",
+                "--stdin",
+                "--literally",
+            ],
+            input=raw,
+            capture_output=True,
+            timeout=TIMEOUT,
+            check=True,
+        )
+        .stdout.decode()
+        .strip()
+    )
     repository = BACKENDS[backend](repo)
     try:
         assert sorted(repository.entries(tree)) == git_entries(repo, tree)
@@ -563,9 +584,13 @@ def test_pygit2_is_not_loaded_without_need(made: Repo, choice: str) -> None:
         "open_repository(worktree_at(sys.argv[1])).close()\nprint('gitindex.git.libgit2' in sys.modules)\n"
     )
     said = subprocess.run(
-        [sys.executable, "-c", code, os.path.realpath(made.path)], capture_output=True, text=True,
-        env=os.environ | {"GITINDEX_BACKEND": choice}, timeout=TIMEOUT, check=True,
-    ).stdout  # fmt: skip
+        [sys.executable, "-c", code, os.path.realpath(made.path)],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"GITINDEX_BACKEND": choice},
+        timeout=TIMEOUT,
+        check=True,
+    ).stdout
     assert said.strip() == str(
         choice == "" and made.git("rev-parse", "HEAD").strip().__len__() == 40
     )
@@ -650,9 +675,12 @@ def test_r9_a_partial_clone_never_reaches_its_remote(
             assert set(read_blobs(os.path.realpath(repo.path), [gone, here])) == {here}
             env = clean_env(str(repo.path))
             done = subprocess.run(
-                ["git", "-C", str(repo.path), "cat-file", "-e", gone], env=env, timeout=TIMEOUT,
-                capture_output=True, check=False,
-            )  # fmt: skip
+                ["git", "-C", str(repo.path), "cat-file", "-e", gone],
+                env=env,
+                timeout=TIMEOUT,
+                capture_output=True,
+                check=False,
+            )
             assert done.returncode
         with pytest.raises(BlockingIOError):
             listener.accept()
@@ -664,9 +692,16 @@ def test_r9_a_partial_clone_never_reaches_its_remote(
 
 FORCED = ("plain", "linked worktree", "submodule", "partial clone", "unborn")
 CHOSEN = (
-    "sha256", "reftable", "reftable sha256", "split index", "sparse index", "partial clone",
-    "treeless clone", "shallow", "absent submodule",
-)  # fmt: skip
+    "sha256",
+    "reftable",
+    "reftable sha256",
+    "split index",
+    "sparse index",
+    "partial clone",
+    "treeless clone",
+    "shallow",
+    "absent submodule",
+)
 
 
 def is_fresh(repo: Repo) -> bool:

@@ -60,13 +60,21 @@ def test_q21_unborn_head_without_an_index(repo: Repo, command: list[str]) -> Non
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["nosuchcommand"], ["status", "--nosuchoption"], ["search"], ["search", "x", "--limit", "0"],
-        ["search", "x", "--limit", "many"], ["search", "x", "--limit", "201"],
-        ["wait", "--timeout", "-1"], ["wait", "--timeout", "soon"], ["run", "--once", "--wait"],
-        ["status", "extra"], ["wait", "--timeout", "nan"], ["symbols", "--kind", "klass"],
+        ["nosuchcommand"],
+        ["status", "--nosuchoption"],
+        ["search"],
+        ["search", "x", "--limit", "0"],
+        ["search", "x", "--limit", "many"],
+        ["search", "x", "--limit", "201"],
+        ["wait", "--timeout", "-1"],
+        ["wait", "--timeout", "soon"],
+        ["run", "--once", "--wait"],
+        ["status", "extra"],
+        ["wait", "--timeout", "nan"],
+        ["symbols", "--kind", "klass"],
     ],
     ids=" ".join,
-)  # fmt: skip
+)
 def test_usage_errors_end_with_two(quiet: Repo, arguments: list[str]) -> None:
     done = quiet.gitindex(*arguments)
     _assert_clear(done, 2)
@@ -161,8 +169,11 @@ def _flipped(repo: Repo) -> None:
 
 
 DAMAGED_FACTS: dict[str, Callable[[Repo], None]] = {
-    "garbage": _garbage, "zero-bytes": _zero_bytes, "half": _half, "flipped": _flipped,
-}  # fmt: skip
+    "garbage": _garbage,
+    "zero-bytes": _zero_bytes,
+    "half": _half,
+    "flipped": _flipped,
+}
 
 
 @pytest.mark.parametrize("damage", DAMAGED_FACTS.values(), ids=DAMAGED_FACTS.keys())
@@ -205,9 +216,11 @@ def _drop_folder(repo: Repo) -> None:
 
 
 DAMAGED_LEXICAL: dict[str, Callable[[Repo], None]] = {
-    "truncated": _truncate_segments, "no-meta": _drop_meta, "bad-meta": _garble_meta,
+    "truncated": _truncate_segments,
+    "no-meta": _drop_meta,
+    "bad-meta": _garble_meta,
     "gone": _drop_folder,
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("damage", DAMAGED_LEXICAL.values(), ids=DAMAGED_LEXICAL.keys())

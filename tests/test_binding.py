@@ -12,8 +12,8 @@ from gitindex.query.names.chains import Part, read_chain, receiver
 from gitindex.query.names.locals import bound_names
 from gitindex.query.names.signatures import type_arguments, type_parameters
 from gitindex.query.names.typed import typed_names
-from gitindex.query.references import Wanted, find_references
-from gitindex.view.tree import answering
+from gitindex.query.references import ReferenceQuery, find_references
+from gitindex.view.tree import open_tree
 from tests.support import Repo
 
 FILES = {
@@ -75,8 +75,8 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> Repo:
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_other_languages(mixed: Repo, name: str) -> None:
-    with answering(mixed.worktree, ".") as lens:
-        found = find_references(lens, Wanted(name))["references"]
+    with open_tree(mixed.worktree, ".") as view:
+        found = find_references(view, ReferenceQuery(name))["references"]
     assert {(r["path"], r["line"], r["tier"]) for r in found} == EXPECTED[name]
 
 
@@ -87,9 +87,9 @@ def test_another_language_names_nothing_but_data(repo: Repo) -> None:
     repo.write("c.ts", "import { only_key } from './data.json';\nexport const v = only_key;\n")
     repo.commit()
     repo.index()
-    with answering(repo.worktree, ".") as lens:
-        assert find_references(lens, Wanted("shared_name"))["references"] == []
-        found = find_references(lens, Wanted("only_key"))["references"]
+    with open_tree(repo.worktree, ".") as view:
+        assert find_references(view, ReferenceQuery("shared_name"))["references"] == []
+        found = find_references(view, ReferenceQuery("only_key"))["references"]
     assert [(r["path"], r["line"]) for r in found] == [("c.ts", 1), ("c.ts", 2)]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from gitindex.base.vocabulary import FactsStatus
 from gitindex.extract import worker
-from gitindex.extract.frames import Request
+from gitindex.extract.frames import WorkRequest
 from gitindex.extract.pool import Extractor, Task
 from gitindex.languages.facts import FactsKey, decode_facts
 from tests.support import TIMEOUT, Repo
@@ -73,7 +73,7 @@ def test_a_death_among_many_blobs_costs_one(workers: int, monkeypatch: pytest.Mo
     monkeypatch.setenv(worker.FAULT_VARIABLE, "crash:killer")
     texts = [b"def f%d(): pass\n" % n + b"#" * 20_000 for n in range(90)]
     texts[40] += b"\n# killer\n"
-    tasks = [Task(FactsKey(str(n), ""), Request("python", t)) for n, t in enumerate(texts)]
+    tasks = [Task(FactsKey(str(n), ""), WorkRequest("python", t)) for n, t in enumerate(texts)]
     extractor = Extractor(workers)
     replies = {
         task.key.oid: decode_facts(reply.payload) for task, reply in extractor.extract(tasks)

@@ -11,10 +11,10 @@ from xml.etree import ElementTree
 import pytest
 
 from gitindex.base.vocabulary import Direction
-from gitindex.query.callgraph.answer import Wanted, call_graph
+from gitindex.query.callgraph.answer import GraphQuery, call_graph
 from gitindex.query.callgraph.drawing import to_dot, to_mermaid, to_svg
-from gitindex.query.callgraph.notes import TRUNCATED, Note, note_fields
-from gitindex.view.tree import NOW, Ask, answering
+from gitindex.query.callgraph.notes import TRUNCATED, GraphNote, note_fields
+from gitindex.view.tree import NOW, TreeChoice, open_tree
 from tests.support import Repo
 
 FILES = {
@@ -41,9 +41,9 @@ def still(tmp_path_factory: pytest.TempPathFactory) -> Repo:
     return fill(made)
 
 
-def ask(repo: Repo, symbol: str, how: Ask = NOW, **fields: Any) -> dict[str, Any]:
-    with answering(repo.worktree, ".", how) as lens:
-        return call_graph(lens, Wanted(symbol, **fields))
+def ask(repo: Repo, symbol: str, how: TreeChoice = NOW, **fields: Any) -> dict[str, Any]:
+    with open_tree(repo.worktree, ".", how) as view:
+        return call_graph(view, GraphQuery(symbol, **fields))
 
 
 def edges(answer: dict[str, Any]) -> set[tuple[str, str, str, int, str]]:
@@ -125,16 +125,16 @@ def test_notes_tell_what_is_not_known(still: Repo) -> None:
 
 def test_g14_the_order_of_notes_is_that_of_bytes() -> None:
     notes = [
-        Note("z.py", "star_import", None, None, "a"),
-        Note("ä.py", "eval_exec", None, None, "b"),
-        Note("I.py", "eval_exec", None, None, "c"),
-        Note("ı.py", "eval_exec", None, None, "d"),
-        Note("z.py", "eval_exec", "z.py#b", None, "e"),
-        Note("z.py", "eval_exec", "z.py#a", 9, "f"),
-        Note("z.py", "eval_exec", "z.py#a", None, "g"),
-        Note("z.py", "eval_exec", None, 1, "h"),
-        Note("gone.py", "eval_exec", None, 1, "not a file of the graph"),
-        Note("z.py", "eval_exec", "gone", 1, "not a symbol of the graph"),
+        GraphNote("z.py", "star_import", None, None, "a"),
+        GraphNote("ä.py", "eval_exec", None, None, "b"),
+        GraphNote("I.py", "eval_exec", None, None, "c"),
+        GraphNote("ı.py", "eval_exec", None, None, "d"),
+        GraphNote("z.py", "eval_exec", "z.py#b", None, "e"),
+        GraphNote("z.py", "eval_exec", "z.py#a", 9, "f"),
+        GraphNote("z.py", "eval_exec", "z.py#a", None, "g"),
+        GraphNote("z.py", "eval_exec", None, 1, "h"),
+        GraphNote("gone.py", "eval_exec", None, 1, "not a file of the graph"),
+        GraphNote("z.py", "eval_exec", "gone", 1, "not a symbol of the graph"),
     ]
     files = {"z.py", "ä.py", "I.py", "ı.py"}
     fields = note_fields(reversed(notes), files, {"z.py#a", "z.py#b"}, 100)
@@ -197,7 +197,7 @@ def test_the_next_answer_sees_an_edit(repo: Repo) -> None:
     assert ask(repo, "helper", direction=Direction.CALLERS)["nodeCount"] == 4
     (repo.path / "core.py").unlink()
     assert ask(repo, "helper")["status"] == "not_found"
-    assert ask(repo, "helper", Ask(at="HEAD"))["status"] == "ok"
+    assert ask(repo, "helper", TreeChoice(at="HEAD"))["status"] == "ok"
 
 
 def test_the_commands(still: Repo) -> None:

@@ -21,7 +21,7 @@ from gitindex.semantic.contexts import (
 from gitindex.semantic.contexts.discovery import folders_up
 from gitindex.semantic.contexts.families import FAMILIES
 from gitindex.semantic.contexts.probe import probed
-from gitindex.semantic.contexts.workspaces import Project, read_members
+from gitindex.semantic.contexts.workspaces import WorkspaceSurroundings, read_members
 from tests.support import Repo
 
 
@@ -80,9 +80,14 @@ def test_c3_independent_of_the_order_of_discovery() -> None:
 
 def test_c4_the_deepest_owner_wins_and_punches_a_hole() -> None:
     files = {
-        "pyproject.toml": "", "a.py": "", "lib/pyproject.toml": "", "lib/b.py": "",
-        "lib/x/deep/c.py": "", "lib/x/setup.py": "", "library/d.py": "",
-    }  # fmt: skip
+        "pyproject.toml": "",
+        "a.py": "",
+        "lib/pyproject.toml": "",
+        "lib/b.py": "",
+        "lib/x/deep/c.py": "",
+        "lib/x/setup.py": "",
+        "library/d.py": "",
+    }
     assert owner(files, "a.py") == "python:."
     assert owner(files, "lib/b.py") == "python:lib"
     assert owner(files, "lib/x/deep/c.py") == "python:lib/x"
@@ -121,12 +126,22 @@ def test_c5_a_javascript_workspace_decides_its_members(kind: str) -> None:
 def test_c5_go_work() -> None:
     files = {
         "go.work": "go 1.22\n\nuse (\n\t./a // first\n\tb/c\n)\nuse ./d\n",
-        "a/go.mod": "", "a/x.go": "", "b/c/go.mod": "", "b/c/x.go": "", "d/go.mod": "",
-        "d/x.go": "", "e/go.mod": "", "e/x.go": "", "main.go": "",
-    }  # fmt: skip
+        "a/go.mod": "",
+        "a/x.go": "",
+        "b/c/go.mod": "",
+        "b/c/x.go": "",
+        "d/go.mod": "",
+        "d/x.go": "",
+        "e/go.mod": "",
+        "e/x.go": "",
+        "main.go": "",
+    }
     assert [owner(files, f"{p}/x.go") for p in ("a", "b/c", "d", "e")] == [
-        "go:a", "go:b/c", "go:d", None,
-    ]  # fmt: skip
+        "go:a",
+        "go:b/c",
+        "go:d",
+        None,
+    ]
     assert owner(files, "main.go") == "go:."
     assert {c.name: c.kind for c in look(files).contexts}["go:."] is ContextKind.WORKSPACE
 
@@ -173,9 +188,12 @@ def test_c5_gradle_settings() -> None:
         p: owner(files, f"{p}/X.kt") for p in ("app", "lib/core", "off", "elsewhere", "tooling")
     }
     assert found == {
-        "app": "jvm:app", "lib/core": "jvm:lib/core", "off": None,
-        "elsewhere": "jvm:elsewhere", "tooling": "jvm:tooling",
-    }  # fmt: skip
+        "app": "jvm:app",
+        "lib/core": "jvm:lib/core",
+        "off": None,
+        "elsewhere": "jvm:elsewhere",
+        "tooling": "jvm:tooling",
+    }
     dynamic = files | {"settings.gradle.kts": "file('x').eachDir { include it.name }"}
     assert owner(dynamic, "off/X.kt") == "jvm:off"
     mixed = files["settings.gradle.kts"] + 'listOf("off").forEach { include(":$it") }\n'
@@ -185,17 +203,20 @@ def test_c5_gradle_settings() -> None:
 def test_c5_uv_workspace() -> None:
     files = {
         "pyproject.toml": '[tool.uv.workspace]\nmembers=["libs/*"]\nexclude=["libs/b"]\n',
-        "libs/a/pyproject.toml": "", "libs/a/x.py": "", "libs/b/pyproject.toml": "",
+        "libs/a/pyproject.toml": "",
+        "libs/a/x.py": "",
+        "libs/b/pyproject.toml": "",
         "libs/b/x.py": "",
-    }  # fmt: skip
+    }
     assert (owner(files, "libs/a/x.py"), owner(files, "libs/b/x.py")) == ("python:libs/a", None)
 
 
 def test_a_lock_file_fences_a_project_from_the_workspace_above() -> None:
     files = {
-        "package.json": '{"workspaces": ["packages/*"]}', "examples/e/package.json": "{}",
+        "package.json": '{"workspaces": ["packages/*"]}',
+        "examples/e/package.json": "{}",
         "examples/e/x.ts": "",
-    }  # fmt: skip
+    }
     assert owner(files, "examples/e/x.ts") is None
     fenced = files | {"examples/e/package-lock.json": "{}"}
     assert owner(fenced, "examples/e/x.ts") == "javascript:examples/e"
@@ -272,9 +293,14 @@ def test_the_probe_looks_at_five_files_the_shortest_first() -> None:
 
 def test_config_hash_of_members_follows_the_workspace_and_its_lock() -> None:
     files = {
-        "package.json": '{"workspaces": ["a", "b"]}', "yarn.lock": "1", "a/package.json": "{}",
-        "a/x.ts": "", "b/package.json": "{}", "b/tsconfig.json": "{}", "py/setup.py": "",
-    }  # fmt: skip
+        "package.json": '{"workspaces": ["a", "b"]}',
+        "yarn.lock": "1",
+        "a/package.json": "{}",
+        "a/x.ts": "",
+        "b/package.json": "{}",
+        "b/tsconfig.json": "{}",
+        "py/setup.py": "",
+    }
 
     def hashes(tree: dict[str, str]) -> dict[str, str]:
         return {c.name: c.config_hash for c in look(tree).contexts}
@@ -282,32 +308,68 @@ def test_config_hash_of_members_follows_the_workspace_and_its_lock() -> None:
     whole = hashes(files)
     locked = hashes(files | {"yarn.lock": "2"})
     assert {name for name in whole if whole[name] != locked[name]} - {"data:."} == {
-        "javascript:.", "javascript:a", "javascript:b",
-    }  # fmt: skip
+        "javascript:.",
+        "javascript:a",
+        "javascript:b",
+    }
     own = hashes(files | {"b/tsconfig.json": "[]"})
     assert {name for name in whole if whole[name] != own[name]} == {"javascript:b"}
 
 
 def test_workspace_files_of_strangers_are_harmless() -> None:
-    names = {"package.json", "pnpm-workspace.yaml", "go.work", "Cargo.toml", "pyproject.toml",
-             "settings.gradle"}  # fmt: skip
+    names = {
+        "package.json",
+        "pnpm-workspace.yaml",
+        "go.work",
+        "Cargo.toml",
+        "pyproject.toml",
+        "settings.gradle",
+    }
     for family in ("javascript", "python", "go", "rust", "jvm"):
-        for text in (b"\xff\xfe\0", b"{" * 5000, b"[" * 5000, b'{"workspaces": 3}', b"use (", b"",
-                     b"[workspace]\nmembers=3", b'{"workspaces": ["../..", "/", "[", 4]}'):  # fmt: skip
-            around = Project(("x", "x/a"), lambda _path, text=text: text)  # type: ignore[misc]
+        for text in (
+            b"\xff\xfe\0",
+            b"{" * 5000,
+            b"[" * 5000,
+            b'{"workspaces": 3}',
+            b"use (",
+            b"",
+            b"[workspace]\nmembers=3",
+            b'{"workspaces": ["../..", "/", "[", 4]}',
+        ):
+            around = WorkspaceSurroundings(("x", "x/a"), lambda _path, text=text: text)  # type: ignore[misc]
             members = read_members(family, "x", names, around)
             assert members is None or "x/y" not in members or members.anyone
 
 
 _NAMES = st.sampled_from(
-    ["a.py", "b.ts", "c.go", "d.rs", "pyproject.toml", "package.json", "go.mod", "go.work",
-     "Cargo.toml", "Cargo.lock", "yarn.lock", "pnpm-workspace.yaml", "x.txt"]
-)  # fmt: skip
+    [
+        "a.py",
+        "b.ts",
+        "c.go",
+        "d.rs",
+        "pyproject.toml",
+        "package.json",
+        "go.mod",
+        "go.work",
+        "Cargo.toml",
+        "Cargo.lock",
+        "yarn.lock",
+        "pnpm-workspace.yaml",
+        "x.txt",
+    ]
+)
 _FOLDERS = st.lists(st.sampled_from(["p", "q", "build"]), max_size=3).map("/".join)
 _TEXTS = st.sampled_from(
-    ["", "{}", '{"workspaces": ["p/*"]}', "packages:\n - p/**\n - '!p/q'\n", "use ./p\n",
-     '[workspace]\nmembers=["p"]\n', '[package]\nname="x"\n']
-)  # fmt: skip
+    [
+        "",
+        "{}",
+        '{"workspaces": ["p/*"]}',
+        "packages:\n - p/**\n - '!p/q'\n",
+        "use ./p\n",
+        '[workspace]\nmembers=["p"]\n',
+        '[package]\nname="x"\n',
+    ]
+)
 _TREES = st.dictionaries(
     st.tuples(_FOLDERS, _NAMES).map(lambda pair: "/".join(filter(None, pair))), _TEXTS, max_size=14
 )

@@ -13,9 +13,17 @@ from tests.support import Repo
 FRESHNESS = {"state", "servedCommit", "headCommit", "pendingPaths", "overlayPaths", "mode"}
 RECEIPT = {"treeId", "overlayDigest", "generation", "fingerprint"}
 SYMBOL = {
-    "name", "qualifiedName", "kind", "path", "line", "column", "endLine", "signature", "exported",
+    "name",
+    "qualifiedName",
+    "kind",
+    "path",
+    "line",
+    "column",
+    "endLine",
+    "signature",
+    "exported",
     "layer",
-}  # fmt: skip
+}
 REFERENCE = {"path", "line", "column", "endColumn", "role", "tier", "layer", "source"}
 NODE = {"id", "name", "kind", "path", "line"}
 COUNTS = {"notesTruncated", "totalNoteCount", "returnedNoteCount", "warnings", "notes"}
@@ -135,7 +143,10 @@ def test_call_graph(answers: dict[str, dict[str, Any]]) -> None:
         assert all(node.keys() >= NODE for node in answer["nodes"])
         [edge] = answer["edges"]
         assert edge == {
-            "from": "app.py#App.main", "to": "lib/util.py#helper", "kind": "call",
-            "site": {"path": "app.py", "line": 6}, "tier": "import",
+            "from": "app.py#App.main",
+            "to": "lib/util.py#helper",
+            "kind": "call",
+            "site": {"path": "app.py", "line": 6},
+            "tier": "import",
             "layer": "syntactic",
-        }  # fmt: skip
+        }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gitindex.coordinator import IndexCoordinator
-from gitindex.view.snapshot import Gated
+from gitindex.view.snapshot import GateClosed
 from tests.support import Repo
 
 
@@ -14,7 +14,7 @@ def test_a_program_indexes_asks_and_sees_edits(repo: Repo) -> None:
     repo.write("app.py", "from lib.util import helper\n\n\ndef main():\n    return helper()\n")
     repo.commit()
     index = IndexCoordinator(str(repo.path / "lib"))
-    with pytest.raises(Gated):
+    with pytest.raises(GateClosed):
         index.search("helper")
     assert index.reindex_incremental() == 1
     repo.assert_published()

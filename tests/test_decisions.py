@@ -15,7 +15,7 @@ from gitindex.filestate import FileStateService
 from gitindex.filestate.decisions import check, commit, parse_proof
 from gitindex.store import decisions as table
 from gitindex.store.connection import open_reader, open_writer
-from gitindex.view.tree import answering
+from gitindex.view.tree import open_tree
 from tests.states import TWICE, A, Cli, one, publish, write
 from tests.support import Repo
 
@@ -42,8 +42,8 @@ def offered(repo: Repo, **changes: Any) -> dict[str, Any]:
 
 def decide(repo: Repo, proof: dict[str, Any]) -> int:
     parsed = parse_proof(json.dumps(proof))
-    with answering(repo.worktree, ".") as lens:
-        hashes = check(FileStateService(lens), parsed)
+    with open_tree(repo.worktree, ".") as view:
+        hashes = check(FileStateService(view), parsed)
     database = open_writer(repo.worktree.database)
     try:
         return commit(database, parsed, hashes, "HEAD")
@@ -67,10 +67,13 @@ def test_d1_of_many_at_once_one_is_accepted(twice: Repo) -> None:
     running = [
         subprocess.Popen(
             [sys.executable, "-m", "gitindex", "decide", "commit", "-"],
-            cwd=twice.path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            cwd=twice.path,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
         )
         for _ in range(3)
-    ]  # fmt: skip
+    ]
     for process in running:
         process.communicate(proof, timeout=60)
     assert sorted(process.returncode for process in running) == [0, 1, 1]

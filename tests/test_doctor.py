@@ -17,7 +17,7 @@ from gitindex.install.hooks.include import install_include
 from gitindex.install.hooks.place import knows_config_hooks
 from gitindex.maintenance.doctor import examine
 from gitindex.maintenance.hook_trial import fire, measure_cost
-from gitindex.refresh import public_files as face
+from gitindex.refresh import public_files
 from gitindex.refresh.log import Log
 from tests import gits
 from tests.support import Repo
@@ -178,7 +178,7 @@ def test_hooks_path_changed(sound: Repo, capsys: pytest.CaptureFixture[str]) -> 
 def test_interpreter_moved(sound: Repo, capsys: pytest.CaptureFixture[str], python: str) -> None:
     Path(sound.worktree.store, "python").write_text(f"{python}\n")
     assert "interpreter" in bad(ask(sound, capsys))
-    face.create_store(sound.worktree)
+    public_files.create_store(sound.worktree)
     assert "interpreter" not in bad(ask(sound, capsys))
 
 

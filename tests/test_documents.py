@@ -14,13 +14,13 @@ import pytest
 
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.extract.frontmatter import FrontMatter
-from gitindex.query.documents import Wanted, find_documents
+from gitindex.query.documents import DocumentQuery, find_documents
 from gitindex.refresh.public_files import create_store
-from gitindex.refresh.runner import Request, Runner
+from gitindex.refresh.runner import RefreshRequest, Runner
 from gitindex.store import entities
 from gitindex.store.connection import Database, open_reader, open_writer
 from gitindex.store.entities import Filter
-from gitindex.view.tree import NOW, Ask
+from gitindex.view.tree import NOW, TreeChoice
 from tests.support import TIMEOUT, Repo
 
 SIGNS = ("c++", "foo-bar", "#Jetson", '"', "AND", "%", "_", "a b", "Grüße", "' OR 1=1 --", "*", "c")
@@ -33,9 +33,11 @@ def _document(tags: tuple[str, ...], day: str = "", summary: str = "", body: str
 
 
 def _find(
-    repo: Repo, text: str = "", *tags: str, ask: Ask = NOW, limit: int = 20, **bounds: str
+    repo: Repo, text: str = "", *tags: str, ask: TreeChoice = NOW, limit: int = 20, **bounds: str
 ) -> dict[str, Any]:
-    wanted = Wanted(text, Filter(tags, bounds.get("since", ""), bounds.get("until", "")), limit)
+    wanted = DocumentQuery(
+        text, Filter(tags, bounds.get("since", ""), bounds.get("until", "")), limit
+    )
     return find_documents(repo.worktree, str(repo.path), wanted, ask)
 
 
@@ -46,7 +48,7 @@ def _paths(answer: dict[str, Any]) -> list[str]:
 def _index(repo: Repo) -> None:
     """Opt in and refresh, without a process of its own."""
     create_store(repo.worktree)
-    assert Runner(repo.worktree).serve(Request(repo.worktree, "index"))
+    assert Runner(repo.worktree).serve(RefreshRequest(repo.worktree, "index"))
 
 
 @pytest.fixture
@@ -134,8 +136,10 @@ def test_e6_a_bound_includes_its_whole_day(library: Repo) -> None:
     assert _paths(_find(library, until="2024-03-04")) == ["other.adoc"]
     assert _paths(_find(library, since="2024-03-06")) == []
     assert _paths(_find(library, since="0001-01-01", until="9999-12-31")) == [
-        "late.md", "early.rst", "other.adoc",
-    ]  # fmt: skip
+        "late.md",
+        "early.rst",
+        "other.adoc",
+    ]
     assert _paths(_find(library, "", "undated", until="9999-12-31")) == [], "never in a range"
 
 
@@ -175,14 +179,18 @@ def test_e11_ten_thousand_candidates(repo: Repo) -> None:
     with open(repo.path / "tree", "rb") as listed:
         made = subprocess.run(
             ["git", "-C", str(repo.path), "mktree"],
-            stdin=listed, capture_output=True, text=True, timeout=TIMEOUT, check=True,
-        )  # fmt: skip
+            stdin=listed,
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT,
+            check=True,
+        )
     commit = repo.git("commit-tree", "-m", "many", made.stdout.strip()).strip()
     repo.git("update-ref", "HEAD", commit)
     _index(repo)
-    found = _find(repo, "needle", "many", ask=Ask(at="HEAD"), limit=1000)
+    found = _find(repo, "needle", "many", ask=TreeChoice(at="HEAD"), limit=1000)
     assert [path[200:] for path in sorted(_paths(found))] == [f"0{n}007.md" for n in range(10)]
-    everything = _find(repo, "", "many", ask=Ask(at="HEAD"), limit=5)
+    everything = _find(repo, "", "many", ask=TreeChoice(at="HEAD"), limit=5)
     assert (everything["totalCount"], everything["truncated"]) == (10_000, True)
 
 
@@ -280,8 +288,25 @@ def test_the_index_and_the_files_find_the_same_words(repo: Repo) -> None:
     repo.write("5.md", "utf-16 strasse".encode("utf-16"))
     repo.write("6.md", b"bad \xff\xfe bytes \xc3")
     repo.commit()
-    asked = ["strasse", "straße", "istanbul", "İSTANBUL", "ωmega", "cd ab", "a.b(c)", "yzzy", "fine",
-             "ẞ", "ǆ", "--", "\x1b[0m", "bad", "\ufffd", "\ufffd\ufffd bytes", "utf-16"]  # fmt: skip
+    asked = [
+        "strasse",
+        "straße",
+        "istanbul",
+        "İSTANBUL",
+        "ωmega",
+        "cd ab",
+        "a.b(c)",
+        "yzzy",
+        "fine",
+        "ẞ",
+        "ǆ",
+        "--",
+        "\x1b[0m",
+        "bad",
+        "\ufffd",
+        "\ufffd\ufffd bytes",
+        "utf-16",
+    ]
     scanned = [sorted(_paths(_find(repo, text))) for text in asked]
     assert scanned[0] == ["0.md", "1.md", "5.md"]
     _index(repo)
@@ -310,8 +335,12 @@ def test_any_commit_and_the_staged_tree_answer(library: Repo) -> None:
     library.write("late.md", _document(("staged",)))
     library.git("add", "-A")
     library.write("late.md", _document(("edited",)))
-    for tag, ask in (("dated", Ask(at="HEAD~1")), ("second", Ask(at="HEAD")),
-                     ("staged", Ask(staged=True)), ("edited", NOW)):  # fmt: skip
+    for tag, ask in (
+        ("dated", TreeChoice(at="HEAD~1")),
+        ("second", TreeChoice(at="HEAD")),
+        ("staged", TreeChoice(staged=True)),
+        ("edited", NOW),
+    ):
         for other in ("second", "staged", "edited"):
             assert ("late.md" in _paths(_find(library, "", other, ask=ask))) == (tag == other)
         assert "late.md" in _paths(_find(library, "", tag, ask=ask))
@@ -332,9 +361,13 @@ def test_an_ignored_or_secret_document_never_shows(repo: Repo) -> None:
 
 def test_something_must_be_asked_for(library: Repo) -> None:
     for bad in (
-        Wanted(), Wanted("  "), Wanted("", Filter(("",))), Wanted("x", Filter((), "2024-1-1")),
-        Wanted("", Filter((), "", "tomorrow")), Wanted("x", Filter(("a",) * 100)),
-    ):  # fmt: skip
+        DocumentQuery(),
+        DocumentQuery("  "),
+        DocumentQuery("", Filter(("",))),
+        DocumentQuery("x", Filter((), "2024-1-1")),
+        DocumentQuery("", Filter((), "", "tomorrow")),
+        DocumentQuery("x", Filter(("a",) * 100)),
+    ):
         with pytest.raises(GitIndexError) as error:
             find_documents(library.worktree, ".", bad)
         assert error.value.code is Exit.USAGE
@@ -353,7 +386,7 @@ def test_a_new_extraction_replaces_what_was_known(library: Repo) -> None:
     database = open_writer(library.worktree.database)
     with closing(database), database.write():
         database.run("UPDATE documents SET summary='forged', topics='[]'")
-    assert Runner(library.worktree).serve(Request(library.worktree, "reindex", force=True))
+    assert Runner(library.worktree).serve(RefreshRequest(library.worktree, "reindex", force=True))
     (result,) = _find(library, "", "dated", since="2024-03-05", limit=1)["results"]
     assert (result["summary"], result["topics"]) == ("At the end of a day", ["dated"])
     assert _paths(_find(library, "", "c++")) == ["signs/0.md"]
@@ -362,8 +395,9 @@ def test_a_new_extraction_replaces_what_was_known(library: Repo) -> None:
 def _add_blob(database: Database, number: int) -> None:
     database.run(
         "INSERT INTO blobs VALUES (?,?,'x','markdown','parsed','',1,0,'','',0)",
-        number, number.to_bytes(20),
-    )  # fmt: skip
+        number,
+        number.to_bytes(20),
+    )
 
 
 def _blobs(database: Database, *tags: str) -> list[int]:

@@ -34,22 +34,19 @@ KINDS: dict[str, tuple[list[str], Callable[[Answer], bool]]] = {
     ),
     "symbols": (["symbols", "zebra"], lambda a: _paths(a["symbols"]) == {"lib/util.py"}),
     "outline": (
-        ["outline", "lib/util.py"], lambda a: [s["name"] for s in a["symbols"]] == ["zebra"]
+        ["outline", "lib/util.py"],
+        lambda a: [s["name"] for s in a["symbols"]] == ["zebra"],
     ),
     "read": (["read", "lib/util.py"], lambda a: "zebra" in a["content"]),
     "slice": (["slice", "app.py:6"], lambda a: "zebra" in json.dumps(a["lines"])),
     "refs": (["refs", "zebra"], lambda a: "app.py" in _paths(a["references"])),
-    "callers": (
-        ["callers", "zebra"], lambda a: any(n["name"] == "main" for n in a["nodes"])
-    ),
-    "callees": (
-        ["callees", "app.py:4"], lambda a: any(n["name"] == "zebra" for n in a["nodes"])
-    ),
+    "callers": (["callers", "zebra"], lambda a: any(n["name"] == "main" for n in a["nodes"])),
+    "callees": (["callees", "app.py:4"], lambda a: any(n["name"] == "zebra" for n in a["nodes"])),
     "graph": (["graph", "zebra"], lambda a: any(n["name"] == "main" for n in a["nodes"])),
     "map": (["map", "--tokens", "2000"], lambda a: "zebra" in json.dumps(a)),
     "docs": (["docs", "--tag", "zebra"], lambda a: _paths(a["results"]) == {"note.md"}),
     "export": (["export", "--format", "json"], lambda a: "zebra" in a["text"]),
-}  # fmt: skip
+}
 
 
 def _write(repo: Repo) -> None:

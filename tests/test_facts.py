@@ -49,19 +49,32 @@ FACTS = st.builds(
     reason=TEXT,
     symbols=st.lists(
         st.builds(
-            Symbol, TEXT, TEXT, TEXT, NUMBER, NUMBER, NUMBER, NUMBER, TEXT, TEXT,
-            st.integers(-1, 5), st.booleans(),
-        ), max_size=3,
+            Symbol,
+            TEXT,
+            TEXT,
+            TEXT,
+            NUMBER,
+            NUMBER,
+            NUMBER,
+            NUMBER,
+            TEXT,
+            TEXT,
+            st.integers(-1, 5),
+            st.booleans(),
+        ),
+        max_size=3,
     ).map(tuple),
     imports=st.lists(
-        st.builds(Import, TEXT, st.lists(st.tuples(TEXT, TEXT), max_size=2).map(tuple), NUMBER, NUMBER),
+        st.builds(
+            Import, TEXT, st.lists(st.tuples(TEXT, TEXT), max_size=2).map(tuple), NUMBER, NUMBER
+        ),
         max_size=2,
     ).map(tuple),
     exports=st.lists(TEXT, max_size=2).map(tuple),
     interface_hash=TEXT,
     flags=st.lists(st.sampled_from(["star_import", "eval_exec"]), max_size=2).map(tuple),
     postings=st.dictionaries(TEXT, PLACES.map(flat), max_size=3).map(pack_postings),
-)  # fmt: skip
+)
 
 SAMPLE = BlobFacts(
     language="python",
@@ -144,8 +157,19 @@ def test_unspoiled_payload_is_read() -> None:
     assert decode_facts(spoiled(later=1)) == SAMPLE
 
 
-KEYS = ("language", "status", "lines", "reason", "symbols", "imports", "exports", "interfaceHash",
-        "flags", "names", "counts")  # fmt: skip
+KEYS = (
+    "language",
+    "status",
+    "lines",
+    "reason",
+    "symbols",
+    "imports",
+    "exports",
+    "interfaceHash",
+    "flags",
+    "names",
+    "counts",
+)
 
 
 @pytest.mark.parametrize(

@@ -13,12 +13,12 @@ import pytest
 
 from gitindex.base.errors import StoreError
 from gitindex.base.vocabulary import GrepForm
-from gitindex.query.grep.grep import Question, scan
-from gitindex.query.grep.pattern import Needle
+from gitindex.query.grep.grep import GrepQuery, scan
+from gitindex.query.grep.pattern import GrepPattern
 from gitindex.query.search.live import search_live
 from gitindex.query.search.query_text import Filters
 from gitindex.view.fallback import served_or_scanned
-from gitindex.view.tree import NOW, Ask
+from gitindex.view.tree import NOW, TreeChoice
 from tests.support import Repo
 
 
@@ -111,10 +111,15 @@ def test_exit_codes_and_words_of_a_live_scan(repo: Repo) -> None:
 
 def test_what_a_scan_covers(repo: Repo) -> None:
     for name, text in {
-        "tracked.py": "covered_word\n", ".env": "covered_word\n", "gen.py": "# @generated\ncovered_word\n",
-        "left.txt": "covered_word\n", ".gitindexignore": "left.txt\n", ".gitignore": "ignored/\n",
-        "bin": "\0covered_word\n", "gone.py": "covered_word\n",
-    }.items():  # fmt: skip
+        "tracked.py": "covered_word\n",
+        ".env": "covered_word\n",
+        "gen.py": "# @generated\ncovered_word\n",
+        "left.txt": "covered_word\n",
+        ".gitindexignore": "left.txt\n",
+        ".gitignore": "ignored/\n",
+        "bin": "\0covered_word\n",
+        "gone.py": "covered_word\n",
+    }.items():
         repo.write(name, text)
     (repo.path / "link.py").symlink_to("tracked.py")
     repo.commit()
@@ -122,7 +127,7 @@ def test_what_a_scan_covers(repo: Repo) -> None:
     repo.write("new.py", "covered_word\n")
     (repo.path / "gone.py").unlink()
     for pattern in ("covered_word", r"covered_\w+"):
-        found = scan(repo.worktree, Question(Needle(pattern), form=GrepForm.FILES), "a test")
+        found = scan(repo.worktree, GrepQuery(GrepPattern(pattern), form=GrepForm.FILES), "a test")
         assert [row["path"] for row in found["results"]] == ["new.py", "tracked.py"]
     searched = search_live(repo.worktree, "covered_word", 10, "a test")
     assert {row["path"] for row in searched["results"]} == {"new.py", "tracked.py"}
@@ -155,8 +160,9 @@ def test_only_where_there_is_no_index_to_ask() -> None:
         raise StoreError("broken", "mend it")
 
     assert served_or_scanned(NOW, fail, lambda why: {"why": why}) == {
-        "why": "broken; mend it", "gate": {"status": "error", "message": "broken; mend it"},
-    }  # fmt: skip
-    for ask in (Ask(strict=True), Ask(at="HEAD"), Ask(staged=True)):
+        "why": "broken; mend it",
+        "gate": {"status": "error", "message": "broken; mend it"},
+    }
+    for ask in (TreeChoice(strict=True), TreeChoice(at="HEAD"), TreeChoice(staged=True)):
         with pytest.raises(StoreError):
             served_or_scanned(ask, fail, lambda why: {"why": why})

@@ -89,10 +89,26 @@ class Subject:
         trace = str(self._path.parent / "trace")
         assert STRACE is not None
         subprocess.run(
-            [STRACE, "-f", "-qq", "-o", trace, "-e", f"trace={calls}", *options,
-             sys.executable, "-I", "-m", "gitindex", "run"],
-            cwd=self._path, capture_output=True, timeout=60, check=False,
-        )  # fmt: skip
+            [
+                STRACE,
+                "-f",
+                "-qq",
+                "-o",
+                trace,
+                "-e",
+                f"trace={calls}",
+                *options,
+                sys.executable,
+                "-I",
+                "-m",
+                "gitindex",
+                "run",
+            ],
+            cwd=self._path,
+            capture_output=True,
+            timeout=60,
+            check=False,
+        )
         return Path(trace).read_text(errors="replace")
 
     def check_crash_point(self) -> None:

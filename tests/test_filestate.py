@@ -17,7 +17,7 @@ from gitindex.semantic.contexts.listing import LiveContexts
 from gitindex.store import semantic_import
 from gitindex.store.connection import open_writer
 from gitindex.store.places import Dependency, FileFacts
-from gitindex.view.tree import answering
+from gitindex.view.tree import open_tree
 from tests.indexers import Fake, allow, index_semantically
 from tests.states import A, B, publish, refresh, state, states, write
 from tests.support import Repo, wait_for
@@ -106,8 +106,11 @@ def test_f3_worktrees_do_not_share_what_was_seen(pair: Repo) -> None:
 def test_f4_transitively_pending(pair: Repo) -> None:
     pair.write("a.py", A + "\n")
     assert states(pair, "a.py", "b.py", "c.py", "other.py") == [
-        "dirty", "pending_check", "pending_check", "clean",
-    ]  # fmt: skip
+        "dirty",
+        "pending_check",
+        "pending_check",
+        "clean",
+    ]
 
 
 def test_f5_a_dependency_without_facts(repo: Repo) -> None:
@@ -233,8 +236,8 @@ def test_f13_what_is_seen_from_outside(pair: Repo, change: str) -> None:
 
 
 def interface(repo: Repo, path: str) -> str:
-    with answering(repo.worktree, ".") as lens:
-        return FileStateService(lens).world.interface(path)
+    with open_tree(repo.worktree, ".") as view:
+        return FileStateService(view).world.interface(path)
 
 
 def test_f14_formatting_and_comments(pair: Repo) -> None:
@@ -294,10 +297,10 @@ class Indexer:
         self._repo = repo
         self._db = open_writer(repo.worktree.database)
         context = semantic_import.context_row(self._db, "python:.", "python", b"")
-        with answering(repo.worktree, ".") as lens:
-            found = LiveContexts(lens).router.route("b.py").context
+        with open_tree(repo.worktree, ".") as view:
+            found = LiveContexts(view).router.route("b.py").context
         assert found is not None
-        self._origin = semantic_import.Origin(context, found.config_hash, "1.0")
+        self._origin = semantic_import.FactsOrigin(context, found.config_hash, "1.0")
         semantic_import.note_tool(self._db, context, "1.0")
 
     def tell(self, path: str, interface: str, *uses: tuple[str, str]) -> None:
@@ -391,5 +394,8 @@ def test_q15_an_edit_during_a_slow_run(pair: Repo) -> None:
     assert run.returncode == 0
     assert pair.marker()["treeId"] == pair.tree()
     assert states(pair, "a.py", "b.py", "new.py", "other.py") == [
-        "dirty", "pending_check", "clean", "clean",
-    ]  # fmt: skip
+        "dirty",
+        "pending_check",
+        "clean",
+        "clean",
+    ]

@@ -9,24 +9,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gitindex.base.vocabulary import Certainty, Freshness
-from gitindex.filestate.core import OPAQUE, Edge, FileState, Known, States
+from gitindex.filestate.core import OPAQUE, FileDependency, FileRecord, FileState, States
 
-CLEAN = Known("1", "1")
-DIRTY = Known("1", "2")
-ABSENT = Known(None, "1")
-BLIND = Known(None, None, unchanged=True)
-GONE = Known("1", None)
-
-
-def _same(target: str) -> Edge:
-    return Edge(target, "i", "i")
+CLEAN = FileRecord("1", "1")
+DIRTY = FileRecord("1", "2")
+ABSENT = FileRecord(None, "1")
+BLIND = FileRecord(None, None, unchanged=True)
+GONE = FileRecord("1", None)
 
 
-def _changed(target: str) -> Edge:
-    return Edge(target, "i", "j")
+def _same(target: str) -> FileDependency:
+    return FileDependency(target, "i", "i")
 
 
-def _freshness(files: dict[str, Known], edges: dict[str, list[Edge]], path: str) -> str:
+def _changed(target: str) -> FileDependency:
+    return FileDependency(target, "i", "j")
+
+
+def _freshness(
+    files: dict[str, FileRecord], edges: dict[str, list[FileDependency]], path: str
+) -> str:
     return str(States(files, edges).of(path).freshness)
 
 
@@ -34,7 +36,7 @@ def _freshness(files: dict[str, Known], edges: dict[str, list[Edge]], path: str)
     ("known", "expected"),
     [(CLEAN, "clean"), (DIRTY, "dirty"), (GONE, "dirty"), (ABSENT, "unindexed")],
 )
-def test_a_file_by_itself(known: Known, expected: str) -> None:
+def test_a_file_by_itself(known: FileRecord, expected: str) -> None:
     assert _freshness({"a": known}, {}, "a") == expected
 
 
@@ -94,18 +96,20 @@ def test_f5_but_what_changed_is_seen_beside_it() -> None:
 def test_configuration_does_not_spread() -> None:
     """What a configuration file itself imports is not a dependency of the files it configures."""
     files = {"a": CLEAN, "setup.py": CLEAN, "x": DIRTY}
-    edges = {"a": [Edge("setup.py", "1", "1", "config")], "setup.py": [_same("x")]}
+    edges = {"a": [FileDependency("setup.py", "1", "1", "config")], "setup.py": [_same("x")]}
     assert _freshness(files, edges, "a") == "clean"
-    assert _freshness(files, {"a": [Edge("setup.py", "1", "2", "config")]}, "a") == "stale"
+    assert (
+        _freshness(files, {"a": [FileDependency("setup.py", "1", "2", "config")]}, "a") == "stale"
+    )
 
 
 @pytest.mark.parametrize("certainty", list(Certainty))
 def test_certainty_is_of_the_facts_where_they_are_of_these_bytes(certainty: Certainty) -> None:
     files = {
-        "clean": Known("1", "1", certainty),
-        "stale": Known("1", "1", certainty),
-        "dirty": Known("1", "2", certainty),
-        "none": Known(None, "2", certainty),
+        "clean": FileRecord("1", "1", certainty),
+        "stale": FileRecord("1", "1", certainty),
+        "dirty": FileRecord("1", "2", certainty),
+        "none": FileRecord(None, "2", certainty),
     }
     states = States(files, {"stale": [_changed("clean")]})
     assert states.of("clean") == FileState(Freshness.CLEAN, certainty)
@@ -118,7 +122,7 @@ def test_certainty_is_of_the_facts_where_they_are_of_these_bytes(certainty: Cert
 _NAMES = "abcdefg"
 _KNOWN = st.sampled_from([CLEAN, CLEAN, CLEAN, CLEAN, CLEAN, DIRTY, GONE, ABSENT, BLIND])
 _EDGE = st.builds(
-    Edge,
+    FileDependency,
     st.sampled_from(_NAMES + "z"),
     st.sampled_from(["i", "i", "i", "i", "i", "j", None]),
     st.just("i"),
@@ -130,7 +134,9 @@ _GRAPHS = st.tuples(
 )
 
 
-def _brute(files: dict[str, Known], edges: dict[str, list[Edge]], path: str) -> Freshness:
+def _brute(
+    files: dict[str, FileRecord], edges: dict[str, list[FileDependency]], path: str
+) -> Freshness:
     """The definition: by the ends of all simple paths through files that can be seen through."""
     own = _own(files[path])
     if own in OPAQUE:
@@ -142,7 +148,10 @@ def _brute(files: dict[str, Known], edges: dict[str, list[Edge]], path: str) -> 
 
 
 def _ends(
-    files: dict[str, Known], edges: dict[str, list[Edge]], path: str, seen: frozenset[str]
+    files: dict[str, FileRecord],
+    edges: dict[str, list[FileDependency]],
+    path: str,
+    seen: frozenset[str],
 ) -> Iterator[Freshness]:
     for edge in edges.get(path, []):
         if edge.seen != edge.now:
@@ -154,7 +163,7 @@ def _ends(
             yield from _ends(files, edges, edge.target, seen | {path})
 
 
-def _own(known: Known) -> Freshness:
+def _own(known: FileRecord) -> Freshness:
     if known.indexed is None:
         return Freshness.UNINDEXED
     return Freshness.CLEAN if known.indexed == known.disk else Freshness.DIRTY
@@ -163,7 +172,7 @@ def _own(known: Known) -> Freshness:
 @given(_GRAPHS)
 @settings(max_examples=600, deadline=None)
 def test_states_equal_the_definition(
-    graph: tuple[dict[str, Known], dict[str, list[Edge]]],
+    graph: tuple[dict[str, FileRecord], dict[str, list[FileDependency]]],
 ) -> None:
     files, edges = graph
     states = States(files, edges)
@@ -174,7 +183,7 @@ def test_states_equal_the_definition(
 @given(_GRAPHS, st.permutations(_NAMES))
 @settings(max_examples=100, deadline=None)
 def test_states_and_reasons_do_not_depend_on_order_or_on_who_else_is_asked(
-    graph: tuple[dict[str, Known], dict[str, list[Edge]]], order: list[str]
+    graph: tuple[dict[str, FileRecord], dict[str, list[FileDependency]]], order: list[str]
 ) -> None:
     files, edges = graph
     whole = States(files, edges)
@@ -194,7 +203,7 @@ def test_states_and_reasons_do_not_depend_on_order_or_on_who_else_is_asked(
             assert sorted(map(repr, other.causes(path))) == sorted(map(repr, whole.causes(path)))
 
 
-def _closure(edges: dict[str, list[Edge]], path: str) -> set[str]:
+def _closure(edges: dict[str, list[FileDependency]], path: str) -> set[str]:
     found, todo = {path}, [path]
     while todo:
         for edge in edges.get(todo.pop(), []):

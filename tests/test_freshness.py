@@ -22,7 +22,7 @@ from gitindex.base.vocabulary import (
     ProofReason,
 )
 from gitindex.freshness.fingerprint import runtime_fingerprint
-from gitindex.freshness.marker import CompletionMarker, Proof
+from gitindex.freshness.marker import CompletionMarker, CompletionProof
 from gitindex.freshness.observation import (
     Failure,
     Observation,
@@ -37,15 +37,19 @@ from tests.support import TIMEOUT, Repo, stop_runners, wait_for
 
 HEAD, TREE, OTHER = "c" * 40, "d" * 40, "e" * 40
 MARKER = CompletionMarker("/r", runtime_fingerprint(), 3, 7, "t", "run", HEAD, TREE, 1)
-VALID = Proof(ProofOutcome.VALID, None, MARKER)
+VALID = CompletionProof(ProofOutcome.VALID, None, MARKER)
 UNSETTLED = VALID._replace(settled=False)
-MISMATCH = Proof(ProofOutcome.FINGERPRINT_MISMATCH, ProofReason.FINGERPRINT_MISMATCH, MARKER)
-MISSING = Proof(ProofOutcome.STALE_LOCAL, ProofReason.MISSING_MARKER_DOC)
-MOVED = Proof(ProofOutcome.STALE_LOCAL, ProofReason.PATH_MISMATCH, MARKER)
-NEWER = Proof(
+MISMATCH = CompletionProof(
+    ProofOutcome.FINGERPRINT_MISMATCH, ProofReason.FINGERPRINT_MISMATCH, MARKER
+)
+MISSING = CompletionProof(ProofOutcome.STALE_LOCAL, ProofReason.MISSING_MARKER_DOC)
+MOVED = CompletionProof(ProofOutcome.STALE_LOCAL, ProofReason.PATH_MISMATCH, MARKER)
+NEWER = CompletionProof(
     ProofOutcome.STALE_LOCAL, ProofReason.INVALID_MARKER_KIND, message="newer: upgrade gitindex"
 )
-FAILED_PROBE = Proof(ProofOutcome.PROBE_FAILED, ProofReason.PROBE_FAILED, message="I/O error")
+FAILED_PROBE = CompletionProof(
+    ProofOutcome.PROBE_FAILED, ProofReason.PROBE_FAILED, message="I/O error"
+)
 RUNNING = Progress(BuildKind.REFRESH, "extract", 50.0, "t")
 FRESH = Observation(VALID, HeadState(HEAD, ()), TREE, None, False, None, True)
 
@@ -53,54 +57,127 @@ S, F = IndexState, FreshnessState
 TABLE: dict[str, tuple[dict[str, Any], IndexState, FreshnessState, Exit, str]] = {
     "fresh": ({}, S.FRESH, F.FRESH, Exit.OK, "3 files"),
     "same tree at another commit": (
-        {"head": HeadState("f" * 40, ())}, S.FRESH, F.FRESH, Exit.OK, "3 files"),
+        {"head": HeadState("f" * 40, ())},
+        S.FRESH,
+        F.FRESH,
+        Exit.OK,
+        "3 files",
+    ),
     "failure of an older attempt": (
-        {"failure": Failure("old", HEAD)}, S.FRESH, F.FRESH, Exit.OK, "3 files"),
+        {"failure": Failure("old", HEAD)},
+        S.FRESH,
+        F.FRESH,
+        Exit.OK,
+        "3 files",
+    ),
     "other tree": ({"head_tree": OTHER}, S.STALE, F.STALE, Exit.NO, "is not the indexed"),
     "queued": ({"pending": True}, S.STALE, F.STALE, Exit.NO, "queued"),
     "publish not finished": (
-        {"proof": UNSETTLED}, S.STALE, F.STALE, Exit.NO, "publish was not finished"),
+        {"proof": UNSETTLED},
+        S.STALE,
+        F.STALE,
+        Exit.NO,
+        "publish was not finished",
+    ),
     "dirty": ({"head": HeadState(HEAD, (b"a", b"b"))}, S.STALE, F.STALE, Exit.NO, "2 tracked"),
     "running": ({"progress": RUNNING}, S.REBUILDING, F.STALE, Exit.NO, "extract"),
     "running without a phase": (
-        {"progress": RUNNING._replace(phase=None)}, S.REBUILDING, F.STALE, Exit.NO, "starting"),
+        {"progress": RUNNING._replace(phase=None)},
+        S.REBUILDING,
+        F.STALE,
+        Exit.NO,
+        "starting",
+    ),
     "other tools": ({"proof": MISMATCH}, S.STALE, F.STALE, Exit.GATED, "requires_reindex:"),
     "never indexed": (
-        {"proof": MISSING, "searchable": False}, S.STALE, F.STALE, Exit.GATED, "not indexed"),
+        {"proof": MISSING, "searchable": False},
+        S.STALE,
+        F.STALE,
+        Exit.GATED,
+        "not indexed",
+    ),
     "installed a moment ago": (
         {"proof": MISSING, "searchable": False, "pending": True},
-        S.STALE, F.STALE, Exit.GATED, "the first index is queued"),
+        S.STALE,
+        F.STALE,
+        Exit.GATED,
+        "the first index is queued",
+    ),
     "store without proof": ({"proof": MISSING}, S.STALE, F.STALE, Exit.GATED, "missing_marker_doc"),
     "moved repository": ({"proof": MOVED}, S.STALE, F.STALE, Exit.GATED, "path_mismatch"),
     "newer marker": ({"proof": NEWER}, S.STALE, F.STALE, Exit.GATED, "upgrade gitindex"),
     "failed first build": (
-        {"proof": MISSING, "failure": Failure("boom", HEAD)}, S.ERROR, F.UNKNOWN, Exit.ERROR, "boom"),
+        {"proof": MISSING, "failure": Failure("boom", HEAD)},
+        S.ERROR,
+        F.UNKNOWN,
+        Exit.ERROR,
+        "boom",
+    ),
     "failed at this HEAD": (
         {"head_tree": OTHER, "failure": Failure("boom", HEAD)},
-        S.ERROR, F.UNKNOWN, Exit.ERROR, "boom"),
+        S.ERROR,
+        F.UNKNOWN,
+        Exit.ERROR,
+        "boom",
+    ),
     "failed at any HEAD": (
         {"head_tree": OTHER, "failure": Failure("boom", None)},
-        S.ERROR, F.UNKNOWN, Exit.ERROR, "boom"),
+        S.ERROR,
+        F.UNKNOWN,
+        Exit.ERROR,
+        "boom",
+    ),
     "failed at an older HEAD": (
         {"head_tree": OTHER, "failure": Failure("boom", "f" * 40)},
-        S.STALE, F.STALE, Exit.NO, "is not the indexed"),
+        S.STALE,
+        F.STALE,
+        Exit.NO,
+        "is not the indexed",
+    ),
     "probe failed": ({"proof": FAILED_PROBE}, S.ERROR, F.UNKNOWN, Exit.ERROR, "I/O error"),
     "a job runs before anything is proven": (
-        {"proof": MISSING, "progress": RUNNING}, S.REBUILDING, F.STALE, Exit.NO, "a job runs"),
+        {"proof": MISSING, "progress": RUNNING},
+        S.REBUILDING,
+        F.STALE,
+        Exit.NO,
+        "a job runs",
+    ),
     "a job runs towards our tools": (
-        {"proof": MISMATCH, "progress": RUNNING}, S.REBUILDING, F.STALE, Exit.NO, "a job runs"),
+        {"proof": MISMATCH, "progress": RUNNING},
+        S.REBUILDING,
+        F.STALE,
+        Exit.NO,
+        "a job runs",
+    ),
     "a job runs after a failure": (
         {"head_tree": OTHER, "failure": Failure("boom", HEAD), "progress": RUNNING},
-        S.REBUILDING, F.STALE, Exit.NO, "a job runs"),
+        S.REBUILDING,
+        F.STALE,
+        Exit.NO,
+        "a job runs",
+    ),
     "probe failed while a job runs": (
-        {"proof": FAILED_PROBE, "progress": RUNNING}, S.ERROR, F.UNKNOWN, Exit.ERROR, "cannot be read"),
+        {"proof": FAILED_PROBE, "progress": RUNNING},
+        S.ERROR,
+        F.UNKNOWN,
+        Exit.ERROR,
+        "cannot be read",
+    ),
     "other tools and another tree": (
         {"proof": MISMATCH, "head_tree": OTHER, "pending": True},
-        S.STALE, F.STALE, Exit.GATED, "requires_reindex:"),
+        S.STALE,
+        F.STALE,
+        Exit.GATED,
+        "requires_reindex:",
+    ),
     "other tree and queued and dirty": (
         {"head_tree": OTHER, "pending": True, "head": HeadState(HEAD, (b"a",))},
-        S.STALE, F.STALE, Exit.NO, "is not the indexed"),
-}  # fmt: skip
+        S.STALE,
+        F.STALE,
+        Exit.NO,
+        "is not the indexed",
+    ),
+}
 
 
 @pytest.mark.parametrize("row", TABLE.values(), ids=TABLE.keys())
@@ -120,11 +197,13 @@ OBSERVATIONS = st.builds(
         st.sampled_from([(), (b"a",), (b"a", b"b")]),
     ),
     head_tree=st.sampled_from([TREE, OTHER]),
-    progress=st.none() | st.builds(Progress, st.sampled_from([*BuildKind]), st.none(), st.none(), st.none()),
+    progress=st.none()
+    | st.builds(Progress, st.sampled_from([*BuildKind]), st.none(), st.none(), st.none()),
     pending=st.booleans(),
-    failure=st.none() | st.builds(Failure, st.just("boom"), st.none() | st.sampled_from([HEAD, OTHER])),
+    failure=st.none()
+    | st.builds(Failure, st.just("boom"), st.none() | st.sampled_from([HEAD, OTHER])),
     searchable=st.booleans(),
-)  # fmt: skip
+)
 
 
 @settings(max_examples=2000)
@@ -248,8 +327,10 @@ def test_unfinished_request_is_never_fresh(indexed: Repo) -> None:
     stand_still(indexed)
     done = subprocess.run(
         [sys.executable, "-c", CUT_SHORT, "index", "--force"],
-        cwd=indexed.path, timeout=TIMEOUT, check=False,
-    )  # fmt: skip
+        cwd=indexed.path,
+        timeout=TIMEOUT,
+        check=False,
+    )
     assert done.returncode == 9
     assert not is_held(indexed.worktree.lock)
     assert judge(observe(indexed.worktree)).why == "a refresh is queued"

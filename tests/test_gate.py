@@ -18,20 +18,27 @@ from gitindex.freshness.gate import (
     gating_envelope,
     indexing_fields,
 )
-from gitindex.freshness.marker import CompletionMarker, Proof
+from gitindex.freshness.marker import CompletionMarker, CompletionProof
 from gitindex.freshness.observation import Progress
 
 ROOT = "/work/code base"
 MARKER = CompletionMarker(ROOT, runtime_fingerprint(), 3, 7, "t", "run", "c", "d", 1)
 PROOFS = {
-    "valid": Proof(ProofOutcome.VALID, None, MARKER),
-    "stale": Proof(ProofOutcome.STALE_LOCAL, ProofReason.MISSING_MARKER_DOC),
-    "mismatch": Proof(
-        ProofOutcome.FINGERPRINT_MISMATCH, ProofReason.FINGERPRINT_MISMATCH, MARKER),
-    "failed": Proof(ProofOutcome.PROBE_FAILED, ProofReason.PROBE_FAILED, message="I/O error"),
-}  # fmt: skip
-JOBS = {"idle": None, "refresh": BuildKind.REFRESH, "create": BuildKind.CREATE,
-        "reindex": BuildKind.REINDEX}  # fmt: skip
+    "valid": CompletionProof(ProofOutcome.VALID, None, MARKER),
+    "stale": CompletionProof(ProofOutcome.STALE_LOCAL, ProofReason.MISSING_MARKER_DOC),
+    "mismatch": CompletionProof(
+        ProofOutcome.FINGERPRINT_MISMATCH, ProofReason.FINGERPRINT_MISMATCH, MARKER
+    ),
+    "failed": CompletionProof(
+        ProofOutcome.PROBE_FAILED, ProofReason.PROBE_FAILED, message="I/O error"
+    ),
+}
+JOBS = {
+    "idle": None,
+    "refresh": BuildKind.REFRESH,
+    "create": BuildKind.CREATE,
+    "reindex": BuildKind.REINDEX,
+}
 
 # One line per (searchable, proof); one column per job: idle, refresh, create, reindex.
 # "." serves, N is not_indexed, R requires_reindex, W not_ready.
@@ -197,7 +204,7 @@ STALE = [
 
 @pytest.mark.parametrize("reason", STALE)
 def test_stale_local_recommends_create_and_names_its_reason(reason: ProofReason) -> None:
-    gate = GateInput(True, Proof(ProofOutcome.STALE_LOCAL, reason), None)
+    gate = GateInput(True, CompletionProof(ProofOutcome.STALE_LOCAL, reason), None)
     told = envelope(gate)
     assert told["hints"]["staleLocal"] == {
         "completionProof": str(reason),
@@ -215,7 +222,7 @@ def test_not_indexed_without_local_state_has_no_stale_local_hint() -> None:
 
 @pytest.mark.parametrize("searchable", [True, False])
 def test_newer_marker_says_upgrade_and_offers_no_rebuild(searchable: bool) -> None:
-    newer = Proof(
+    newer = CompletionProof(
         ProofOutcome.STALE_LOCAL, ProofReason.INVALID_MARKER_KIND, None, "newer: upgrade gitindex"
     )
     told = envelope(GateInput(searchable, newer, None))

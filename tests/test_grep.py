@@ -20,14 +20,14 @@ from hypothesis import strategies as st
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.vocabulary import GrepForm
 from gitindex.query.grep import engines as matching
-from gitindex.query.grep.engines import Want, child, search_disk, search_texts
+from gitindex.query.grep.engines import LineLimits, child, search_disk, search_texts
 from gitindex.query.grep.engines.lines import search_text
 from gitindex.query.grep.engines.ripgrep import find_ripgrep, portions
-from gitindex.query.grep.grep import Question, grep
-from gitindex.query.grep.pattern import Needle, understand
+from gitindex.query.grep.grep import GrepQuery, grep
+from gitindex.query.grep.pattern import GrepPattern, understand
 from gitindex.store import trigrams
 from gitindex.store.connection import Database, open_reader, open_writer
-from gitindex.view.tree import answering
+from gitindex.view.tree import open_tree
 from tests.support import TIMEOUT, Repo, stop_runners
 
 RG = find_ripgrep()
@@ -35,23 +35,37 @@ needs_rg = pytest.mark.skipif(RG is None, reason="ripgrep is not installed")
 Line = tuple[bytes, int, bytes]
 
 PATTERNS = [
-    Needle("parse_args"), Needle("def parse"), Needle("PARSE", ignore_case=True),
-    Needle(r"class \w+Error\b"), Needle(r"^from \."), Needle(r"[a-z]+_cache\b"),
-    Needle("self.", fixed=True), Needle("in", word=True), Needle(r"raise (Type|Value)Error"),
-    Needle("nosuchtextanywhere"), Needle(r"\d{4}-\d\d"), Needle("e$"), Needle(""),
-    Needle("ſtring", ignore_case=True), Needle(r"import (os|sys)?"), Needle("-> ", fixed=True),
-]  # fmt: skip
+    GrepPattern("parse_args"),
+    GrepPattern("def parse"),
+    GrepPattern("PARSE", ignore_case=True),
+    GrepPattern(r"class \w+Error\b"),
+    GrepPattern(r"^from \."),
+    GrepPattern(r"[a-z]+_cache\b"),
+    GrepPattern("self.", fixed=True),
+    GrepPattern("in", word=True),
+    GrepPattern(r"raise (Type|Value)Error"),
+    GrepPattern("nosuchtextanywhere"),
+    GrepPattern(r"\d{4}-\d\d"),
+    GrepPattern("e$"),
+    GrepPattern(""),
+    GrepPattern("ſtring", ignore_case=True),
+    GrepPattern(r"import (os|sys)?"),
+    GrepPattern("-> ", fixed=True),
+]
 
 
-def _ripgrep(root: Path, paths: list[bytes], needle: Needle) -> set[Line]:
+def _ripgrep(root: Path, paths: list[bytes], needle: GrepPattern) -> set[Line]:
     """What ripgrep itself finds in exactly these files."""
     flags = {"-i": needle.ignore_case, "-F": needle.fixed, "-w": needle.word}
     argv = [RG, "--no-config", "-a", "-0nH", "--no-heading", *(f for f, on in flags.items() if on)]
     names = [b"./" + path for path in paths]
     done = subprocess.run(
         [*argv, "-e", needle.text, "--", *names],  # type: ignore[list-item]
-        cwd=root, capture_output=True, timeout=TIMEOUT, check=False,
-    )  # fmt: skip
+        cwd=root,
+        capture_output=True,
+        timeout=TIMEOUT,
+        check=False,
+    )
     assert done.returncode in (0, 1), done.stderr
     found = set()
     for record in done.stdout.split(b"\n./"):
@@ -67,9 +81,9 @@ def _lines(answer: dict[str, Any]) -> set[Line]:
     return {(os.fsencode(r["path"]), r["line"], r["text"].encode()) for r in answer["results"]}
 
 
-def _ask(repo: Repo, needle: Needle, **more: Any) -> dict[str, Any]:
-    with answering(repo.worktree, ".") as lens:
-        return grep(lens, Question(needle, **more))
+def _ask(repo: Repo, needle: GrepPattern, **more: Any) -> dict[str, Any]:
+    with open_tree(repo.worktree, ".") as view:
+        return grep(view, GrepQuery(needle, **more))
 
 
 def _covered(repo: Repo) -> list[bytes]:
@@ -87,9 +101,10 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Repo]:
     repo = Repo(tmp_path_factory.mktemp("grep") / "package")
     repo.init()
     shutil.copytree(
-        Path(spec.origin).parent, repo.path / "pkg",
+        Path(spec.origin).parent,
+        repo.path / "pkg",
         ignore=shutil.ignore_patterns("__pycache__", "vendor"),
-    )  # fmt: skip
+    )
     repo.commit()
     repo.index()
     yield repo
@@ -98,7 +113,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Repo]:
 
 @needs_rg
 @pytest.mark.parametrize("needle", PATTERNS, ids=lambda n: f"{n.text[:20]}-{n[1:]}")
-def test_same_lines_as_ripgrep_over_the_same_files(package: Repo, needle: Needle) -> None:
+def test_same_lines_as_ripgrep_over_the_same_files(package: Repo, needle: GrepPattern) -> None:
     expected = _ripgrep(package.path, _covered(package), needle)
     answer = _ask(package, needle)
     assert _lines(answer) == expected
@@ -110,7 +125,7 @@ def test_same_lines_as_ripgrep_over_the_same_files(package: Repo, needle: Needle
 
 @pytest.mark.parametrize("needle", PATTERNS, ids=lambda n: f"{n.text[:20]}-{n[1:]}")
 def test_same_lines_without_ripgrep(
-    package: Repo, needle: Needle, monkeypatch: pytest.MonkeyPatch
+    package: Repo, needle: GrepPattern, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with_it = _ask(package, needle)
     monkeypatch.setattr(matching, "find_ripgrep", lambda: None)
@@ -120,28 +135,28 @@ def test_same_lines_without_ripgrep(
 
 def test_a_selective_pattern_looks_at_few_files(package: Repo) -> None:
     covered = len(_covered(package))
-    assert _ask(package, Needle("nosuchtextanywhere"))["searchedFiles"] == 0
-    assert 0 < _ask(package, Needle(r"\bLark\b"))["searchedFiles"] < covered / 3
-    everything = _ask(package, Needle(r"\w\w"))
+    assert _ask(package, GrepPattern("nosuchtextanywhere"))["searchedFiles"] == 0
+    assert 0 < _ask(package, GrepPattern(r"\bLark\b"))["searchedFiles"] < covered / 3
+    everything = _ask(package, GrepPattern(r"\w\w"))
     assert (everything["searchedFiles"], everything["narrowed"]) == (covered, False)
 
 
 def test_e16_without_fts5_everything_is_searched(
     package: Repo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with_them = _ask(package, Needle("parse_args"))
+    with_them = _ask(package, GrepPattern("parse_args"))
     monkeypatch.setattr(trigrams, "has_fts5", lambda _database: False)
-    without = _ask(package, Needle("parse_args"))
+    without = _ask(package, GrepPattern("parse_args"))
     assert without["results"] == with_them["results"]
     assert (without["narrowed"], without["searchedFiles"]) == (False, len(_covered(package)))
 
 
 def test_the_limit_cuts_in_order_and_says_so(package: Repo) -> None:
-    everything = _ask(package, Needle("import"))
-    some = _ask(package, Needle("import"), limit=25)
+    everything = _ask(package, GrepPattern("import"))
+    some = _ask(package, GrepPattern("import"), limit=25)
     assert some["results"] == everything["results"][:25]
     assert (some["truncated"], everything["truncated"]) == (True, False)
-    whole = _ask(package, Needle("import"), limit=len(everything["results"]))
+    whole = _ask(package, GrepPattern("import"), limit=len(everything["results"]))
     assert not whole["truncated"]
 
 
@@ -154,8 +169,22 @@ def test_size_of_the_trigrams(package: Repo) -> None:
     assert size <= 0.3 * text  # few small files: a Django has 0.19
 
 
-NAMES = ["a*b.py", "[x].py", "-rf", "--pre=sh", "-", "sp ace.py", "new\nline.py", "quo'te\".py",
-         "{a,b}.py", "ünï.py", "?.py", "!not.py", "#hash.py", "back\\slash.py"]  # fmt: skip
+NAMES = [
+    "a*b.py",
+    "[x].py",
+    "-rf",
+    "--pre=sh",
+    "-",
+    "sp ace.py",
+    "new\nline.py",
+    "quo'te\".py",
+    "{a,b}.py",
+    "ünï.py",
+    "?.py",
+    "!not.py",
+    "#hash.py",
+    "back\\slash.py",
+]
 
 
 @needs_rg
@@ -166,10 +195,10 @@ def test_e9_exactly_the_files_whatever_their_names(repo: Repo) -> None:
     repo.index()
     names = sorted(map(os.fsencode, NAMES))
     for pattern in ("needle_here", r"needle_\w+"):
-        found = _ask(repo, Needle(pattern), form=GrepForm.FILES)["results"]
+        found = _ask(repo, GrepPattern(pattern), form=GrepForm.FILES)["results"]
         assert len(found) == len(NAMES)
-        plain = understand(Needle(pattern))._replace(is_plain=False)
-        by_ripgrep = search_disk(os.fspath(repo.path), names, plain, Want())
+        plain = understand(GrepPattern(pattern))._replace(is_plain=False)
+        by_ripgrep = search_disk(os.fspath(repo.path), names, plain, LineLimits())
         assert [hits.path for hits in by_ripgrep] == names
 
 
@@ -178,10 +207,10 @@ def test_e10_a_pattern_is_never_an_option(quiet: Repo) -> None:
     patterns = ["-foo", "--files", "--pre=sh", "-e", "-"]
     quiet.write("options.txt", "".join(f"run {pattern} now\n" for pattern in patterns))
     for number, pattern in enumerate(patterns, 1):
-        answer = _ask(quiet, Needle(pattern), below=(b"options.txt",))
+        answer = _ask(quiet, GrepPattern(pattern), below=(b"options.txt",))
         assert number in [r["line"] for r in answer["results"]]
-        plain = understand(Needle(pattern))._replace(is_plain=False)
-        by_ripgrep = list(search_disk(os.fspath(quiet.path), [b"options.txt"], plain, Want()))
+        plain = understand(GrepPattern(pattern))._replace(is_plain=False)
+        by_ripgrep = list(search_disk(os.fspath(quiet.path), [b"options.txt"], plain, LineLimits()))
         assert [hit.line for hit in by_ripgrep[0].hits] == [r["line"] for r in answer["results"]]
     for extra in ([], ["-F"]):
         done = quiet.gitindex("grep", *extra, "--", "--pre=sh")
@@ -199,10 +228,10 @@ def test_e11_ten_thousand_candidates(tmp_path: Path) -> None:
     shutil.copyfile(_one(tmp_path), tmp_path / names[0])
     paths = [os.fsencode(name) for name in names]
     assert len(list(portions(root, paths, 0))) > 3
-    for want in (Want(), Want(enough=20_000), Want(lines=False)):
-        found = list(search_disk(root, paths, understand(Needle(r"one\w+")), want))
+    for want in (LineLimits(), LineLimits(enough=20_000), LineLimits(lines=False)):
+        found = list(search_disk(root, paths, understand(GrepPattern(r"one\w+")), want))
         assert [hits.path for hits in found] == paths
-    few = search_disk(root, paths, understand(Needle(r"one\w+")), Want(enough=700))
+    few = search_disk(root, paths, understand(GrepPattern(r"one\w+")), LineLimits(enough=700))
     assert [next(few).path for _ in range(700)] == paths[:700]
 
 
@@ -214,18 +243,19 @@ def _one(folder: Path) -> Path:
 
 
 def test_an_edit_is_seen_at_once(quiet: Repo) -> None:
-    assert _ask(quiet, Needle("fresh_edit"))["results"] == []
+    assert _ask(quiet, GrepPattern("fresh_edit"))["results"] == []
     quiet.write("app.py", "import lib.util\nfresh_edit = 1\n")
     quiet.write("lib/new.py", "fresh_edit = 2\n")
     (quiet.path / "lib/util.py").unlink()
-    answer = _ask(quiet, Needle("fresh_edit"))
+    answer = _ask(quiet, GrepPattern("fresh_edit"))
     assert [(r["path"], r["line"], r["source"]) for r in answer["results"]] == [
-        ("app.py", 2, "worktree"), ("lib/new.py", 1, "worktree"),
-    ]  # fmt: skip
-    assert _ask(quiet, Needle("helper"))["results"] == []
+        ("app.py", 2, "worktree"),
+        ("lib/new.py", 1, "worktree"),
+    ]
+    assert _ask(quiet, GrepPattern("helper"))["results"] == []
     quiet.git("add", "-A")
     quiet.git("commit", "-qm", "more", env={"GITINDEX": "0"})
-    assert len(_ask(quiet, Needle("fresh_edit"))["results"]) == 2
+    assert len(_ask(quiet, GrepPattern("fresh_edit"))["results"]) == 2
 
 
 def test_other_trees_are_read_from_git(quiet: Repo) -> None:
@@ -245,17 +275,20 @@ def test_other_trees_are_read_from_git(quiet: Repo) -> None:
 
 def test_what_the_policy_leaves_out_is_not_searched(quiet: Repo) -> None:
     for name, text in {
-        ".env": "TOKEN=covered_word\n", "gen.py": "# @generated\ncovered_word\n",
-        "bin.dat": "\0covered_word\n", "min.js": "covered_word;" * 3000, "ok.txt": "covered_word\n",
-    }.items():  # fmt: skip
+        ".env": "TOKEN=covered_word\n",
+        "gen.py": "# @generated\ncovered_word\n",
+        "bin.dat": "\0covered_word\n",
+        "min.js": "covered_word;" * 3000,
+        "ok.txt": "covered_word\n",
+    }.items():
         quiet.write(name, text)
-    new = _ask(quiet, Needle("covered_word"))
+    new = _ask(quiet, GrepPattern("covered_word"))
     assert [r["path"] for r in new["results"]] == ["ok.txt"]
     quiet.git("add", "-A")
     quiet.git("commit", "-qm", "skips", env={"GITINDEX": "0"})
-    assert [r["path"] for r in _ask(quiet, Needle("covered_word"))["results"]] == ["ok.txt"]
+    assert [r["path"] for r in _ask(quiet, GrepPattern("covered_word"))["results"]] == ["ok.txt"]
     quiet.index()
-    assert [r["path"] for r in _ask(quiet, Needle("covered_word"))["results"]] == ["ok.txt"]
+    assert [r["path"] for r in _ask(quiet, GrepPattern("covered_word"))["results"]] == ["ok.txt"]
 
 
 def test_a_link_in_a_files_place_is_not_followed(quiet: Repo, tmp_path: Path) -> None:
@@ -265,7 +298,7 @@ def test_a_link_in_a_files_place_is_not_followed(quiet: Repo, tmp_path: Path) ->
     (quiet.path / "lib/util.py").unlink()
     (quiet.path / "lib/util.py").symlink_to(secret)
     for pattern in ("helper", r"helper\w*"):
-        found = _ask(quiet, Needle(pattern))["results"]
+        found = _ask(quiet, GrepPattern(pattern))["results"]
         assert [r["path"] for r in found] == ["app.py"]
 
 
@@ -290,17 +323,17 @@ def test_bytes_of_every_kind(repo: Repo) -> None:
     ]
     for pattern in ("word_one", r"word_[o]ne"):
         assert [
-            r["path"] for r in _ask(repo, Needle(pattern), form=GrepForm.FILES)["results"]
+            r["path"] for r in _ask(repo, GrepPattern(pattern), form=GrepForm.FILES)["results"]
         ] == names
-    found = {r["path"]: r for r in _ask(repo, Needle("word_one"))["results"]}
+    found = {r["path"]: r for r in _ask(repo, GrepPattern("word_one"))["results"]}
     assert found["utf16.txt"]["column"] == 9
     assert found["utf16.txt"]["columnUtf16"] == 7
     assert (found["bom.txt"]["line"], found["bom.txt"]["column"]) == (1, 1)
     assert found["long.txt"]["textTruncated"]
-    assert [r["path"] for r in _ask(repo, Needle("GRÖßE", ignore_case=True))["results"]] == [
+    assert [r["path"] for r in _ask(repo, GrepPattern("GRÖßE", ignore_case=True))["results"]] == [
         "utf16.txt"
     ]
-    assert [r["path"] for r in _ask(repo, Needle("caf\udce9", fixed=True))["results"]] == [
+    assert [r["path"] for r in _ask(repo, GrepPattern("caf\udce9", fixed=True))["results"]] == [
         "latin.txt"
     ]
 
@@ -326,12 +359,25 @@ def test_paths_narrow_and_exit_codes_tell(quiet: Repo) -> None:
 
 @pytest.mark.parametrize(
     "pattern",
-    ["(", "a**", "[[:alpha:]]", "[a[b]]", "[a&&b]", "[a--b]", r"\<a", r"\b{start}", "a\nb", "x" * 5000,
-     r"\p{L}", "a(?i)b", "(" * 3000 + ")" * 3000],
-)  # fmt: skip
+    [
+        "(",
+        "a**",
+        "[[:alpha:]]",
+        "[a[b]]",
+        "[a&&b]",
+        "[a--b]",
+        r"\<a",
+        r"\b{start}",
+        "a\nb",
+        "x" * 5000,
+        r"\p{L}",
+        "a(?i)b",
+        "(" * 3000 + ")" * 3000,
+    ],
+)
 def test_a_pattern_with_two_meanings_is_refused(pattern: str) -> None:
     with pytest.raises(GitIndexError) as refused:
-        understand(Needle(pattern))
+        understand(GrepPattern(pattern))
     assert refused.value.code is Exit.USAGE
 
 
@@ -340,7 +386,7 @@ def test_a_pattern_with_two_meanings_is_refused(pattern: str) -> None:
     ["a++b", "(?>a+)b", r"\Aab", r"ab\Z", "(?x) a b", "(?s)a.", "(?a)\\w", "(?:(?s:a)|b)"],
 )
 def test_what_only_python_knows_is_left_to_python(pattern: str) -> None:
-    assert not understand(Needle(pattern)).for_ripgrep
+    assert not understand(GrepPattern(pattern)).for_ripgrep
 
 
 @needs_rg
@@ -348,7 +394,7 @@ def test_what_ripgrep_refuses_python_finds(quiet: Repo) -> None:
     text = (quiet.path / "app.py").read_text().split("\n")[:-1]
     for pattern in (r"(\w)\1\1", "(?<=de)f", r"hel{,1}per", r"(?#note)helper", r"\Z"):
         expected = [n for n, line in enumerate(text, 1) if re.search(pattern, line)]
-        found = _ask(quiet, Needle(pattern), below=(b"app.py",))["results"]
+        found = _ask(quiet, GrepPattern(pattern), below=(b"app.py",))["results"]
         assert [r["line"] for r in found] == expected
 
 
@@ -358,7 +404,7 @@ def test_a_pattern_that_never_ends_is_ended(quiet: Repo, monkeypatch: pytest.Mon
     quiet.write("slow.txt", "a" * 60 + "b\n")
     started = time.monotonic()
     with pytest.raises(GitIndexError, match=r"too long: slow\.txt"):
-        _ask(quiet, Needle(r"(a+)+$|(a|aa)+c"), below=(b"slow.txt",))
+        _ask(quiet, GrepPattern(r"(a+)+$|(a|aa)+c"), below=(b"slow.txt",))
     assert time.monotonic() - started < 30
 
 
@@ -371,11 +417,30 @@ WORDS = st.text("ab_ .\t-é", max_size=6)
 @given(
     lines=st.lists(WORDS, max_size=6),
     pattern=st.sampled_from(
-        ["a", "ab", "a.b", "^a", "b$", "a|b", "[ab]+", r"\ba", r"a\b", "a?b", ".", "^$", "", "é",
-         "(a|b){2}", "a_", r"\S+\s", r"\.", "-"]
+        [
+            "a",
+            "ab",
+            "a.b",
+            "^a",
+            "b$",
+            "a|b",
+            "[ab]+",
+            r"\ba",
+            r"a\b",
+            "a?b",
+            ".",
+            "^$",
+            "",
+            "é",
+            "(a|b){2}",
+            "a_",
+            r"\S+\s",
+            r"\.",
+            "-",
+        ]
     ),
     flags=st.tuples(st.booleans(), st.booleans(), st.booleans()),
-)  # fmt: skip
+)
 def test_both_engines_find_the_same_lines(
     tmp_path_factory: pytest.TempPathFactory,
     lines: list[str],
@@ -385,34 +450,35 @@ def test_both_engines_find_the_same_lines(
     folder = tmp_path_factory.mktemp("engines")
     data = "\n".join(lines).encode()
     (folder / "f").write_bytes(data)
-    understood = understand(Needle(pattern, *flags))
+    understood = understand(GrepPattern(pattern, *flags))
     slow = understood._replace(is_plain=False)
-    by_ripgrep = list(search_disk(os.fspath(folder), [b"f"], slow, Want()))
-    regex = understood.needle.compiled()
-    by_lines = search_text(regex, data, Want(), whole=False)
+    by_ripgrep = list(search_disk(os.fspath(folder), [b"f"], slow, LineLimits()))
+    regex = understood.pattern.compiled()
+    by_lines = search_text(regex, data, LineLimits(), whole=False)
     found = [hit for hits in by_ripgrep for hit in hits.hits]
     assert [hit.line for hit in found] == [hit.line for hit in by_lines]
-    if not understood.needle.word:  # there ripgrep 13 may name a later column
+    if not understood.pattern.word:  # there ripgrep 13 may name a later column
         assert found == by_lines
     if understood.is_plain:
-        assert search_text(regex, data, Want(), whole=True) == by_lines
+        assert search_text(regex, data, LineLimits(), whole=True) == by_lines
 
 
 def test_a_child_answers_like_the_parent(tmp_path: Path) -> None:
     texts = [(b"a", b"one\ntwo caf\xe9\n"), (b"b", b""), (b"c", "Größe two".encode("utf-16"))]
-    understood = understand(Needle(r"tw[o]"))
-    found = list(search_texts(texts, understood, Want()))
+    understood = understand(GrepPattern(r"tw[o]"))
+    found = list(search_texts(texts, understood, LineLimits()))
     assert [(hits.path, hits.hits[0].text) for hits in found] == [
-        (b"a", b"two caf\xe9"), (b"c", "Größe two".encode()),
-    ]  # fmt: skip
-    counted = list(search_texts(texts, understood, Want(lines=False)))
+        (b"a", b"two caf\xe9"),
+        (b"c", "Größe two".encode()),
+    ]
+    counted = list(search_texts(texts, understood, LineLimits(lines=False)))
     assert [(hits.path, hits.lines) for hits in counted] == [(b"a", 1), (b"c", 1)]
 
 
 def test_a_blob_is_kept_once_and_an_unknown_one_is_a_candidate(tmp_path: Path) -> None:
     database = open_writer(os.fspath(tmp_path / "facts.db"))
     table = trigrams.TrigramTable(database)
-    clauses = understand(Needle("needle")).clauses
+    clauses = understand(GrepPattern("needle")).clauses
     try:
         with database.write():
             for blob_id in (1, 2, 3):
@@ -425,7 +491,7 @@ def test_a_blob_is_kept_once_and_an_unknown_one_is_a_candidate(tmp_path: Path) -
         with database.write():
             table.add(3, b"")
         assert trigrams.candidates(database, clauses) == {2}
-        assert trigrams.candidates(database, understand(Needle('"x" OR "y')).clauses) == set()
+        assert trigrams.candidates(database, understand(GrepPattern('"x" OR "y')).clauses) == set()
     finally:
         database.close()
 
@@ -441,7 +507,7 @@ def test_a_rolled_back_table_is_made_again(tmp_path: Path) -> None:
         with database.write():
             _add_blob(database, 1)
             table.add(1, b"text")
-        assert trigrams.candidates(database, understand(Needle("text")).clauses) == {1}
+        assert trigrams.candidates(database, understand(GrepPattern("text")).clauses) == {1}
     finally:
         database.close()
 
@@ -466,8 +532,14 @@ def test_ripgrep_is_found_where_a_wheel_puts_it(
 def test_hits_have_a_shape(quiet: Repo) -> None:
     answer = quiet.answer("grep", "helper", "lib")
     assert answer["results"] == [
-        {"path": "lib/util.py", "source": f"index@{quiet.tree()}", "line": 1, "column": 5,
-         "columnUtf16": 5, "text": "def helper():"}
-    ]  # fmt: skip
+        {
+            "path": "lib/util.py",
+            "source": f"index@{quiet.tree()}",
+            "line": 1,
+            "column": 5,
+            "columnUtf16": 5,
+            "text": "def helper():",
+        }
+    ]
     assert answer["freshness"]["state"] == "fresh"
     assert answer["receipt"]["treeId"] == quiet.tree()

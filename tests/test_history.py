@@ -14,7 +14,7 @@ from gitindex.base.vocabulary import SkipReason
 from gitindex.git.interface import Head
 from gitindex.store import history, mapping
 from gitindex.store.connection import Database, open_writer
-from gitindex.store.history import Was
+from gitindex.store.history import PathAtTime
 from gitindex.store.mapping import FileRow, Published
 
 PATHS = ("a", "b", "c", "d")
@@ -56,11 +56,11 @@ def _publish(database: Database, tree: dict[str, int], force: bool = False) -> i
     return made
 
 
-def _was(tree: dict[str, int], path: str) -> Was | None:
+def _was(tree: dict[str, int], path: str) -> PathAtTime | None:
     if path not in tree:
         return None
     oid = f"{tree[path]:040x}"
-    return Was(bytes.fromhex(oid), oid.upper())
+    return PathAtTime(bytes.fromhex(oid), oid.upper())
 
 
 @given(_STEPS)

@@ -272,8 +272,11 @@ def test_k7_captured_output_returns_while_the_runner_lives(indexed: Repo) -> Non
     indexed.git("add", "-A")
     done = subprocess.run(
         ["git", "-C", str(indexed.path), "commit", "-qm", "more"],
-        capture_output=True, timeout=TIMEOUT, check=True, pass_fds=(pipe_write,),
-    )  # fmt: skip
+        capture_output=True,
+        timeout=TIMEOUT,
+        check=True,
+        pass_fds=(pipe_write,),
+    )
     assert (done.stdout, done.stderr) == (b"", b"")
     os.close(pipe_write)
     indexed.wait_fresh()
@@ -345,8 +348,11 @@ def test_k4_a_program_with_an_empty_environment(quiet: Repo) -> None:
     for environment in ({}, {"PATH": ""}, {"PATH": "/nonexistent"}):
         done = subprocess.run(
             [git, "-C", str(quiet.path), *who, "commit", "-q", "--allow-empty", "-m", "gui"],
-            env=environment, capture_output=True, timeout=TIMEOUT, check=False,
-        )  # fmt: skip
+            env=environment,
+            capture_output=True,
+            timeout=TIMEOUT,
+            check=False,
+        )
         assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     quiet.wait_fresh()
     quiet.assert_published()

@@ -74,8 +74,10 @@ def test_a_constant_reached_through_its_package(project: Repo) -> None:
 def test_a_deleted_module_leaves_imports_behind(project: Repo) -> None:
     project.git("rm", "-q", "pkg/core.py")
     assert [(path, line) for path, line, _ in dangling(project)] == [
-        ("pkg/cli.py", 1), ("pkg/cli.py", 2), ("pkg/late.py", 1),
-    ]  # fmt: skip
+        ("pkg/cli.py", 1),
+        ("pkg/cli.py", 2),
+        ("pkg/late.py", 1),
+    ]
 
 
 def test_a_moved_module(project: Repo) -> None:
@@ -122,8 +124,9 @@ def test_affected_tests_follow_imports(project: Repo) -> None:
     assert project.answer("impact", "--staged", "--tests")["tests"] == ["tests/test_cli.py"]
     replace(project, "web/util.ts", "return s", "return s + s")
     assert project.gitindex("impact", "--staged", "--tests").stdout.splitlines() == [
-        "tests/test_cli.py", "web/app.test.ts",
-    ]  # fmt: skip
+        "tests/test_cli.py",
+        "web/app.test.ts",
+    ]
 
 
 def test_without_an_index_nothing_is_blocked(repo: Repo) -> None:

@@ -29,12 +29,15 @@ FOLDERS = ("", "lib", "lib/deep", "docs", "vendor")
 NAMES = ("a.py", "b.ts", "c.js", "d.md", "e.txt", "f", "g.min.js", ".env", "h.bin")
 POLICIES = {
     ".gitattributes": (
-        "vendor/** linguist-vendored\n", "*.ts linguist-generated\n", "*.txt binary\n", "",
+        "vendor/** linguist-vendored\n",
+        "*.ts linguist-generated\n",
+        "*.txt binary\n",
+        "",
         "lib/*.py linguist-vendored\nlib/a.py -linguist-vendored\n",
     ),
     ".gitindexignore": ("docs/\n", "*.js\n!c.js\n", "lib/deep/**\n", "", "/f\n"),
     "lib/.gitattributes": ("*.py linguist-generated\n", "", "a.py binary\n"),
-}  # fmt: skip
+}
 
 Tree = dict[str, tuple[bytes, int]]
 """Path → content and mode."""
@@ -60,9 +63,17 @@ class History:
     def _commit(self) -> None:
         for _ in range(self._random.randint(1, 5)):
             change = self._random.choice(
-                (self._write, self._write, self._write, self._delete, self._rename, self._mode,
-                 self._swap, self._policy)
-            )  # fmt: skip
+                (
+                    self._write,
+                    self._write,
+                    self._write,
+                    self._delete,
+                    self._rename,
+                    self._mode,
+                    self._swap,
+                    self._policy,
+                )
+            )
             change()
         self._record()
 

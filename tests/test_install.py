@@ -19,7 +19,7 @@ from gitindex.install import hooks
 from gitindex.install.hooks import block
 from gitindex.install.hooks.installation import HookState
 from gitindex.install.hooks.place import git_version
-from gitindex.refresh import public_files as face
+from gitindex.refresh import public_files
 from tests import gits
 from tests.support import TIMEOUT, Repo
 
@@ -71,11 +71,13 @@ CASES = {
     "Python": Case(PYTHON, "dispatcher"),
     "node": Case(NODE, "dispatcher"),
     "sh and Python in one": Case(POLYGLOT, "dispatcher"),
-    "sh that reads itself": Case(f"#!/bin/sh\n{TELL}tail -n +4 \"$0\" | sh\nexit 7\n:\n", "dispatcher"),
+    "sh that reads itself": Case(
+        f'#!/bin/sh\n{TELL}tail -n +4 "$0" | sh\nexit 7\n:\n', "dispatcher"
+    ),
     "not executable": Case(SH, "dispatcher", 0o644, same_output=False),
     "private": Case(SH, "block", 0o700),
     "not UTF-8": Case(b"#!/bin/sh\n# caf\xe9\n" + TELL.encode() + b"exit 7\n", "block"),
-}  # fmt: skip
+}
 
 
 @pytest.fixture
@@ -105,7 +107,7 @@ def unprivileged(owned: Path) -> Iterator[None]:
 
 
 def opt_in(repo: Repo) -> None:
-    face.create_store(repo.worktree)
+    public_files.create_store(repo.worktree)
     Path(repo.worktree.store, "python").write_text("/nonexistent\n")
 
 
@@ -530,8 +532,11 @@ def test_k3_husky(ready: Repo, tmp_path: Path) -> None:
     npm, shared = program("npm"), tmp_path / "npm"
     done = subprocess.run(
         [npm, "install", "--silent", "--prefix", str(shared), "husky@9"],
-        capture_output=True, text=True, timeout=TIMEOUT, check=False,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+        check=False,
+    )
     if done.returncode:
         pytest.skip("husky cannot be installed")
     ready.write("package.json", "{}\n")
@@ -773,8 +778,12 @@ def test_config_command_runs_as_git_runs_it(ready: Repo, tmp_path: Path, folder:
             shell = f'{command} "$@"' if args else command
             done = subprocess.run(
                 ["sh", "-c", shell, command, *args],
-                cwd=ready.path, capture_output=True, input=b"x", timeout=TIMEOUT, check=False,
-            )  # fmt: skip
+                cwd=ready.path,
+                capture_output=True,
+                input=b"x",
+                timeout=TIMEOUT,
+                check=False,
+            )
             assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
             assert events(ready) == [f"{event} {' '.join(args)}"]
     script.unlink()

@@ -10,7 +10,7 @@ from gitindex.base.errors import StoreError
 from gitindex.base.vocabulary import FactsStatus
 from gitindex.languages.facts import BlobFacts, FactsKey
 from gitindex.refresh import ingest as intake
-from gitindex.refresh.ingest import Found, Intake
+from gitindex.refresh.ingest import ExtractedBlob, Ingest
 from gitindex.refresh.session import Session
 from gitindex.store.lexical import LexicalReader
 from tests.support import Repo
@@ -23,12 +23,12 @@ def session(repo: Repo) -> Iterator[Session]:
     session.close()
 
 
-def found(number: int, status: FactsStatus = FactsStatus.PARSED) -> Found:
+def found(number: int, status: FactsStatus = FactsStatus.PARSED) -> ExtractedBlob:
     facts = BlobFacts("python", status, 1)
     key = FactsKey(f"{number:040x}", "test")
     if status is FactsStatus.SKIPPED:
-        return Found(key, facts)
-    return Found(key, facts, b"some text %d\n" % number, f"some text {number}", "")
+        return ExtractedBlob(key, facts)
+    return ExtractedBlob(key, facts, b"some text %d\n" % number, f"some text {number}", "")
 
 
 def held(session: Session) -> tuple[int, int]:
@@ -39,12 +39,21 @@ def held(session: Session) -> tuple[int, int]:
 
 @pytest.mark.parametrize(
     ("limit", "value", "batches"),
-    [("FLUSH_BLOBS", 1500, 1), ("FLUSH_BLOBS", 2, 5), ("FLUSH_BYTES", 40, 3), ("FLUSH_SECONDS", -1.0, 10)],
-)  # fmt: skip
+    [
+        ("FLUSH_BLOBS", 1500, 1),
+        ("FLUSH_BLOBS", 2, 5),
+        ("FLUSH_BYTES", 40, 3),
+        ("FLUSH_SECONDS", -1.0, 10),
+    ],
+)
 def test_everything_comes_in_batch_by_batch(
-    repo: Repo, session: Session, monkeypatch: pytest.MonkeyPatch,
-    limit: str, value: float, batches: int,
-) -> None:  # fmt: skip
+    repo: Repo,
+    session: Session,
+    monkeypatch: pytest.MonkeyPatch,
+    limit: str,
+    value: float,
+    batches: int,
+) -> None:
     monkeypatch.setattr(intake, "FEED_BYTES", 1)
     monkeypatch.setattr(intake, limit, value)
     commits: list[int] = []
@@ -56,7 +65,7 @@ def test_everything_comes_in_batch_by_batch(
 
     monkeypatch.setattr(session.database, "write", counted)
     coming = [*map(found, range(9)), found(9, FactsStatus.SKIPPED)]
-    assert Intake(repo.worktree, session).take_all(coming) == 10
+    assert Ingest(repo.worktree, session).take_all(coming) == 10
     assert held(session) == (10, 9)
     assert LexicalReader(repo.worktree.lexical).documents == 9
     assert len(commits) == batches
@@ -65,10 +74,10 @@ def test_everything_comes_in_batch_by_batch(
 def test_a_batch_whose_documents_are_not_there_leaves_nothing(
     repo: Repo, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    Intake(repo.worktree, session).take_all([found(1)])
+    Ingest(repo.worktree, session).take_all([found(1)])
     monkeypatch.setattr(LexicalReader, "holds", lambda _self, _key: False)
     with pytest.raises(StoreError, match="did not store"):
-        Intake(repo.worktree, session).take_all([found(2), found(3)])
+        Ingest(repo.worktree, session).take_all([found(2), found(3)])
     assert held(session) == (1, 1)
 
 
@@ -78,17 +87,17 @@ def test_what_came_before_a_failure_in_an_earlier_batch_stays(
     monkeypatch.setattr(intake, "FEED_BYTES", 1)
     monkeypatch.setattr(intake, "FLUSH_BLOBS", 2)
 
-    def coming() -> Iterator[Found]:
+    def coming() -> Iterator[ExtractedBlob]:
         yield from map(found, range(3))
         raise OSError("the workers are gone")
 
     with pytest.raises(OSError, match="workers"):
-        Intake(repo.worktree, session).take_all(coming())
+        Ingest(repo.worktree, session).take_all(coming())
     assert held(session) == (2, 2)
 
 
 def test_the_same_blob_again_is_no_new_document(repo: Repo, session: Session) -> None:
     for _ in range(2):
-        Intake(repo.worktree, session).take_all([found(1), found(2)])
+        Ingest(repo.worktree, session).take_all([found(1), found(2)])
     assert held(session) == (2, 2)
     assert LexicalReader(repo.worktree.lexical).documents == 2

@@ -352,8 +352,10 @@ def test_i11_the_database_itself_refuses_a_second_one(queue: Queue, status: JobS
             queue.database.insert(
                 "INSERT INTO refresh_jobs (worktree_id, context_id, status, scope, trigger_reason,"
                 " head_at_enqueue, created_at) VALUES (?,?,?,'{}','x','c',0)",
-                queue.worktree, context, status,
-            )  # fmt: skip
+                queue.worktree,
+                context,
+                status,
+            )
 
     insert(0)
     with pytest.raises(StoreError, match="UNIQUE"):
@@ -449,8 +451,11 @@ print(json.dumps(claimed))
 def start(script: str, *args: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-c", script, *args],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
 
 def finish(processes: list[subprocess.Popen[str]]) -> list[str]:

@@ -124,8 +124,11 @@ def _run_traced(repo: Repo, *expressions: str, log: Path | None = None) -> int:
     argv = ["strace", "-f", "-qq", *traced, *options]
     done = subprocess.run(
         [*argv, sys.executable, "-m", "gitindex", "run"],
-        cwd=repo.path, capture_output=True, timeout=TIMEOUT, check=False,
-    )  # fmt: skip
+        cwd=repo.path,
+        capture_output=True,
+        timeout=TIMEOUT,
+        check=False,
+    )
     return done.returncode
 
 

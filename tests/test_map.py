@@ -10,16 +10,25 @@ import pytest
 
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.vocabulary import MapSection
-from gitindex.query.map.answer import CHARS_PER_TOKEN, Wanted, map_picture, read_sections, repo_map
+from gitindex.query.map.answer import (
+    CHARS_PER_TOKEN,
+    MapQuery,
+    map_picture,
+    read_sections,
+    repo_map,
+)
 from gitindex.query.map.file_graph import page_rank
-from gitindex.query.map.svg import RADIUS, Edge, Node, picture
-from gitindex.view.tree import NOW, Ask, answering
+from gitindex.query.map.svg import RADIUS, MapEdge, MapNode, picture
+from gitindex.view.tree import NOW, TreeChoice, open_tree
 from tests.support import Repo
 
 
 def _fill(repo: Repo) -> Repo:
-    repo.write("shop/core.py", "class Money:\n    def add(self, other):\n        return other\n\n\n"
-               "def rounded(value):\n    return value\n")  # fmt: skip
+    repo.write(
+        "shop/core.py",
+        "class Money:\n    def add(self, other):\n        return other\n\n\n"
+        "def rounded(value):\n    return value\n",
+    )
     for name in ("cart", "bill", "tax"):
         repo.write(
             f"shop/{name}.py",
@@ -52,9 +61,9 @@ def shop(repo: Repo) -> Repo:
     return repo
 
 
-def _map(repo: Repo, wanted: Wanted = Wanted(), ask: Ask = NOW) -> dict[str, Any]:  # noqa: B008
-    with answering(repo.worktree, str(repo.path), ask) as lens:
-        return repo_map(lens, wanted)
+def _map(repo: Repo, wanted: MapQuery = MapQuery(), ask: TreeChoice = NOW) -> dict[str, Any]:  # noqa: B008
+    with open_tree(repo.worktree, str(repo.path), ask) as view:
+        return repo_map(view, wanted)
 
 
 def _paths(answer: dict[str, Any]) -> list[str]:
@@ -73,11 +82,11 @@ def test_what_is_imported_most_comes_first(standing: Repo) -> None:
 
 
 def test_the_focus_and_what_it_needs_come_first(standing: Repo) -> None:
-    answer = _map(standing, Wanted(focus=("shop/tax.py",)))
+    answer = _map(standing, MapQuery(focus=("shop/tax.py",)))
     assert _paths(answer)[:2] == ["shop/tax.py", "shop/core.py"]
-    assert _paths(_map(standing, Wanted(focus=("web",))))[0] == "web/app.ts"
+    assert _paths(_map(standing, MapQuery(focus=("web",))))[0] == "web/app.ts"
     with pytest.raises(GitIndexError) as error:
-        _map(standing, Wanted(focus=("nowhere.py",)))
+        _map(standing, MapQuery(focus=("nowhere.py",)))
     assert error.value.code is Exit.USAGE
 
 
@@ -86,7 +95,7 @@ def test_the_focus_and_what_it_needs_come_first(standing: Repo) -> None:
 def test_the_budget_is_never_exceeded(
     standing: Repo, tokens: int, include: tuple[MapSection, ...]
 ) -> None:
-    answer = _map(standing, Wanted(tokens, include=include))
+    answer = _map(standing, MapQuery(tokens, include=include))
     assert len(answer["map"]) <= CHARS_PER_TOKEN * tokens
     assert answer["tokens"] <= tokens
     assert answer["truncated"] or tokens > 40
@@ -94,7 +103,7 @@ def test_the_budget_is_never_exceeded(
 
 
 def test_the_same_tree_gives_the_same_map(standing: Repo) -> None:
-    wanted = Wanted(include=tuple(MapSection))
+    wanted = MapQuery(include=tuple(MapSection))
     first = standing.answer("map", "--include", ",".join(MapSection))
     assert (
         first == standing.answer("map", "--include", ",".join(MapSection)) == _map(standing, wanted)
@@ -102,7 +111,7 @@ def test_the_same_tree_gives_the_same_map(standing: Repo) -> None:
 
 
 def test_sections_say_what_is_there(standing: Repo) -> None:
-    answer = _map(standing, Wanted(4_000, include=tuple(MapSection)))
+    answer = _map(standing, MapQuery(4_000, include=tuple(MapSection)))
     assert {"path": "shop/", "files": 7, "lines": 23} in [
         {**row, "lines": 23} for row in answer["structure"]
     ]
@@ -129,8 +138,8 @@ def test_an_edit_is_on_the_next_map(shop: Repo) -> None:
     for name in ("cart", "bill", "tax", "more"):
         shop.write(f"shop/{name}.py", "from shop.far import Far\n\n\ndef use():\n    return Far\n")
     assert _paths(_map(shop))[0] == "shop/far.py"
-    assert _paths(_map(shop, ask=Ask(at="HEAD"))) == before
-    assert _paths(_map(shop, ask=Ask(staged=True))) == before
+    assert _paths(_map(shop, ask=TreeChoice(at="HEAD"))) == before
+    assert _paths(_map(shop, ask=TreeChoice(staged=True))) == before
     (shop.path / "shop/far.py").unlink()
     assert "shop/far.py" not in _paths(_map(shop))
 
@@ -138,14 +147,14 @@ def test_an_edit_is_on_the_next_map(shop: Repo) -> None:
 def test_a_picture_is_well_formed_and_escapes_everything(shop: Repo) -> None:
     evil = 'shop/<script>alert("1")&\'.py'
     shop.write(evil, "from shop.core import Money\n\n\ndef evil():\n    return Money\n")
-    with answering(shop.worktree, str(shop.path)) as lens:
-        text = map_picture(lens)
+    with open_tree(shop.worktree, str(shop.path)) as view:
+        text = map_picture(view)
     xml.dom.minidom.parseString(text)
     assert "<script" not in text
     assert "&lt;script&gt;" in text
     xml.dom.minidom.parseString(picture([], []))
-    node = Node("a\x1b]]>&", 1.0)
-    assert "]]>" not in picture([node], [Edge(node.path, node.path)])
+    node = MapNode("a\x1b]]>&", 1.0)
+    assert "]]>" not in picture([node], [MapEdge(node.path, node.path)])
 
 
 def test_through_the_command(standing: Repo) -> None:
@@ -180,7 +189,7 @@ def test_ranks_sum_to_one_and_follow_edges() -> None:
 
 
 def test_every_label_of_the_picture_fits_on_it() -> None:
-    nodes = [Node(f"{'deep/' * 9}file{number}.py", 0.1) for number in range(16)]
+    nodes = [MapNode(f"{'deep/' * 9}file{number}.py", 0.1) for number in range(16)]
     drawn = ElementTree.fromstring(picture(nodes, []))
     labels = [text.text or "" for text in drawn.iter("{http://www.w3.org/2000/svg}text")]
     assert len(labels) == 16

@@ -16,7 +16,7 @@ from gitindex.freshness.fingerprint import Fingerprint, parse_fingerprint, runti
 from gitindex.freshness.marker import (
     KIND,
     CompletionMarker,
-    Proof,
+    CompletionProof,
     save_marker,
     validate_completion_proof,
 )
@@ -50,11 +50,11 @@ def marker_of(repo: Repo) -> CompletionMarker:
     )
 
 
-def look(repo: Repo) -> Proof:
+def look(repo: Repo) -> CompletionProof:
     return validate_completion_proof(str(repo.path))
 
 
-def rewrite(repo: Repo, change: Callable[[Fields], object]) -> Proof:
+def rewrite(repo: Repo, change: Callable[[Fields], object]) -> CompletionProof:
     """What the judge says after the marker was changed by hand."""
     fields = repo.marker()
     change(fields)
@@ -62,25 +62,39 @@ def rewrite(repo: Repo, change: Callable[[Fields], object]) -> Proof:
     return look(repo)
 
 
-def assert_stale(proof: Proof, reason: ProofReason) -> None:
+def assert_stale(proof: CompletionProof, reason: ProofReason) -> None:
     assert (proof.outcome, proof.reason) == (ProofOutcome.STALE_LOCAL, reason)
 
 
 def test_saved_marker_is_valid_and_round_trips(proven: Repo) -> None:
-    assert look(proven) == Proof(ProofOutcome.VALID, None, marker_of(proven))
+    assert look(proven) == CompletionProof(ProofOutcome.VALID, None, marker_of(proven))
 
 
 def test_stored_form_is_the_contracts(proven: Repo) -> None:
     stored = proven.marker()
     assert stored["kind"] == "gitindex_completion_v1"
     assert set(stored) == {
-        "kind", "codebasePath", "fingerprint", "indexedFiles", "totalChunks", "completedAt",
-        "runId", "headCommit", "treeId", "generation",
-    }  # fmt: skip
+        "kind",
+        "codebasePath",
+        "fingerprint",
+        "indexedFiles",
+        "totalChunks",
+        "completedAt",
+        "runId",
+        "headCommit",
+        "treeId",
+        "generation",
+    }
     assert set(stored["fingerprint"]) == {
-        "embeddingProvider", "embeddingModel", "embeddingDimension", "vectorStoreProvider",
-        "schemaVersion", "extractorVersion", "grammarSet", "policyHash",
-    }  # fmt: skip
+        "embeddingProvider",
+        "embeddingModel",
+        "embeddingDimension",
+        "vectorStoreProvider",
+        "schemaVersion",
+        "extractorVersion",
+        "grammarSet",
+        "policyHash",
+    }
     assert list(stored["fingerprint"].values())[:4] == [None] * 4
     assert stat.S_IMODE(os.stat(proven.worktree.marker).st_mode) == 0o600
 
@@ -105,9 +119,10 @@ def test_llmc_that_is_a_file_holds_no_marker(repo: Repo) -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", ["", "gitindex", "other_v1", "GITINDEX_COMPLETION_V1", None, 1, [], ["a"], {}, True],
+    "kind",
+    ["", "gitindex", "other_v1", "GITINDEX_COMPLETION_V1", None, 1, [], ["a"], {}, True],
     ids=repr,
-)  # fmt: skip
+)
 def test_foreign_kind_is_invalid_marker_kind(proven: Repo, kind: Any) -> None:
     proof = rewrite(proven, lambda f: f.update(kind=kind))
     assert_stale(proof, ProofReason.INVALID_MARKER_KIND)
@@ -133,8 +148,16 @@ def test_satori_kind_is_accepted(proven: Repo) -> None:
     assert KIND != "satori_index_completion_v1"
 
 
-REQUIRED = ("codebasePath", "fingerprint", "indexedFiles", "totalChunks", "completedAt", "runId",
-            "treeId", "generation")  # fmt: skip
+REQUIRED = (
+    "codebasePath",
+    "fingerprint",
+    "indexedFiles",
+    "totalChunks",
+    "completedAt",
+    "runId",
+    "treeId",
+    "generation",
+)
 
 
 @pytest.mark.parametrize("key", REQUIRED)

@@ -108,8 +108,9 @@ def test_002_2_blocked_tools_say_not_ready(agent: Agent, known: Repo) -> None:
             assert "debugIndexing" not in answer["hints"]
         for answer in read_all(agent, known, debug=True).values():
             assert answer["hints"]["debugIndexing"] == {
-                "completionProof": "marker_doc", "markerPresent": True,
-            }  # fmt: skip
+                "completionProof": "marker_doc",
+                "markerPresent": True,
+            }
 
 
 def test_002_3_reasons_are_stable(agent: Agent, known: Repo) -> None:
@@ -165,18 +166,24 @@ def test_002_6_notes_are_filtered_ordered_and_cut(agent: Agent, repo: Repo) -> N
     assert notes == sorted(
         notes,
         key=lambda n: (
-            n["file"].encode(), n["type"].encode(), n["symbolId"] is None,
-            (n["symbolId"] or "").encode(), n["startLine"] is None, n["startLine"] or 0,
+            n["file"].encode(),
+            n["type"].encode(),
+            n["symbolId"] is None,
+            (n["symbolId"] or "").encode(),
+            n["startLine"] is None,
+            n["startLine"] or 0,
             n["detailHash"],
         ),
-    )  # fmt: skip
+    )
     assert (whole["notesTruncated"], whole["totalNoteCount"]) == (False, len(notes))
     assert "CALL_GRAPH_NOTES_TRUNCATED" not in json.dumps(whole["warnings"])
     cut = agent.ask("call_graph", path=str(repo.path), symbol="one", noteLimit=1)
     assert cut["notes"] == notes[:1]
     assert (cut["notesTruncated"], cut["totalNoteCount"], cut["returnedNoteCount"]) == (
-        True, len(notes), 1,
-    )  # fmt: skip
+        True,
+        len(notes),
+        1,
+    )
     assert "CALL_GRAPH_NOTES_TRUNCATED" in json.dumps(cut["warnings"])
 
 
@@ -242,8 +249,9 @@ def test_004_a_f_acceptance_3_4_6_readers_never_reconcile(
         assert (answer["status"], answer["reason"]) == ("not_indexed", "not_indexed")
         assert reason in answer["message"]
         assert answer["hints"]["staleLocal"] == {
-            "completionProof": reason, "recommendedAction": action("create", known),
-        }  # fmt: skip
+            "completionProof": reason,
+            "recommendedAction": action("create", known),
+        }
     assert read_all(agent, known) == first
     assert agent.ask("list_codebases") == listed
     agent.manage("status", known.path)

@@ -49,10 +49,15 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Repo]:
         repo.write(name, f"API_TOKEN={SECRET}\n")
     repo.write("linked.py", "x = 1\n")
     for link, target in {
-        "to_file.py": "../outside/app.py", "to_folder": "../outside", "up": "..",
-        "inner/loop": "loop", "abs.py": str(top / "outside/app.py"), "lib2": "lib",
-        "etc": "/etc", "inner/dev": "/dev",
-    }.items():  # fmt: skip
+        "to_file.py": "../outside/app.py",
+        "to_folder": "../outside",
+        "up": "..",
+        "inner/loop": "loop",
+        "abs.py": str(top / "outside/app.py"),
+        "lib2": "lib",
+        "etc": "/etc",
+        "inner/dev": "/dev",
+    }.items():
         (repo.path / link).parent.mkdir(exist_ok=True)
         (repo.path / link).symlink_to(target)
     yield make_quiet(repo)
@@ -78,9 +83,18 @@ def check(answer: dict[str, Any]) -> str:
     text = render(answer)
     assert text.isascii()
     assert json.loads(text)["status"] in {
-        "ok", "not_ready", "requires_reindex", "not_indexed", "unsupported", "not_found",
-        "ambiguous", "invalid_request", "error", "needs_decision", "blocked",
-    }, text  # fmt: skip
+        "ok",
+        "not_ready",
+        "requires_reindex",
+        "not_indexed",
+        "unsupported",
+        "not_found",
+        "ambiguous",
+        "invalid_request",
+        "error",
+        "needs_decision",
+        "blocked",
+    }, text
     assert "internal error" not in text, text
     assert SECRET not in text
     assert OUTSIDE not in text
@@ -88,12 +102,49 @@ def check(answer: dict[str, Any]) -> str:
 
 
 TEXTS = (
-    "", " ", "helper", "app.py", "lib/util.py", "../repo_evil/app.py", "/etc/passwd", "\0", "\udc80",
-    "\ud800", "(" * 900, "NOT " * 240, "[a TO z]", "*" * 300, '"' * 99, "a:b:c", "--help", "-h",
-    "$(id)", "`id`", "%00", "file:///etc/passwd", "\\\\host\\share", "C:\\x", "~", "~root/.ssh",
-    "é" * 500, "\u202e" * 50, "x" * 5_000, "HEAD~1", "HEAD:app.py", "@{u}", "refs/heads/main",
-    "' OR 1=1 --", "{live}", "{0}", "%s", "create", "status", "clear", "path:lib", "lang:python",
-)  # fmt: skip
+    "",
+    " ",
+    "helper",
+    "app.py",
+    "lib/util.py",
+    "../repo_evil/app.py",
+    "/etc/passwd",
+    "\0",
+    "\udc80",
+    "\ud800",
+    "(" * 900,
+    "NOT " * 240,
+    "[a TO z]",
+    "*" * 300,
+    '"' * 99,
+    "a:b:c",
+    "--help",
+    "-h",
+    "$(id)",
+    "`id`",
+    "%00",
+    "file:///etc/passwd",
+    "\\\\host\\share",
+    "C:\\x",
+    "~",
+    "~root/.ssh",
+    "é" * 500,
+    "\u202e" * 50,
+    "x" * 5_000,
+    "HEAD~1",
+    "HEAD:app.py",
+    "@{u}",
+    "refs/heads/main",
+    "' OR 1=1 --",
+    "{live}",
+    "{0}",
+    "%s",
+    "create",
+    "status",
+    "clear",
+    "path:lib",
+    "lang:python",
+)
 
 
 def any_value(rng: random.Random, depth: int = 0) -> Any:
@@ -147,7 +198,7 @@ def fuzz(inside: Inside, seed: int, count: int, real: int) -> None:
         if real <= 0 and isinstance(arguments, dict):
             arguments["path"] = rng.choice(["/nonexistent", 7, "/", None])
         with quick():
-            text = check(call(inside.desk, BY_NAME[tool], arguments))
+            text = check(call(inside.server, BY_NAME[tool], arguments))
         real -= text.startswith(('{"status":"ok"', '{"status":"not_found"'))
         count -= 1
     assert real <= 0, "too few calls were meant seriously"
@@ -171,9 +222,12 @@ class Wire:
     def __init__(self, folder: Path, state: Path) -> None:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "gitindex", "mcp"],
-            cwd=folder, env={**os.environ, "XDG_STATE_HOME": str(state)},
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+            cwd=folder,
+            env={**os.environ, "XDG_STATE_HOME": str(state)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
         self.replies: dict[Any, Any] = {}
         self.count = 0
         self._reader = threading.Thread(target=self._read)
@@ -218,9 +272,10 @@ class Wire:
 
 def greet(wire: Wire) -> None:
     hello = {
-        "protocolVersion": "2025-06-18", "capabilities": {},
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
         "clientInfo": {"name": "fuzz", "version": "1"},
-    }  # fmt: skip
+    }
     assert "result" in wire.ask("hello", "initialize", hello)
     wire.send(json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}).encode())
 
@@ -275,7 +330,7 @@ def test_f23_fuzzed_lines_on_the_wire_at_full_size(home: Repo, tmp_path: Path) -
     fuzz_wire(home, tmp_path, 25, 10_000)
 
 
-def _told(answer: dict[str, Any], _desk: object, _asked: object) -> dict[str, Any]:
+def _told(answer: dict[str, Any], _server: object, _asked: object) -> dict[str, Any]:
     return dict(answer)
 
 
@@ -292,7 +347,7 @@ def test_no_answer_is_larger_than_the_cap(inside: Inside) -> None:
     ]
     for answer in answers:
         tool = BY_NAME["search_codebase"]._replace(run=partial(_told, answer))
-        told = call(inside.desk, tool, {"query": "x", "limit": 200})
+        told = call(inside.server, tool, {"query": "x", "limit": 200})
         assert len(check(told)) <= MAX_BYTES
         assert told.get("truncated") or told["status"] == "error"
         if "unexplained" in answer:
@@ -301,20 +356,64 @@ def test_no_answer_is_larger_than_the_cap(inside: Inside) -> None:
 
 @pytest.mark.parametrize(
     "query",
-    ["(" * 1_000, "NOT " * 250, "a AND " * 160, "[a TO " * 160, "/" + ".*" * 499, "x" * 1_001, "\\" * 999],
+    [
+        "(" * 1_000,
+        "NOT " * 250,
+        "a AND " * 160,
+        "[a TO " * 160,
+        "/" + ".*" * 499,
+        "x" * 1_001,
+        "\\" * 999,
+    ],
     ids=lambda query: f"{query[:6]}×{len(query)}",
-)  # fmt: skip
+)
 def test_f24_no_query_is_expensive(inside: Inside, query: str) -> None:
     with quick():
         check(inside.ask("search_codebase", query=query))
 
 
 PARTS = (
-    "..", ".", "", "app.py", "lib", "util.py", "to_folder", "to_file.py", "up", "etc", "passwd",
-    "repo_evil", "outside", "secret.txt", ".env", "id_rsa", ".git", "config", "HEAD", "inner", "loop",
-    "dev", "zero", "abs.py", "lib2", "~", "%2e%2e", "..%2f", "..\\", "\u2025", "．．", "con", "...",
-    "hooks", "gitindex", "facts.db", ".llmc", "completion_marker.json", "root", "repo",
-)  # fmt: skip
+    "..",
+    ".",
+    "",
+    "app.py",
+    "lib",
+    "util.py",
+    "to_folder",
+    "to_file.py",
+    "up",
+    "etc",
+    "passwd",
+    "repo_evil",
+    "outside",
+    "secret.txt",
+    ".env",
+    "id_rsa",
+    ".git",
+    "config",
+    "HEAD",
+    "inner",
+    "loop",
+    "dev",
+    "zero",
+    "abs.py",
+    "lib2",
+    "~",
+    "%2e%2e",
+    "..%2f",
+    "..\\",
+    "\u2025",
+    "．．",
+    "con",
+    "...",
+    "hooks",
+    "gitindex",
+    "facts.db",
+    ".llmc",
+    "completion_marker.json",
+    "root",
+    "repo",
+)
 
 
 def any_path(rng: random.Random, root: str) -> str:
@@ -326,11 +425,14 @@ def any_path(rng: random.Random, root: str) -> str:
 
 def fuzz_paths(inside: Inside, seed: int, count: int) -> None:
     rng = random.Random(seed)
-    root = inside.desk.home
+    root = inside.server.home
     ways: dict[str, list[str]] = {
-        "read_file": ["file", "path"], "file_outline": ["file", "path"], "slice": ["file", "path"],
-        "search_codebase": ["path"], "manage_index": ["path"],
-    }  # fmt: skip
+        "read_file": ["file", "path"],
+        "file_outline": ["file", "path"],
+        "slice": ["file", "path"],
+        "search_codebase": ["path"],
+        "manage_index": ["path"],
+    }
     for _ in range(count):
         tool = rng.choices(list(ways), [8, 4, 0.2, 1, 2])[0]
         arguments: dict[str, Any] = {"query": "app"} if tool == "search_codebase" else {}
@@ -365,8 +467,11 @@ def test_f25_swap_races_lead_nowhere(inside: Inside, home: Repo, component: str)
     folder = home.path / f"race_{component}"
     folder.mkdir()
     (folder / "app.py").write_text("def inside(): pass\n")
-    here, there = (folder, top / "outside") if component == "folder" else (
-        folder / "app.py", top / "outside" / "app.py")  # fmt: skip
+    here, there = (
+        (folder, top / "outside")
+        if component == "folder"
+        else (folder / "app.py", top / "outside" / "app.py")
+    )
     aside = top / f"link-{component}"
     aside.symlink_to(there)
     stop = threading.Event()
@@ -450,8 +555,9 @@ def test_hints_and_descriptions_hold_nothing_of_the_repository(inside: Inside, h
     home.write(f"{order}.py", f"# {order}\ndef f(): pass\n")
     try:
         for tool, more in (
-            ("read_file", {"file": f"{order}.py"}), ("search_codebase", {"query": "IGNORE"}),
-        ):  # fmt: skip
+            ("read_file", {"file": f"{order}.py"}),
+            ("search_codebase", {"query": "IGNORE"}),
+        ):
             answer = inside.ask(tool, **more)
             assert answer["untrusted"] is True
             assert order in render(answer)

@@ -19,7 +19,7 @@ import pytest
 from gitindex.cli.verbs.agents import SECTION
 from gitindex.install.mcp_clients import CLIENTS, snippet
 from gitindex.mcp.arguments import input_schema
-from gitindex.mcp.dispatch import Tool
+from gitindex.mcp.dispatch import McpTool
 from gitindex.mcp.tool_table import BY_NAME, TOOLS
 from tests.mcp_client import Agent, Inside, make_quiet
 from tests.support import Repo
@@ -136,9 +136,13 @@ def test_without_the_extra_one_sentence(repo: Repo, args: list[str]) -> None:
         "from gitindex.__main__ import main; sys.exit(main())"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=repo.path, capture_output=True, text=True, timeout=60,
+        [sys.executable, "-c", code],
+        cwd=repo.path,
+        capture_output=True,
+        text=True,
+        timeout=60,
         check=False,
-    )  # fmt: skip
+    )
     assert done.returncode == 2
     assert done.stderr.splitlines() == [
         "gitindex: the MCP server needs the `mcp` package",
@@ -155,7 +159,7 @@ def test_agents_md_names_real_tools_and_is_in_the_docs(repo: Repo) -> None:
     assert len(SECTION) < 1_200
 
 
-def parameter_table(tool: Tool) -> str:
+def parameter_table(tool: McpTool) -> str:
     """The tool's arguments as docs/mcp.md has them."""
     schema = input_schema(tool.params)
     lines = ["| argument | type | default | |", "|---|---|---|---|"]
@@ -214,8 +218,12 @@ def test_a_server_started_by_hand_says_so_and_ends_at_once(tmp_path: Path) -> No
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-m", "gitindex", "mcp"],
-        cwd=tmp_path, stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        cwd=tmp_path,
+        stdin=theirs,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     os.close(theirs)
     assert process.stderr is not None
     assert "serving MCP" in process.stderr.readline()

@@ -10,7 +10,7 @@ import pytest
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.vocabulary import Certainty, Freshness, Mutation
 from gitindex.filestate import FileState
-from gitindex.filestate.ambiguity import Target, parse_target
+from gitindex.filestate.ambiguity import EditTarget, parse_target
 from gitindex.filestate.mutation_gate import behaviour
 from tests.states import TWICE, A, B, Cli, gate, one, publish, refresh, write
 from tests.support import Repo
@@ -37,7 +37,7 @@ def test_clean_and_certain(pair: Repo) -> None:
     found = one(pair, "a.py")
     assert (found["status"], found["freshness"], found["certainty"]) == ("ok", "clean", "certain")
     assert "witness" not in found
-    whole = gate(pair, Target("a.py"))
+    whole = gate(pair, EditTarget("a.py"))
     assert whole["receipt"]["treeId"] == pair.tree()
     assert whole["freshness"]["state"] == "fresh"
 
@@ -124,7 +124,7 @@ def test_a_name_with_several_owners_is_ambiguous_even_without_flags(repo: Repo) 
 
 
 def test_the_worst_target_decides(pair: Repo) -> None:
-    ok, ask, no = Target("a.py"), Target("t.py"), Target("none.py")
+    ok, ask, no = EditTarget("a.py"), EditTarget("t.py"), EditTarget("none.py")
     assert gate(pair, ok, ok)["status"] == "ok"
     assert gate(pair, ok, ask)["status"] == "needs_decision"
     assert gate(pair, ask, no, ok)["status"] == "blocked"
@@ -140,18 +140,18 @@ def test_a_name_that_is_not_there(pair: Repo) -> None:
 @pytest.mark.parametrize(
     ("text", "target"),
     [
-        ("a.py", Target("a.py")),
-        ("a.py:12", Target("a.py", line=12)),
-        ("a.py:Class.f", Target("a.py", "Class.f")),
-        ("odd:name", Target("odd:name")),
-        ("odd:name:7", Target("odd:name", line=7)),
-        ("c:/x.py", Target("c:/x.py")),
-        (":x", Target(":x")),
-        ("a.py:", Target("a.py:")),
-        ("a.py:٣", Target("a.py", "٣")),
+        ("a.py", EditTarget("a.py")),
+        ("a.py:12", EditTarget("a.py", line=12)),
+        ("a.py:Class.f", EditTarget("a.py", "Class.f")),
+        ("odd:name", EditTarget("odd:name")),
+        ("odd:name:7", EditTarget("odd:name", line=7)),
+        ("c:/x.py", EditTarget("c:/x.py")),
+        (":x", EditTarget(":x")),
+        ("a.py:", EditTarget("a.py:")),
+        ("a.py:٣", EditTarget("a.py", "٣")),
     ],
 )
-def test_targets_as_people_write_them(text: str, target: Target) -> None:
+def test_targets_as_people_write_them(text: str, target: EditTarget) -> None:
     assert parse_target(text, lambda name: name == "odd:name") == target
 
 
@@ -183,12 +183,14 @@ def test_states_by_the_command(pair: Repo, cli: Cli) -> None:
     code, text = cli(pair, "state")
     assert code == 1
     assert [line.split()[::2] for line in text.splitlines()] == [
-        ["stale", "b.py", "a.py"], ["stale", "c.py", "b.py", "a.py"],
-    ]  # fmt: skip
+        ["stale", "b.py", "a.py"],
+        ["stale", "c.py", "b.py", "a.py"],
+    ]
     answer = json.loads(cli(pair, "state", "b.py", "a.py", "--json")[1])
     assert [(f["path"], f["freshness"]) for f in answer["files"]] == [
-        ("b.py", "stale"), ("a.py", "clean"),
-    ]  # fmt: skip
+        ("b.py", "stale"),
+        ("a.py", "clean"),
+    ]
     code, text = cli(pair, "state", "--refresh", ".")
     assert (code, len(text.splitlines())) == (0, 5)
     pair.write("b.py", "")

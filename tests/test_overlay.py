@@ -1,4 +1,4 @@
-"""The lens: whatever differs from the published tree is in the next answer, and nothing that is gone."""
+"""The view: whatever differs from the published tree is in the next answer, and nothing that is gone."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from gitindex.base.confined_read import Beneath
+from gitindex.base.confined_read import ConfinedRoot
 from gitindex.base.errors import GitIndexError
-from gitindex.extract.frames import Request
+from gitindex.extract.frames import WorkRequest
 from gitindex.extract.policy import Policy, skip_content
 from gitindex.extract.pool import Extractor, Task
 from gitindex.git.interface import Entry
@@ -20,18 +20,18 @@ from gitindex.languages.facts import FactsKey, decode_facts
 from gitindex.languages.table import language_of
 from gitindex.view import overlay as overlay_module
 from gitindex.view import tree as lens_module
-from gitindex.view.tree import Ask, FactsMemory, answering
+from gitindex.view.tree import FactsMemory, TreeChoice, open_tree
 from tests.support import Repo
 from tests.test_silent import SILENT, _two_commits
 
 Seen = set[tuple[str, str, int]]
 
 
-def seen(repo: Repo, ask: Ask = lens_module.NOW) -> Seen:
+def seen(repo: Repo, ask: TreeChoice = lens_module.NOW) -> Seen:
     """Every definition of the tree asked for: path, name, line."""
-    with answering(repo.worktree, str(repo.path), ask) as lens:
-        lens.everything()
-        rows = lens.rows(
+    with open_tree(repo.worktree, str(repo.path), ask) as view:
+        view.everything()
+        rows = view.rows(
             "SELECT f.path, n.text, s.line FROM {symbols} s JOIN {names} n ON n.id=s.name_id"
             " JOIN {live} f ON f.blob_id=s.blob_id"
         )
@@ -42,7 +42,7 @@ def expected(contents: dict[str, bytes]) -> Seen:
     """The same by extracting every file anew: no store, no mapping, no overlay."""
     policy = Policy([], [])
     tasks = [
-        Task(FactsKey(path, ""), Request(language_of(path.encode(), data), data))
+        Task(FactsKey(path, ""), WorkRequest(language_of(path.encode(), data), data))
         for path, data in contents.items()
         if policy.skip_path(Entry(path.encode(), 0o100644, "")) is None
         and skip_content(data) is None
@@ -79,10 +79,12 @@ def at(repo: Repo, rev: str) -> dict[str, bytes]:
     return {
         os.fsdecode(path): subprocess.run(
             ["git", "-C", str(repo.path), "cat-file", "blob", oid],
-            capture_output=True, timeout=60, check=True,
+            capture_output=True,
+            timeout=60,
+            check=True,
         ).stdout
         for path, (_, oid) in repo.ls_tree(rev).items()
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.parametrize("operation", [op for op, _ in SILENT.values()], ids=SILENT.keys())
@@ -112,9 +114,9 @@ def test_any_commit_is_answered_without_a_checkout(quiet: Repo) -> None:
     quiet.git("tag", "v3")
     quiet.write("app.py", "edited = 1\n")
     for rev in ("HEAD", "HEAD~1", "HEAD~2", "v3", "main", quiet.git("rev-parse", "HEAD~1").strip()):
-        assert seen(quiet, Ask(at=rev)) == expected(at(quiet, rev)), rev
-    with answering(quiet.worktree, ".", Ask(at="HEAD~2")) as lens:
-        answer = lens.envelope()
+        assert seen(quiet, TreeChoice(at=rev)) == expected(at(quiet, rev)), rev
+    with open_tree(quiet.worktree, ".", TreeChoice(at="HEAD~2")) as view:
+        answer = view.envelope()
     assert answer["receipt"]["treeId"] == quiet.git("rev-parse", "HEAD~2^{tree}").strip()
     assert (answer["freshness"]["state"], answer["freshness"]["mode"]) == ("fresh", "at")
 
@@ -135,11 +137,8 @@ def test_the_staged_tree_is_answered(quiet: Repo) -> None:
     quiet.git("add", "-A")
     quiet.git("rm", "-q", "--cached", "README.md")
     quiet.write("app.py", "def only_on_disk():\n    pass\n")
-    index = {
-        name: quiet.git("show", f":{name}").encode()
-        for name in quiet.git("ls-files").split()
-    }  # fmt: skip
-    assert seen(quiet, Ask(staged=True)) == expected(index)
+    index = {name: quiet.git("show", f":{name}").encode() for name in quiet.git("ls-files").split()}
+    assert seen(quiet, TreeChoice(staged=True)) == expected(index)
 
 
 def test_edits_are_disclosed_and_named_by_a_digest(quiet: Repo) -> None:
@@ -174,10 +173,10 @@ def test_each_definition_says_where_it_comes_from(quiet: Repo) -> None:
 def test_a_secret_on_disk_is_never_read(quiet: Repo) -> None:
     quiet.write(".env", "TOKEN = 'canary-4711'\n")
     quiet.write("deploy/id_rsa", "canary-4711\n")
-    with answering(quiet.worktree, ".") as lens:
-        lens.everything()
-        assert lens.read([b".env", b"deploy/id_rsa"]) == {}
-        skips = dict(lens.rows("SELECT path, skip FROM {live} WHERE skip IS NOT NULL"))
+    with open_tree(quiet.worktree, ".") as view:
+        view.everything()
+        assert view.read([b".env", b"deploy/id_rsa"]) == {}
+        skips = dict(view.rows("SELECT path, skip FROM {live} WHERE skip IS NOT NULL"))
     assert skips == {b".env": "secret", b"deploy/id_rsa": "secret"}
     done = quiet.gitindex("read", ".env")
     assert done.returncode == 1
@@ -189,10 +188,10 @@ def test_over_the_budget_is_hidden_and_said(quiet: Repo, monkeypatch: pytest.Mon
     for number in range(5):
         quiet.write(f"new{number}.py", f"def made{number}():\n    pass\n")
     quiet.write("lib/util.py", "def changed():\n    pass\n")
-    with answering(quiet.worktree, ".") as lens:
-        lens.everything()
-        answer = lens.envelope()
-        paths = {path for (path,) in lens.rows("SELECT path FROM {live}")}
+    with open_tree(quiet.worktree, ".") as view:
+        view.everything()
+        answer = view.envelope()
+        paths = {path for (path,) in view.rows("SELECT path FROM {live}")}
     assert answer["freshness"]["leftOut"] == 3
     assert answer["freshness"]["pendingPaths"] == 6
     assert b"lib/util.py" in paths
@@ -215,9 +214,9 @@ def test_over_the_budget_of_extraction_is_said(
     monkeypatch.setattr(lens_module, "MAX_EXTRACTED", 2)
     for number in range(5):
         quiet.write(f"new{number}.py", f"def made{number}():\n    pass\n")
-    with answering(quiet.worktree, ".") as lens:
-        lens.everything()
-        assert lens.envelope()["freshness"]["leftOut"] == 3
+    with open_tree(quiet.worktree, ".") as view:
+        view.everything()
+        assert view.envelope()["freshness"]["leftOut"] == 3
 
 
 def test_a_commit_without_all_its_blobs_is_never_called_fresh(quiet: Repo) -> None:
@@ -228,18 +227,18 @@ def test_a_commit_without_all_its_blobs_is_never_called_fresh(quiet: Repo) -> No
     oid = quiet.git("rev-parse", "HEAD:gone.py").strip()
     quiet.git("reset", "-q", "--hard", "HEAD~1", env={"GITINDEX": "0"})
     (quiet.path / ".git" / "objects" / oid[:2] / oid[2:]).unlink()
-    with answering(quiet.worktree, ".", Ask(at="HEAD@{1}")) as lens:
-        lens.mentioning(["anything"])
-        freshness = lens.envelope()["freshness"]
+    with open_tree(quiet.worktree, ".", TreeChoice(at="HEAD@{1}")) as view:
+        view.mentioning(["anything"])
+        freshness = view.envelope()["freshness"]
     assert (freshness["state"], freshness["leftOut"]) == ("stale", 1)
 
 
 def test_only_files_that_mention_the_word_are_extracted(quiet: Repo) -> None:
     quiet.write("one.py", "def wanted():\n    pass\n")
     quiet.write("two.py", "def other():\n    pass\n")
-    with answering(quiet.worktree, ".") as lens:
-        lens.mentioning(["wanted"])
-        rows = lens.rows("SELECT path FROM {live} WHERE blob_id IS NOT NULL")
+    with open_tree(quiet.worktree, ".") as view:
+        view.mentioning(["wanted"])
+        rows = view.rows("SELECT path FROM {live} WHERE blob_id IS NOT NULL")
     assert {path for (path,) in rows if path.endswith(b".py")} == {
         b"app.py",
         b"lib/util.py",
@@ -251,19 +250,19 @@ def test_facts_in_memory_are_used_again(quiet: Repo) -> None:
     memory = FactsMemory(limit=2)
     quiet.write("app.py", "def fresh_name():\n    pass\n")
     for _ in range(2):
-        with answering(quiet.worktree, ".", memory=memory) as lens:
-            lens.everything()
-            rows = lens.rows("SELECT n.text FROM {symbols} s JOIN {names} n ON n.id=s.name_id")
+        with open_tree(quiet.worktree, ".", memory=memory) as view:
+            view.everything()
+            rows = view.rows("SELECT n.text FROM {symbols} s JOIN {names} n ON n.id=s.name_id")
             assert ("fresh_name",) in rows
-            assert memory.get(lens_module._key(lens.changed()[b"app.py"])) is not None  # type: ignore[arg-type]
+            assert memory.get(lens_module._key(view.changed()[b"app.py"])) is not None  # type: ignore[arg-type]
 
 
 def test_ids_of_laid_blobs_and_stored_ones_never_meet(quiet: Repo) -> None:
     quiet.write("new.py", "def helper():\n    pass\n")
-    with answering(quiet.worktree, ".") as lens:
-        lens.everything()
-        ids = [row[0] for row in lens.rows("SELECT blob_id FROM {live} WHERE blob_id NOT NULL")]
-        names = [row[0] for row in lens.rows("SELECT id FROM {names} WHERE text='helper'")]
+    with open_tree(quiet.worktree, ".") as view:
+        view.everything()
+        ids = [row[0] for row in view.rows("SELECT blob_id FROM {live} WHERE blob_id NOT NULL")]
+        names = [row[0] for row in view.rows("SELECT id FROM {names} WHERE text='helper'")]
     assert len(ids) == len(set(ids)) == 4
     assert len(set(names)) == 2
 
@@ -277,14 +276,24 @@ def test_links_pipes_and_swaps_never_lead_outside(tmp_path: Path) -> None:
     (root / "link").symlink_to(tmp_path / "outside" / "secret")
     (root / "folder").symlink_to(tmp_path / "outside")
     os.mkfifo(root / "pipe")
-    with Beneath(str(root)) as disk:
+    with ConfinedRoot(str(root)) as disk:
         found = disk.read(b"sub/real", 100)
         assert found is not None
         assert found.data == b"inside"
         for path in (
-            b"link", b"folder/secret", b"pipe", b"sub", b"../outside/secret", b"sub/../sub/real",
-            b"/etc/passwd", b"", b".", b"none", b"sub/real/x", b"x" * 5000,
-        ):  # fmt: skip
+            b"link",
+            b"folder/secret",
+            b"pipe",
+            b"sub",
+            b"../outside/secret",
+            b"sub/../sub/real",
+            b"/etc/passwd",
+            b"",
+            b".",
+            b"none",
+            b"sub/real/x",
+            b"x" * 5000,
+        ):
             assert disk.read(path, 100) is None, path
         (root / "sub").rename(root / "old")
         (root / "sub").symlink_to(tmp_path / "outside")
@@ -303,9 +312,15 @@ def test_read_shows_lines_of_now_and_of_then(quiet: Repo) -> None:
     assert [s["name"] for s in outlined["symbols"]] == ["helper"]
     (quiet.path / "link").symlink_to("/etc/passwd")
     for place, code in (
-        ("../x", 2), ("/etc/passwd", 2), ("link", 1), ("none.py", 1), ("lib/util.py:9", 2),
-        ("lib/util.py:2-1", 2), ("lib", 1), (".git/config", 1),
-    ):  # fmt: skip
+        ("../x", 2),
+        ("/etc/passwd", 2),
+        ("link", 1),
+        ("none.py", 1),
+        ("lib/util.py:9", 2),
+        ("lib/util.py:2-1", 2),
+        ("lib", 1),
+        (".git/config", 1),
+    ):
         done = quiet.gitindex("read", place)
         assert (done.returncode, done.stdout) == (code, ""), place
         assert done.stderr.startswith("gitindex: ")
@@ -316,7 +331,7 @@ def test_unmerged_paths_are_told_where_the_staged_tree_is_asked_for(quiet: Repo)
     SILENT["merge-conflict"][0](quiet)
     with (
         pytest.raises(GitIndexError, match="unmerged"),
-        answering(quiet.worktree, ".", Ask(staged=True)),
+        open_tree(quiet.worktree, ".", TreeChoice(staged=True)),
     ):
         pass
 

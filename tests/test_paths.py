@@ -36,19 +36,45 @@ def test_canonical_root_of_what_is_not_there_is_normalised(tmp_path: Path) -> No
 
 @pytest.mark.parametrize(
     ("path", "key"),
-    [("a.py", "a.py"), ("a//b/./c", "a/b/c"), ("./a/", "a"), ("a\\b", "a/b"), ("", ""), (".", ""),
-     ("..a/b..", "..a/b.."), ("...", "..."), ("ab:c", "ab:c"), ("1:x", "1:x")],
-)  # fmt: skip
+    [
+        ("a.py", "a.py"),
+        ("a//b/./c", "a/b/c"),
+        ("./a/", "a"),
+        ("a\\b", "a/b"),
+        ("", ""),
+        (".", ""),
+        ("..a/b..", "..a/b.."),
+        ("...", "..."),
+        ("ab:c", "ab:c"),
+        ("1:x", "1:x"),
+    ],
+)
 def test_relative_paths_are_normalised(path: str, key: str) -> None:
     assert normalize_rel_path(path) == key
 
 
 @pytest.mark.parametrize(
     "path",
-    ["/a", "//a", "\\a", "..", "../a", "a/../b", "a\\..\\b", "a/..", "C:/x", "c:x", "C:", "\\\\host\\x",
-     "a\0b", "./..", ".\\c:x", "./C:"],
+    [
+        "/a",
+        "//a",
+        "\\a",
+        "..",
+        "../a",
+        "a/../b",
+        "a\\..\\b",
+        "a/..",
+        "C:/x",
+        "c:x",
+        "C:",
+        "\\\\host\\x",
+        "a\0b",
+        "./..",
+        ".\\c:x",
+        "./C:",
+    ],
     ids=ascii,
-)  # fmt: skip
+)
 def test_paths_that_leave_the_repository_are_refused(path: str) -> None:
     with pytest.raises(GitIndexError) as caught:
         normalize_rel_path(path)
@@ -119,8 +145,10 @@ def test_embedded_bare_repository_is_not_discovered(repo: Repo) -> None:
 
 
 @pytest.mark.parametrize(
-    "data", [b"", b"gitdir", b"gitdir: /nowhere", b"\0\xff", b"gitdir: \0", b"gitdir: x\0y\n"], ids=ascii
-)  # fmt: skip
+    "data",
+    [b"", b"gitdir", b"gitdir: /nowhere", b"\0\xff", b"gitdir: \0", b"gitdir: x\0y\n"],
+    ids=ascii,
+)
 def test_garbage_git_file_is_a_clear_error(tmp_path: Path, data: bytes) -> None:
     (tmp_path / ".git").write_bytes(data)
     with pytest.raises(GitIndexError, match="git"):

@@ -70,9 +70,14 @@ def configure(repo: Repo, source: Repo, *ids: str, url: str = "") -> None:
 
 def run(repo: Repo, *argv: str, **env: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        argv, cwd=repo.path, env={**os.environ, **env},
-        capture_output=True, text=True, timeout=TIMEOUT, check=False,
-    )  # fmt: skip
+        argv,
+        cwd=repo.path,
+        env={**os.environ, **env},
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+        check=False,
+    )
 
 
 def install(repo: Repo, tool: str) -> None:

@@ -65,9 +65,16 @@ def test_small_words_are_dropped_unless_nothing_else_is_left() -> None:
 
 @pytest.mark.parametrize(
     ("word", "form"),
-    [("closed", "close"), ("files", "file"), ("parsing", "parse"), ("stopped", "stop"),
-     ("queries", "query"), ("file", "files"), ("parse", "parsing")],
-)  # fmt: skip
+    [
+        ("closed", "close"),
+        ("files", "file"),
+        ("parsing", "parse"),
+        ("stopped", "stop"),
+        ("queries", "query"),
+        ("file", "files"),
+        ("parse", "parsing"),
+    ],
+)
 def test_other_forms_of_a_word_are_looked_for(word: str, form: str) -> None:
     assert form in parse_query(word).words[0].forms
 

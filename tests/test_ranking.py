@@ -14,7 +14,7 @@ import pytest
 from gitindex.base.worktree import find_worktree
 from gitindex.query.search.query_text import parse_query
 from gitindex.query.search.ranking import (
-    Named,
+    NamedDefinition,
     Rarity,
     SymbolMatcher,
     centrality,
@@ -31,19 +31,21 @@ from gitindex.query.search.snippets import (
     look,
     sought_in,
 )
-from gitindex.view.tree import answering
+from gitindex.view.tree import open_tree
 from tests.golden import HELD_OUT, TUNED, GoldenSet, copy_packages, ndcg, plain_bm25, usable
 from tests.support import Repo
 
 
-def _symbols(text: str, *named: Named) -> list[float]:
+def _symbols(text: str, *named: NamedDefinition) -> list[float]:
     query = parse_query(text)
     matcher = SymbolMatcher(query, Rarity(query, {}, 100))
     return [matcher.match(one) for one in named]
 
 
-def _function(name: str, within: str = "", doc: str = "", kind: str = "function") -> Named:
-    return Named(name, f"{within}.{name}" if within else name, kind, doc)
+def _function(
+    name: str, within: str = "", doc: str = "", kind: str = "function"
+) -> NamedDefinition:
+    return NamedDefinition(name, f"{within}.{name}" if within else name, kind, doc)
 
 
 def _falls(values: list[float]) -> bool:
@@ -143,13 +145,23 @@ def test_terms_are_counted_as_the_index_counts_them() -> None:
 @pytest.mark.parametrize(
     ("text", "defined"),
     [
-        ("x = self.total\n  def Total(self):", True), ("func (b *Bill) total() {", True),
-        ("class\n    total", True), ("function  (a, b)  total", True), ("İ def total", True),
-        (f"func (b {'x' * 70}){' ' * 9}total", True), ("undef total", False), ("def totals", False),
-        ("def total_of", False), ("def(total)", False), ("func(b)total", False), ("total", False),
-        ("the class of total", False), ("def subtotal", False), ("", False),
+        ("x = self.total\n  def Total(self):", True),
+        ("func (b *Bill) total() {", True),
+        ("class\n    total", True),
+        ("function  (a, b)  total", True),
+        ("İ def total", True),
+        (f"func (b {'x' * 70}){' ' * 9}total", True),
+        ("undef total", False),
+        ("def totals", False),
+        ("def total_of", False),
+        ("def(total)", False),
+        ("func(b)total", False),
+        ("total", False),
+        ("the class of total", False),
+        ("def subtotal", False),
+        ("", False),
     ],
-)  # fmt: skip
+)
 def test_a_definition_is_told_by_the_word_before_it(text: str, defined: bool) -> None:
     assert defines(text, "total") is defined
 
@@ -170,9 +182,12 @@ def golden(
     copy_packages(chosen, repo.path)
     repo.commit("packages")
     subprocess.run(
-        [sys.executable, "-m", "gitindex", "index"], cwd=repo.path, check=True, timeout=300,
+        [sys.executable, "-m", "gitindex", "index"],
+        cwd=repo.path,
+        check=True,
+        timeout=300,
         capture_output=True,
-    )  # fmt: skip
+    )
     return repo, chosen
 
 
@@ -180,9 +195,9 @@ def test_golden_queries_find_their_files(golden: tuple[Repo, GoldenSet]) -> None
     repo, chosen = golden
     cases = usable(chosen, Path(repo.path))
     assert len(cases) >= 30, "the packages have changed: write new cases"
-    with answering(find_worktree(os.fspath(repo.path)), ".") as lens:
-        ours = {c: [r["path"] for r in search(lens, c.query, 20)["results"]] for c in cases}
-        plain = plain_bm25(lens)
+    with open_tree(find_worktree(os.fspath(repo.path)), ".") as view:
+        ours = {c: [r["path"] for r in search(view, c.query, 20)["results"]] for c in cases}
+        plain = plain_bm25(view)
         baseline = fmean(ndcg(case, plain(case.query)) for case in cases)
     mean = fmean(ndcg(case, found) for case, found in ours.items())
     lost = [case.query for case, found in ours.items() if not ndcg(case, found)]
@@ -194,9 +209,9 @@ def test_golden_queries_find_their_files(golden: tuple[Repo, GoldenSet]) -> None
 def test_golden_queries_find_their_definitions(golden: tuple[Repo, GoldenSet]) -> None:
     repo, chosen = golden
     cases = [case for case in usable(chosen, Path(repo.path)) if case.symbol]
-    with answering(find_worktree(os.fspath(repo.path)), ".") as lens:
+    with open_tree(find_worktree(os.fspath(repo.path)), ".") as view:
         found = [
-            case.symbol in [r.get("name") for r in search(lens, case.query, 10)["results"]]
+            case.symbol in [r.get("name") for r in search(view, case.query, 10)["results"]]
             for case in cases
         ]
     assert fmean(found) > 0.8, [c.query for c, ok in zip(cases, found, strict=True) if not ok]

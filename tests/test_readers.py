@@ -15,9 +15,18 @@ from gitindex.cli.app import app
 from tests.support import TIMEOUT, Repo
 
 HEAVY = {
-    "pygit2", "typer", "click", "tantivy", "tree_sitter", "sqlite3", "subprocess", "dataclasses",
-    "pathlib", "asyncio", "importlib.metadata",
-}  # fmt: skip
+    "pygit2",
+    "typer",
+    "click",
+    "tantivy",
+    "tree_sitter",
+    "sqlite3",
+    "subprocess",
+    "dataclasses",
+    "pathlib",
+    "asyncio",
+    "importlib.metadata",
+}
 SLOW = {"typing", "enum", "re", "json", "contextlib", "functools"}
 """What only a form that prints JSON may take."""
 COMMANDS = sorted(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
@@ -27,8 +36,12 @@ COMMANDS = sorted(typer.main.get_command(app).commands)  # type: ignore[attr-def
 def test_status_imports_nothing_slow(quiet: Repo, command: list[str]) -> None:
     done = subprocess.run(
         [sys.executable, "-I", "-X", "importtime", "-m", "gitindex", *command],
-        cwd=quiet.path, capture_output=True, text=True, timeout=TIMEOUT, check=False,
-    )  # fmt: skip
+        cwd=quiet.path,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+        check=False,
+    )
     assert done.returncode == 0
     ours = done.stderr.partition("gitindex\n")[2]
     loaded = {line.rpartition("|")[2].strip() for line in ours.splitlines()}
@@ -72,12 +85,20 @@ def test_the_short_form_is_one_word(quiet: Repo) -> None:
 @pytest.mark.parametrize(
     "argv",
     [
-        ["symbols", "helper"], ["outline", "lib/util.py"], ["read", "app.py:1-3"],
-        ["refs", "helper"], ["callers", "helper"], ["callees", "main"], ["search", "helper", "42"],
-        ["grep", "help.r"], ["symbols", "none"], ["refs", "none"], ["read", "none.py"],
+        ["symbols", "helper"],
+        ["outline", "lib/util.py"],
+        ["read", "app.py:1-3"],
+        ["refs", "helper"],
+        ["callers", "helper"],
+        ["callees", "main"],
+        ["search", "helper", "42"],
+        ["grep", "help.r"],
+        ["symbols", "none"],
+        ["refs", "none"],
+        ["read", "none.py"],
     ],
     ids=" ".join,
-)  # fmt: skip
+)
 def test_the_short_way_says_what_the_long_one_says(quiet: Repo, argv: list[str]) -> None:
     for form in ([], ["--json"]):
         short = quiet.gitindex(*argv, *form)
@@ -128,9 +149,12 @@ def test_skipped_paths_are_listed_with_their_reason(quiet: Repo) -> None:
     text = quiet.gitindex("status", "--skipped").stdout
     listed = dict(line.split()[::-1] for line in text.splitlines())
     assert listed == {
-        ".env": "secret", "logo.bin": "binary", "gen/out.py": "generated",
-        "ignored.txt": "ignored", "link": "symlink",
-    }  # fmt: skip
+        ".env": "secret",
+        "logo.bin": "binary",
+        "gen/out.py": "generated",
+        "ignored.txt": "ignored",
+        "link": "symlink",
+    }
     rows = quiet.answer("status", "--skipped")["skipped"]
     assert {row["path"]: row["reason"] for row in rows} == listed
 

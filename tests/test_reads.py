@@ -20,16 +20,40 @@ from gitindex.cli.args import run_cli
 from tests.support import Repo, runner_pids
 
 READS = (
-    ["status"], ["status", "--json"], ["check"], ["status", "--skipped"], ["jobs"], ["log"],
-    ["config"], ["search", "helper"], ["search", "helper", "--json"], ["symbols", "helper"],
-    ["symbols", "--json"], ["outline", "app.py"], ["read", "app.py:1-3", "--outline"],
-    ["read", "app.py", "--at", "HEAD"], ["slice", "app.py:5"], ["grep", "help.r"],
-    ["grep", "-l", "helper", "--json"], ["refs", "helper"], ["refs", "helper", "--json"],
-    ["callers", "helper"], ["callees", "main"], ["graph", "helper", "--format", "mermaid"],
-    ["impact"], ["impact", "--staged", "--json"], ["map"], ["map", "--json"],
-    ["docs", "--tag", "guide"], ["docs", "words"], ["verify"], ["contexts"],
-    ["semantic", "status"], ["state", "app.py"], ["export", "--format", "ctags"],
-)  # fmt: skip
+    ["status"],
+    ["status", "--json"],
+    ["check"],
+    ["status", "--skipped"],
+    ["jobs"],
+    ["log"],
+    ["config"],
+    ["search", "helper"],
+    ["search", "helper", "--json"],
+    ["symbols", "helper"],
+    ["symbols", "--json"],
+    ["outline", "app.py"],
+    ["read", "app.py:1-3", "--outline"],
+    ["read", "app.py", "--at", "HEAD"],
+    ["slice", "app.py:5"],
+    ["grep", "help.r"],
+    ["grep", "-l", "helper", "--json"],
+    ["refs", "helper"],
+    ["refs", "helper", "--json"],
+    ["callers", "helper"],
+    ["callees", "main"],
+    ["graph", "helper", "--format", "mermaid"],
+    ["impact"],
+    ["impact", "--staged", "--json"],
+    ["map"],
+    ["map", "--json"],
+    ["docs", "--tag", "guide"],
+    ["docs", "words"],
+    ["verify"],
+    ["contexts"],
+    ["semantic", "status"],
+    ["state", "app.py"],
+    ["export", "--format", "ctags"],
+)
 ROUNDS = 10
 
 
@@ -106,9 +130,16 @@ def _no_stamp(repo: Repo) -> None:
 
 
 CONDITIONS = (
-    _as_is, _edited, _no_marker, _unreadable_marker, _event_waits, _cut_database,
-    _garbage_database, _no_lexical, _no_stamp,
-)  # fmt: skip
+    _as_is,
+    _edited,
+    _no_marker,
+    _unreadable_marker,
+    _event_waits,
+    _cut_database,
+    _garbage_database,
+    _no_lexical,
+    _no_stamp,
+)
 
 
 @pytest.mark.timeout(600)

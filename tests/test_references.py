@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from gitindex.base.errors import GitIndexError
-from gitindex.query.references import Wanted, find_references
-from gitindex.view.tree import NOW, Ask, answering
+from gitindex.query.references import ReferenceQuery, find_references
+from gitindex.view.tree import NOW, TreeChoice, open_tree
 from tests.support import Repo
 
 FILES = {
@@ -48,21 +48,23 @@ def still(tmp_path_factory: pytest.TempPathFactory) -> Repo:
     return filled(made)
 
 
-def ask(repo: Repo, name: str, how: Ask = NOW, **fields: Any) -> dict[str, Any]:
-    with answering(repo.worktree, ".", how) as lens:
-        return find_references(lens, Wanted(name, **fields))
+def ask(repo: Repo, name: str, how: TreeChoice = NOW, **fields: Any) -> dict[str, Any]:
+    with open_tree(repo.worktree, ".", how) as view:
+        return find_references(view, ReferenceQuery(name, **fields))
 
 
-def places(repo: Repo, name: str, how: Ask = NOW) -> set[tuple[str, int, str]]:
+def places(repo: Repo, name: str, how: TreeChoice = NOW) -> set[tuple[str, int, str]]:
     found = ask(repo, name, how)["references"]
     return {(r["path"], r["line"], r["tier"]) for r in found}
 
 
 def test_imports_aliases_and_modules_lead_to_a_function(still: Repo) -> None:
     assert places(still, "pkg.core.build") == {
-        ("pkg/core.py", 13, "exact"), ("pkg/__init__.py", 1, "import"), ("app.py", 3, "import"),
+        ("pkg/core.py", 13, "exact"),
+        ("pkg/__init__.py", 1, "import"),
+        ("app.py", 3, "import"),
         ("app.py", 10, "import"),
-    }  # fmt: skip
+    }
 
 
 def test_a_parameter_hides_a_function_of_the_same_name(still: Repo) -> None:
@@ -72,8 +74,10 @@ def test_a_parameter_hides_a_function_of_the_same_name(still: Repo) -> None:
 
 def test_methods_by_declared_types_base_classes_and_by_name(still: Repo) -> None:
     assert places(still, "Engine.run") == {
-        ("pkg/shapes.py", 9, "import"), ("pkg/shapes.py", 10, "import"), ("app.py", 14, "name"),
-    }  # fmt: skip
+        ("pkg/shapes.py", 9, "import"),
+        ("pkg/shapes.py", 10, "import"),
+        ("app.py", 14, "name"),
+    }
     assert places(still, "Engine.stop") == {("pkg/core.py", 10, "exact")}
     assert places(still, "Shape.go") == {("app.py", 8, "import")}
 
@@ -94,10 +98,19 @@ def test_the_envelope(still: Repo) -> None:
     answer = ask(still, "Engine.stop")
     [found] = answer["references"]
     assert found == {
-        "path": "pkg/core.py", "line": 10, "column": 21, "endColumn": 25, "columnUtf16": 21,
-        "endColumnUtf16": 25, "role": "reference", "use": "call", "tier": "exact",
-        "enclosing": "Engine.run", "layer": "syntactic", "source": f"index@{still.tree()}",
-    }  # fmt: skip
+        "path": "pkg/core.py",
+        "line": 10,
+        "column": 21,
+        "endColumn": 25,
+        "columnUtf16": 21,
+        "endColumnUtf16": 25,
+        "role": "reference",
+        "use": "call",
+        "tier": "exact",
+        "enclosing": "Engine.run",
+        "layer": "syntactic",
+        "source": f"index@{still.tree()}",
+    }
     [definition] = answer["definitions"]
     assert (definition["qualifiedName"], definition["line"]) == ("Engine.stop", 12)
     assert answer["complete"]
@@ -265,13 +278,13 @@ def test_any_commit_and_the_staged_tree(project: Repo) -> None:
     edit(project)
     project.git("add", "app.py")
     project.write("app.py", "")
-    at = Ask(at="HEAD")
+    at = TreeChoice(at="HEAD")
     assert {p for p, _, _ in places(project, "build", at)} == {
         "app.py",
         "pkg/core.py",
         "pkg/__init__.py",
     }
-    assert ("app.py", 1, "import") in places(project, "build", Ask(staged=True))
+    assert ("app.py", 1, "import") in places(project, "build", TreeChoice(staged=True))
     assert "app.py" not in {p for p, _, _ in places(project, "build")}
 
 

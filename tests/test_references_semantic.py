@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from gitindex.base.vocabulary import Direction
-from gitindex.query.callgraph.answer import Wanted as WantedGraph
+from gitindex.query.callgraph.answer import GraphQuery as WantedGraph
 from gitindex.query.callgraph.answer import call_graph
-from gitindex.query.references import Wanted, find_references
-from gitindex.view.tree import answering
+from gitindex.query.references import ReferenceQuery, find_references
+from gitindex.view.tree import open_tree
 from tests.indexers import Fake, index_semantically, refresh
 from tests.support import Repo
 from tests.test_semantic import RUN, fake, sem
@@ -21,14 +21,14 @@ USER = "def user(thing):\n    return thing.alpha()\n"
 
 
 def references(repo: Repo) -> dict[str, tuple[str, str]]:
-    with answering(repo.worktree, ".") as lens:
-        found = find_references(lens, Wanted("alpha"))["references"]
+    with open_tree(repo.worktree, ".") as view:
+        found = find_references(view, ReferenceQuery("alpha"))["references"]
     return {f"{r['path']}:{r['line']}": (r["tier"], r["layer"]) for r in found}
 
 
 def edges(repo: Repo, symbol: str, direction: Direction) -> list[dict[str, Any]]:
-    with answering(repo.worktree, ".") as lens:
-        answer = call_graph(lens, WantedGraph(symbol, direction))
+    with open_tree(repo.worktree, ".") as view:
+        answer = call_graph(view, WantedGraph(symbol, direction))
     found = answer["edges"]
     assert isinstance(found, list)
     return found
@@ -52,8 +52,8 @@ def test_semantic_facts_come_first(sem: Repo, fake: Fake) -> None:
     sem.write("c.py", f"# moved\n{USER}")
     assert references(sem)["c.py:3"] == ("name", "syntactic")
     assert references(sem)["b.py:4"] == ("exact", "semantic")
-    with answering(sem.worktree, ".") as lens:
-        told = find_references(lens, Wanted("alpha"))["semanticLayer"]
+    with open_tree(sem.worktree, ".") as view:
+        told = find_references(view, ReferenceQuery("alpha"))["semanticLayer"]
     assert told == {"current": 2, "stale": 1, "stalePaths": ["c.py"]}
 
 
@@ -90,15 +90,23 @@ if unreachable:
 Base(2)
 """
 MARKS = {
-    "bases.py:1:Base": "=`bases`/Base#", "bases.py:2:run": "=`bases`/Base#run().",
-    "bases.py:6:Impl": "=`bases`/Impl#", "bases.py:6:Base": "`bases`/Base#",
+    "bases.py:1:Base": "=`bases`/Base#",
+    "bases.py:2:run": "=`bases`/Base#run().",
+    "bases.py:6:Impl": "=`bases`/Impl#",
+    "bases.py:6:Base": "`bases`/Base#",
     "bases.py:7:run": "=`bases`/Impl#run().",
-    "uses.py:1:use": "=`uses`/use().", "uses.py:2:run": "`bases`/Base#run().",
-    "uses.py:3:run": "`tables`/Table#run().", "uses.py:4:helper": "=local 0",
-    "uses.py:6:helper": "local 0", "uses.py:9:late": "=`uses`/late().",
-    "other.py:1:other": "=`other`/other().", "other.py:2:helper": "=local 0",
-    "other.py:4:helper": "local 0", "other.py:7:Base": "`bases`/Base#", "other.py:11:Base": "local 5",
-}  # fmt: skip
+    "uses.py:1:use": "=`uses`/use().",
+    "uses.py:2:run": "`bases`/Base#run().",
+    "uses.py:3:run": "`tables`/Table#run().",
+    "uses.py:4:helper": "=local 0",
+    "uses.py:6:helper": "local 0",
+    "uses.py:9:late": "=`uses`/late().",
+    "other.py:1:other": "=`other`/other().",
+    "other.py:2:helper": "=local 0",
+    "other.py:4:helper": "local 0",
+    "other.py:7:Base": "`bases`/Base#",
+    "other.py:11:Base": "local 5",
+}
 KIN = {"`bases`/Impl#": "`bases`/Base#", "`bases`/Impl#run().": "`bases`/Base#run()."}
 
 
@@ -115,8 +123,8 @@ def kin(sem: Repo, fake: Fake) -> Repo:
 
 
 def answer(repo: Repo, asked: str) -> dict[str, Any]:
-    with answering(repo.worktree, ".") as lens:
-        return find_references(lens, Wanted(asked))
+    with open_tree(repo.worktree, ".") as view:
+        return find_references(view, ReferenceQuery(asked))
 
 
 def found(repo: Repo, asked: str) -> dict[str, tuple[str, str]]:
@@ -127,28 +135,32 @@ def found(repo: Repo, asked: str) -> dict[str, tuple[str, str]]:
 def test_what_the_layer_knows_to_be_another_symbol_is_no_reference(kin: Repo) -> None:
     """Line 3 has the same name and is of a library; of line 10 the layer says nothing."""
     assert found(kin, "Base.run") == {
-        "uses.py:2": ("exact", "semantic"), "uses.py:10": ("name", "syntactic"),
-    }  # fmt: skip
+        "uses.py:2": ("exact", "semantic"),
+        "uses.py:10": ("name", "syntactic"),
+    }
 
 
 def test_where_the_layer_says_nothing_it_is_no_witness(kin: Repo) -> None:
     """Indexers skip what they cannot reach: line 10. Of line 11 it knows better."""
     assert found(kin, "bases.py#Base") == {
-        "bases.py:6": ("exact", "semantic"), "other.py:7": ("exact", "semantic"),
+        "bases.py:6": ("exact", "semantic"),
+        "other.py:7": ("exact", "semantic"),
         "other.py:10": ("import", "syntactic"),
-    }  # fmt: skip
+    }
 
 
 def test_a_call_of_the_base_may_mean_what_overrides_it(kin: Repo) -> None:
     assert found(kin, "Impl.run") == {
-        "uses.py:2": ("name", "semantic"), "uses.py:10": ("name", "syntactic"),
-    }  # fmt: skip
+        "uses.py:2": ("name", "semantic"),
+        "uses.py:10": ("name", "syntactic"),
+    }
     callers = {
         (e["from"], e["kind"], e["layer"]) for e in edges(kin, "Impl.run", Direction.CALLERS)
     }
     assert callers == {
-        ("uses.py#use", "dynamic", "semantic"), ("uses.py#late", "dynamic", "syntactic"),
-    }  # fmt: skip
+        ("uses.py#use", "dynamic", "semantic"),
+        ("uses.py#late", "dynamic", "syntactic"),
+    }
 
 
 def test_implementations_are_told(kin: Repo) -> None:

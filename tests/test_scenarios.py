@@ -18,7 +18,7 @@ from gitindex.base.errors import GitIndexError
 from gitindex.extract.pool import Extractor
 from gitindex.extract.worker import FAULT_VARIABLE
 from gitindex.refresh import session
-from gitindex.refresh.runner import Request, Runner
+from gitindex.refresh.runner import RefreshRequest, Runner
 from gitindex.store.connection import open_reader
 from tests.support import TIMEOUT, Repo, runner_pids, wait_for
 
@@ -91,7 +91,7 @@ def test_q14_a_commit_during_a_refresh_is_never_fresh_for_the_wrong_tree(
 
     quiet.write("start.py", "start = 1\n")
     _commit_unseen(quiet)
-    assert Runner(quiet.worktree, report=report).serve(Request(quiet.worktree, "test"))
+    assert Runner(quiet.worktree, report=report).serve(RefreshRequest(quiet.worktree, "test"))
     assert moved
     assert all(state != "fresh" for state, _ in claims)
     assert quiet.state() == "fresh"
@@ -100,10 +100,20 @@ def test_q14_a_commit_during_a_refresh_is_never_fresh_for_the_wrong_tree(
 
 
 EVERY = (
-    ["status"], ["status", "--json"], ["status", "--skipped"], ["check"], ["search", "x"], ["jobs"],
-    ["log"], ["doctor"], ["index"], ["run"], ["wait", "--timeout", "20"], ["install"],
+    ["status"],
+    ["status", "--json"],
+    ["status", "--skipped"],
+    ["check"],
+    ["search", "x"],
+    ["jobs"],
+    ["log"],
+    ["doctor"],
+    ["index"],
+    ["run"],
+    ["wait", "--timeout", "20"],
+    ["install"],
     ["uninstall"],
-)  # fmt: skip
+)
 
 
 def _assert_no_traceback(repo: Repo) -> None:
@@ -158,8 +168,9 @@ def test_q22_a_rebase_of_twenty_is_coalesced(quiet: Repo) -> None:
 
     rebase = subprocess.Popen(
         ["git", "-C", str(quiet.path), "rebase", "-q", "main", "side"],
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     wait_for(ended, TIMEOUT)
     assert rebase.returncode == 0
     quiet.wait_fresh()
@@ -221,7 +232,7 @@ def test_q13_a_worker_that_hangs_quarantines_its_blob_only(
     _commit_unseen(quiet)
     monkeypatch.setattr(session, "Extractor", partial(Extractor, seconds=1.5))
     monkeypatch.setenv(FAULT_VARIABLE, "hang:poisoned_well")
-    assert Runner(quiet.worktree).serve(Request(quiet.worktree, "test"))
+    assert Runner(quiet.worktree).serve(RefreshRequest(quiet.worktree, "test"))
     assert quiet.state() == "fresh"
     quiet.assert_published()
     _assert_quarantined(quiet, "timed out")
@@ -279,9 +290,14 @@ def test_s9_odd_names_are_indexed_and_never_reach_the_terminal_raw(quiet: Repo) 
     answer = quiet.answer("search", "oddity", "--limit", "50")
     assert len(answer["results"]) == len(ODD_NAMES)
     for command in (
-        ["search", "oddity", "-n", "50"], ["search", "esc"], ["status"], ["status", "--skipped"],
-        ["jobs"], ["log"], ["doctor"],
-    ):  # fmt: skip
+        ["search", "oddity", "-n", "50"],
+        ["search", "esc"],
+        ["status"],
+        ["status", "--skipped"],
+        ["jobs"],
+        ["log"],
+        ["doctor"],
+    ):
         done = quiet.gitindex(*command)
         _assert_printable(done.stdout + done.stderr)
 
@@ -320,9 +336,13 @@ def test_r6_links_are_never_followed(quiet: Repo, tmp_path: Path) -> None:
     outside.mkdir()
     (outside / "treasure.py").write_text("def outside_treasure(): pass\n")
     links = {
-        "inside": "app.py", "out": str(outside / "treasure.py"), "folder": str(outside),
-        "dangling": "nowhere", "loop": "loop", "proc": "/proc/self/environ",
-    }  # fmt: skip
+        "inside": "app.py",
+        "out": str(outside / "treasure.py"),
+        "folder": str(outside),
+        "dangling": "nowhere",
+        "loop": "loop",
+        "proc": "/proc/self/environ",
+    }
     for name, target in links.items():
         (quiet.path / name).symlink_to(target)
     _commit_unseen(quiet)
@@ -377,7 +397,9 @@ def test_g3_a_reindex_that_crashes_still_serves_the_proven_generation(quiet: Rep
 
     before = quiet.marker()
     with pytest.raises(GitIndexError, match="caught fire"):
-        Runner(quiet.worktree, report=report).serve(Request(quiet.worktree, "test", force=True))
+        Runner(quiet.worktree, report=report).serve(
+            RefreshRequest(quiet.worktree, "test", force=True)
+        )
     assert quiet.marker() == before
     answer = quiet.answer("search", "helper")
     assert answer["status"] == "ok"
@@ -468,9 +490,15 @@ def test_g15_readers_write_nothing(quiet: Repo, condition: Callable[[Repo], None
     condition(quiet)
     before = _fingerprints(quiet)
     commands = (
-        ["status"], ["status", "--json"], ["check"], ["search", "helper"],
-        ["search", "nothing", "--json"], ["jobs"], ["log"], ["status", "--skipped"],
-    )  # fmt: skip
+        ["status"],
+        ["status", "--json"],
+        ["check"],
+        ["search", "helper"],
+        ["search", "nothing", "--json"],
+        ["jobs"],
+        ["log"],
+        ["status", "--skipped"],
+    )
     for command in commands:
         quiet.gitindex(*command)
     for _ in range(25):

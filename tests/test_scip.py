@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from gitindex.base.vocabulary import ContextKind, JobStatus, Relation
 from gitindex.languages.facts import Use
-from gitindex.query.references import Wanted, find_references
-from gitindex.semantic.scip.facts import Habits, Outline, Syntax, make_facts
+from gitindex.query.references import ReferenceQuery, find_references
+from gitindex.semantic.scip.facts import IndexerQuirks, SyntacticOutline, Syntax, make_facts
 from gitindex.semantic.scip.positions import (
     ECMA_LINES,
     LINES,
@@ -34,8 +34,8 @@ from gitindex.semantic.scip.schema import messages
 from gitindex.semantic.scip.symbols import qualified, read_symbol
 from gitindex.semantic.scip.tools import TOOLS, tool_for
 from gitindex.store import semantic
-from gitindex.store.places import NOWHERE, Place, pack_places, unpack_places
-from gitindex.view.tree import Lens
+from gitindex.store.places import NOWHERE, StoredOccurrence, pack_places, unpack_places
+from gitindex.view.tree import TreeView
 from tests.indexers import allow, dump, index_semantically, real_indexers, refresh, with_lens
 from tests.support import Repo
 
@@ -146,12 +146,12 @@ def test_x3_ranges_of_three_and_four_numbers() -> None:
 
 
 _PLACES = st.builds(
-    Place, *[st.integers(0, 2**32 - 1)] * 4, st.integers(0, 15), st.integers(0, NOWHERE)
+    StoredOccurrence, *[st.integers(0, 2**32 - 1)] * 4, st.integers(0, 15), st.integers(0, NOWHERE)
 )
 
 
 @given(st.lists(_PLACES, max_size=20))
-def test_places_survive_packing(places: list[Place]) -> None:
+def test_places_survive_packing(places: list[StoredOccurrence]) -> None:
     assert unpack_places(pack_places(places)) == places
 
 
@@ -163,26 +163,36 @@ def test_calls_come_from_enclosing_ranges_and_the_grammar() -> None:
     data = b"def outer():\n  def inner():\n    return f()\n  return inner()\nouter()\n"
     one = document(
         occurrences=[
-            {"range": [0, 4, 9], "symbol": "s m p 1 outer().", "symbol_roles": 1,
-             "enclosing_range": [0, 0, 3, 16]},
-            {"range": [1, 6, 11], "symbol": "s m p 1 outer().inner().", "symbol_roles": 1,
-             "enclosing_range": [1, 2, 2, 14]},
+            {
+                "range": [0, 4, 9],
+                "symbol": "s m p 1 outer().",
+                "symbol_roles": 1,
+                "enclosing_range": [0, 0, 3, 16],
+            },
+            {
+                "range": [1, 6, 11],
+                "symbol": "s m p 1 outer().inner().",
+                "symbol_roles": 1,
+                "enclosing_range": [1, 2, 2, 14],
+            },
             {"range": [2, 11, 12], "symbol": "s m p 1 f()."},
             {"range": [3, 9, 14], "symbol": "s m p 1 outer().inner()."},
             {"range": [4, 0, 5], "symbol": "s m p 1 outer()."},
         ]
-    )  # fmt: skip
+    )
     syntax = Syntax({(2, 11): Use.CALL, (3, 9): Use.CALL, (4, 0): Use.DEFINITION})
-    facts = make_facts(one, data, syntax, Habits())
+    facts = make_facts(one, data, syntax, IndexerQuirks())
     assert [(d.identity, d.parent, d.start_line, d.end_line) for d in facts.definitions] == [
-        ("s m p . outer().", -1, 0, 3), ("s m p . outer().inner().", 0, 1, 2),
-    ]  # fmt: skip
+        ("s m p . outer().", -1, 0, 3),
+        ("s m p . outer().inner().", 0, 1, 2),
+    ]
     found = {identity: unpack_places(packed) for identity, packed in facts.places.items()}
-    assert found["s m p . f()."] == [Place(2, 11, 2, 12, Use.CALL, 1)]
+    assert found["s m p . f()."] == [StoredOccurrence(2, 11, 2, 12, Use.CALL, 1)]
     assert found["s m p . outer().inner()."] == [
-        Place(1, 6, 1, 11, Use.DEFINITION, 0), Place(3, 9, 3, 14, Use.CALL, 0),
-    ]  # fmt: skip
-    assert found["s m p . outer()."][1] == Place(4, 0, 4, 5, Use.REFERENCE, NOWHERE)
+        StoredOccurrence(1, 6, 1, 11, Use.DEFINITION, 0),
+        StoredOccurrence(3, 9, 3, 14, Use.CALL, 0),
+    ]
+    assert found["s m p . outer()."][1] == StoredOccurrence(4, 0, 4, 5, Use.REFERENCE, NOWHERE)
 
 
 def test_without_enclosing_ranges_the_grammar_gives_the_extent() -> None:
@@ -193,8 +203,8 @@ def test_without_enclosing_ranges_the_grammar_gives_the_extent() -> None:
             {"range": [1, 4, 5], "symbol": "s m p 1 g()."},
         ]
     )
-    syntax = Syntax(symbols={(0, 4): Outline("function", 0, 1, exported=False)})
-    facts = make_facts(one, data, syntax, Habits())
+    syntax = Syntax(symbols={(0, 4): SyntacticOutline("function", 0, 1, exported=False)})
+    facts = make_facts(one, data, syntax, IndexerQuirks())
     (place,) = unpack_places(facts.places["s m p . g()."])
     assert place.enclosing == 0
     assert not facts.definitions[0].exported
@@ -204,15 +214,17 @@ def test_a_place_with_another_name_on_it_is_not_kept() -> None:
     data = b"from m import f as g\nclass C: pass\nx.field; f(); g(); other(); self.f\n"
     texts = {(2, 2): 7, (2, 9): 10, (2, 14): 15, (2, 19): 24, (2, 28): 32}
     one = document(
-        occurrences=[{"range": [line, start, end], "symbol": "s m p 1 `m`/f()."}
-                     for (line, start), end in texts.items()]
-    )  # fmt: skip
+        occurrences=[
+            {"range": [line, start, end], "symbol": "s m p 1 `m`/f()."}
+            for (line, start), end in texts.items()
+        ]
+    )
     syntax = Syntax(bound=frozenset({"g"}))
-    facts = make_facts(one, data, syntax, Habits())
+    facts = make_facts(one, data, syntax, IndexerQuirks())
     found = [place.column for place in unpack_places(facts.places["s m p . `m`/f()."])]
     assert found == [9, 14, 28]  # the name, a name an import binds, a word that stands for it
     assert facts.doubtful == 2
-    aliased = make_facts(one, data, Syntax(aliases=frozenset({("f", "other")})), Habits())
+    aliased = make_facts(one, data, Syntax(aliases=frozenset({("f", "other")})), IndexerQuirks())
     assert [p.column for p in unpack_places(aliased.places["s m p . `m`/f()."])] == [9, 19, 28]
 
 
@@ -222,7 +234,7 @@ def test_a_key_is_called_what_is_written_there() -> None:
     document = messages()["Document"](relative_path="a.ts")
     document.occurrences.add(range=[1, 7, 11], symbol=key)
     document.occurrences.add(range=[0, 13, 17], symbol=key, symbol_roles=1)
-    facts = make_facts(document, b"const box = {size: 1}\nf(box).size\n", Syntax(), Habits())
+    facts = make_facts(document, b"const box = {size: 1}\nf(box).size\n", Syntax(), IndexerQuirks())
     assert set(facts.names.values()) == {"size"}
     assert [d.exported for d in facts.definitions] == [False]
 
@@ -239,7 +251,7 @@ def test_a_signature_does_not_say_what_the_kind_says(told: str, signature: str) 
     symbol = "scip-typescript npm p 1 `a.ts`/C#size."
     document.occurrences.add(range=[0, 0, 4], symbol=symbol, symbol_roles=1)
     document.symbols.add(symbol=symbol).documentation.append(told)
-    (made,) = make_facts(document, b"size\n", Syntax(), Habits()).definitions
+    (made,) = make_facts(document, b"size\n", Syntax(), IndexerQuirks()).definitions
     assert made.signature == signature
 
 
@@ -247,15 +259,20 @@ def test_relationships_and_bytes_that_are_no_text() -> None:
     one = document(
         occurrences=[{"range": [0, 2, 3], "symbol": "s m p 1 C#", "symbol_roles": 1}],
         symbols=[
-            {"symbol": "s m p 1 C#", "relationships": [
-                {"symbol": "s m q 3 B#", "is_implementation": True, "is_reference": True},
-                {"symbol": "local 3", "is_reference": True}]},
+            {
+                "symbol": "s m p 1 C#",
+                "relationships": [
+                    {"symbol": "s m q 3 B#", "is_implementation": True, "is_reference": True},
+                    {"symbol": "local 3", "is_reference": True},
+                ],
+            },
         ],
-    )  # fmt: skip
-    facts = make_facts(one, b"\xff C\n", Syntax(), Habits())
+    )
+    facts = make_facts(one, b"\xff C\n", Syntax(), IndexerQuirks())
     assert {(r.target, r.kind) for r in facts.relations} == {
-        ("s m q . B#", Relation.IMPLEMENTATION), ("s m q . B#", Relation.REFERENCE),
-    }  # fmt: skip
+        ("s m q . B#", Relation.IMPLEMENTATION),
+        ("s m q . B#", Relation.REFERENCE),
+    }
     assert facts.flags == ("encoding_lossy",)
     assert facts.names["s m q . B#"] == "B"
 
@@ -302,15 +319,24 @@ def test_x2_garbage_is_refused(data: bytes) -> None:
 
 def test_every_tool_of_the_table_is_whole() -> None:
     from gitindex.semantic.contexts import Context
-    from gitindex.semantic.scip.tools import Found, command
+    from gitindex.semantic.scip.tools import InstalledIndexer, command
 
     assert {tool.family for tool in TOOLS} == {
-        "python", "javascript", "go", "jvm", "dotnet", "cpp", "ruby", "rust",
-    }  # fmt: skip
+        "python",
+        "javascript",
+        "go",
+        "jvm",
+        "dotnet",
+        "cpp",
+        "ruby",
+        "rust",
+    }
     for tool in TOOLS:
         assert tool.seconds > 0
         context = Context(tool.family, "sub", ContextKind.PACKAGE, ("sub/tsconfig.json",), None, "")
-        argv = command(Found(tool, "/bin/tool", "1"), context, "/root", "/tmp", "/tmp/out.scip")
+        argv = command(
+            InstalledIndexer(tool, "/bin/tool", "1"), context, "/root", "/tmp", "/tmp/out.scip"
+        )
         assert any("/tmp/out.scip" in word for word in argv), tool.program
         assert not any("{" in word for word in argv), tool.program
         ambient = Context(tool.family, "", ContextKind.AMBIENT, (), None, "")
@@ -363,10 +389,10 @@ def snapshot(golden: str, source: str) -> Counter[tuple[str, int, int, str]]:
 def imported(repo: Repo, path: str) -> Counter[tuple[str, int, int, str]]:
     """The same of what was imported, in the columns of a snapshot, which are characters."""
 
-    def ask(lens: Lens) -> Counter[tuple[str, int, int, str]]:
+    def ask(view: TreeView) -> Counter[tuple[str, int, int, str]]:
         found: Counter[tuple[str, int, int, str]] = Counter()
-        lines = lens.read([path.encode()])[path.encode()].split(b"\n")
-        for ref in semantic.references(lens.rows, _identities(lens)):
+        lines = view.read([path.encode()])[path.encode()].split(b"\n")
+        for ref in semantic.references(view.rows, _identities(view)):
             if ref.path == path.encode() and ref.place[:2] != ref.place[2:4]:
                 role = "definition" if ref.place.use == Use.DEFINITION else "reference"
                 column = len(lines[ref.place.line][: ref.place.column].decode())
@@ -378,20 +404,20 @@ def imported(repo: Repo, path: str) -> Counter[tuple[str, int, int, str]]:
     return listed
 
 
-def _identities(lens: Lens) -> list[str]:
-    rows = lens.rows("SELECT identity FROM semantic_symbols WHERE identity NOT LIKE 'local %'")
+def _identities(view: TreeView) -> list[str]:
+    rows = view.rows("SELECT identity FROM semantic_symbols WHERE identity NOT LIKE 'local %'")
     return [identity for (identity,) in rows]
 
 
 def check_texts(repo: Repo) -> int:
     """Every imported range is its symbol's name on disk, or one of a few things that are explained."""
 
-    def ask(lens: Lens) -> int:
-        found = semantic.references(lens.rows, _identities(lens))
-        data = lens.read({ref.path for ref in found})
+    def ask(view: TreeView) -> int:
+        found = semantic.references(view.rows, _identities(view))
+        data = view.read({ref.path for ref in found})
         lines = {path: text.split(b"\n") for path, text in data.items()}
         names = dict(
-            lens.rows(
+            view.rows(
                 "SELECT identity, text FROM semantic_symbols s JOIN names n ON n.id=s.name_id"
             )
         )
@@ -415,8 +441,8 @@ def check_texts(repo: Repo) -> int:
 
 
 def identities_by_file(repo: Repo) -> dict[bytes, set[tuple[str, bytes]]]:
-    def ask(lens: Lens) -> dict[bytes, set[tuple[str, bytes]]]:
-        rows = lens.rows(
+    def ask(view: TreeView) -> dict[bytes, set[tuple[str, bytes]]]:
+        rows = view.rows(
             "SELECT l.path, s.identity, o.places FROM file_semantic_facts f"
             " JOIN paths p ON p.id=f.path_id JOIN {live} l ON l.path=p.path AND l.oid=f.oid"
             " JOIN semantic_occurrences o ON o.facts_id=f.id"
@@ -451,10 +477,21 @@ def test_scip_python_on_a_real_package(real: Repo, programs: str, tmp_path: Path
     assert real.git("status", "--porcelain") == ""
 
     subprocess.run(
-        [f"{programs}/scip-python", "snapshot-dir", str(tmp_path / "snap"), "--quiet",
-         "--project-name", ".", "--project-version", "0"],
-        check=True, timeout=300, capture_output=True, cwd=tmp_path,
-    )  # fmt: skip
+        [
+            f"{programs}/scip-python",
+            "snapshot-dir",
+            str(tmp_path / "snap"),
+            "--quiet",
+            "--project-name",
+            ".",
+            "--project-version",
+            "0",
+        ],
+        check=True,
+        timeout=300,
+        capture_output=True,
+        cwd=tmp_path,
+    )
     for name in ("_parse.py", "exceptions.py"):
         told = (tmp_path / "snap/output/x/iniconfig" / name).read_text()
         golden = snapshot(told, (source / name).read_text())
@@ -498,7 +535,9 @@ def test_scip_typescript_across_a_workspace(real: Repo) -> None:
     assert outcomes == dict.fromkeys(
         ("javascript:packages/a", "javascript:packages/b"), JobStatus.COMPLETED
     )
-    found = with_lens(real, lambda lens: find_references(lens, Wanted("Box.open")))["references"]
+    found = with_lens(real, lambda view: find_references(view, ReferenceQuery("Box.open")))[
+        "references"
+    ]
     assert [(r["path"], r["line"], r["tier"], r["layer"]) for r in found] == [
         ("packages/b/src/index.ts", 2, "exact", "semantic")
     ]
@@ -542,15 +581,15 @@ def test_scip_typescript_on_real_packages(real: Repo, programs: str) -> None:
     assert [o.done.changed for o in again if o.done] == [0, 0]
     assert dump(real) == before
 
-    def ask(lens: Lens) -> None:
-        (identity,) = semantic.find_identities(lens.rows, "IntermediateSuperclass")
+    def ask(view: TreeView) -> None:
+        (identity,) = semantic.find_identities(view.rows, "IntermediateSuperclass")
         assert (identity, Relation.IMPLEMENTATION) in [
             (target, kind)
-            for subclass in semantic.find_identities(lens.rows, "Subclass")
-            for target, kind in semantic.related(lens.rows, subclass)
+            for subclass in semantic.find_identities(view.rows, "Subclass")
+            for target, kind in semantic.related(view.rows, subclass)
         ]
         assert any(
-            kind is Relation.IMPLEMENTATION for _, kind in semantic.relating(lens.rows, identity)
+            kind is Relation.IMPLEMENTATION for _, kind in semantic.relating(view.rows, identity)
         )
 
     with_lens(real, ask)

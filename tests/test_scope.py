@@ -70,11 +70,18 @@ def test_stored_form_round_trips(a: RefreshScope) -> None:
 
 
 @settings(max_examples=300)
-@given(text=st.text(max_size=30) | st.recursive(
-    st.none() | st.booleans() | st.floats() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3)
-    | st.dictionaries(st.sampled_from(["files", "packages", "changed_since", "full", "x"]), inner),
-).map(json.dumps))  # fmt: skip
+@given(
+    text=st.text(max_size=30)
+    | st.recursive(
+        st.none() | st.booleans() | st.floats() | st.text(max_size=5),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(
+                st.sampled_from(["files", "packages", "changed_since", "full", "x"]), inner
+            )
+        ),
+    ).map(json.dumps)
+)
 def test_any_text_is_a_scope(text: str) -> None:
     scope = RefreshScope.from_json(text)
     assert RefreshScope.from_json(scope.to_json()) == scope

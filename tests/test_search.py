@@ -11,18 +11,18 @@ from typing import Any
 import pytest
 
 from gitindex.query.search.search import search
-from gitindex.refresh.runner import Request, Runner
+from gitindex.refresh.runner import RefreshRequest, Runner
 from gitindex.store.lexical import LexicalMemory
-from gitindex.view.tree import NOW, Ask, answering
+from gitindex.view.tree import NOW, TreeChoice, open_tree
 from tests.support import Repo
 
 LONG = "a_very_long_identifier_name_with_exactly_sixty_characters_xyz"
 
 
-def _find(repo: Repo, text: str, limit: int = 10, ask: Ask = NOW) -> dict[str, Any]:
+def _find(repo: Repo, text: str, limit: int = 10, ask: TreeChoice = NOW) -> dict[str, Any]:
     """What `gitindex search --json` prints, without a process of its own."""
-    with answering(repo.worktree, str(repo.path), ask) as lens:
-        return search(lens, text, limit)
+    with open_tree(repo.worktree, str(repo.path), ask) as view:
+        return search(view, text, limit)
 
 
 def _paths(repo: Repo, text: str) -> list[str]:
@@ -188,8 +188,9 @@ def test_an_edit_is_in_the_next_answer(library: Repo) -> None:
     (library.path / "net/long.py").unlink()
     answer = _find(library, "walrus")
     assert [(r["path"], r["source"]) for r in answer["results"]] == [
-        ("pkg/new.py", "worktree"), ("pkg/foo.py", "worktree"),
-    ]  # fmt: skip
+        ("pkg/new.py", "worktree"),
+        ("pkg/foo.py", "worktree"),
+    ]
     first = answer["results"][0]
     assert (first["name"], first["kind"], first["startLine"]) == ("walrus", "function", 1)
     assert first["matched"] == ["walrus"]
@@ -234,24 +235,24 @@ def test_a_reader_that_is_kept_sees_what_is_published_later(library: Repo) -> No
         library.git("add", "-A")
         library.git("commit", "-qm", name)
         library.index()
-        with answering(library.worktree, ".") as lens:
-            found = search(lens, name, 5, memory=memory)["results"]
+        with open_tree(library.worktree, ".") as view:
+            found = search(view, name, 5, memory=memory)["results"]
         assert [(r["path"], r["source"]) for r in found] == [
             (f"zoo/{name}.py", f"index@{library.tree()}")
         ]
 
 
 def test_other_trees_are_searched_without_a_checkout(library: Repo) -> None:
-    assert _find(library, "parseHttpRequest", ask=Ask(at="HEAD~1"))["results"] == []
-    found = _find(library, "parseHttpRequest", ask=Ask(at="HEAD"))
+    assert _find(library, "parseHttpRequest", ask=TreeChoice(at="HEAD~1"))["results"] == []
+    found = _find(library, "parseHttpRequest", ask=TreeChoice(at="HEAD"))
     assert found["results"][0]["path"] == "net/camel.py"
     library.write("net/staged.py", "def ocelot():\n    pass\n")
     library.git("add", "net/staged.py")
     library.write("net/staged.py", "def lynx():\n    pass\n")
-    assert [r["path"] for r in _find(library, "ocelot", ask=Ask(staged=True))["results"]] == [
-        "net/staged.py"
-    ]
-    assert _find(library, "lynx", ask=Ask(staged=True))["results"] == []
+    assert [
+        r["path"] for r in _find(library, "ocelot", ask=TreeChoice(staged=True))["results"]
+    ] == ["net/staged.py"]
+    assert _find(library, "lynx", ask=TreeChoice(staged=True))["results"] == []
     assert _paths(library, "lynx") == ["net/staged.py"]
 
 
@@ -302,12 +303,12 @@ def test_recently_changed_first(shelf: Repo) -> None:
     shelf.write("docs/server.md", "# Server\n\nHow to listen again.\n")
     shelf.git("commit", "-qam", "later", env=later)
     assert shelf.gitindex("run").returncode == 0
-    with answering(shelf.worktree, ".") as lens:
-        ranked = [r["path"] for r in search(lens, "server", 10, recent=True)["results"]]
+    with open_tree(shelf.worktree, ".") as view:
+        ranked = [r["path"] for r in search(view, "server", 10, recent=True)["results"]]
     assert ranked[0] == "docs/server.md"
     shelf.write("web/server.ts", "export class Server {}\n")
-    with answering(shelf.worktree, ".") as lens:
-        ranked = [r["path"] for r in search(lens, "server", 10, recent=True)["results"]]
+    with open_tree(shelf.worktree, ".") as view:
+        ranked = [r["path"] for r in search(view, "server", 10, recent=True)["results"]]
     assert ranked[:2] == ["web/server.ts", "docs/server.md"]
 
 
@@ -357,7 +358,11 @@ def test_l8_one_answer_is_of_one_tree_while_publishes_happen(quiet: Repo) -> Non
     generations = set()
     try:
         while not over.is_set():
-            for ask, color in ((Ask(at=old), "crimson"), (Ask(at=new), "azure"), (NOW, "azure")):
+            for ask, color in (
+                (TreeChoice(at=old), "crimson"),
+                (TreeChoice(at=new), "azure"),
+                (NOW, "azure"),
+            ):
                 answer = _find(quiet, "shared", 20, ask)
                 assert len(answer["results"]) == 8
                 assert {row["snippet"].split("'")[1] for row in answer["results"]} == {color}
@@ -375,7 +380,7 @@ def _alternate(repo: Repo, over: threading.Event) -> None:
     try:
         for number in range(12):
             repo.git("reset", "-q", "--soft", "HEAD~1" if number % 2 == 0 else "ORIG_HEAD")
-            assert Runner(repo.worktree).serve(Request(repo.worktree, "test"))
+            assert Runner(repo.worktree).serve(RefreshRequest(repo.worktree, "test"))
     finally:
         over.set()
 

@@ -16,19 +16,19 @@ import pytest
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.vocabulary import FailureReason, JobStatus
 from gitindex.refresh.scope import RefreshScope
-from gitindex.semantic.jobs import Wanted
+from gitindex.semantic.jobs import SemanticRequest
 from gitindex.semantic.scip import schema
 from gitindex.semantic.scip.process import run_tool
 from gitindex.semantic.scip.trust import read_trust
 from gitindex.store import semantic
 from gitindex.store.places import NOWHERE
-from gitindex.view.tree import Lens
+from gitindex.view.tree import TreeView
 from tests.indexers import Fake, allow, dump, index_semantically, places, refresh, with_lens
 from tests.support import Repo, wait_for
 
 A = "def alpha():\n    tmp = 1\n    return tmp\n"
 B = "from a import alpha\n\ndef beta():\n    tmp = alpha()\n    print(tmp)\n"
-RUN = Wanted()
+RUN = SemanticRequest()
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def sem(repo: Repo, fake: Fake) -> Iterator[Repo]:
     repo.git("config", "--global", "--unset-all", "gitindex.semantic")
 
 
-def only(repo: Repo, wanted: Wanted = RUN) -> Any:
+def only(repo: Repo, wanted: SemanticRequest = RUN) -> Any:
     (outcome,) = index_semantically(repo, wanted)
     return outcome
 
@@ -60,29 +60,31 @@ def test_definitions_references_and_callers(sem: Repo) -> None:
     assert outcome.job.status is JobStatus.COMPLETED
     assert (outcome.done.files, outcome.done.imported, outcome.done.changed) == (2, 2, 2)
     assert places(sem, "alpha") == [
-        ("a.py", 0, 4, "alpha"), ("b.py", 0, 14, "alpha"), ("b.py", 3, 10, "alpha"),
-    ]  # fmt: skip
+        ("a.py", 0, 4, "alpha"),
+        ("b.py", 0, 14, "alpha"),
+        ("b.py", 3, 10, "alpha"),
+    ]
 
-    def ask(lens: Lens) -> None:
-        (identity,) = semantic.find_identities(lens.rows, "alpha")
-        (definition,) = semantic.definitions(lens.rows, [identity])
+    def ask(view: TreeView) -> None:
+        (identity,) = semantic.find_identities(view.rows, "alpha")
+        (definition,) = semantic.definitions(view.rows, [identity])
         assert (definition.path, definition.kind, definition.exported) == (
             b"a.py",
             "function",
             True,
         )
         assert definition.signature == "def alpha():"
-        found = semantic.references(lens.rows, [identity])
+        found = semantic.references(view.rows, [identity])
         assert [ref.place.use for ref in found] == [0, 1, 3]  # definition, import, call
-        (beta,) = semantic.find_identities(lens.rows, "beta")
+        (beta,) = semantic.find_identities(view.rows, "beta")
         assert [ref.place.enclosing for ref in found] == [NOWHERE, NOWHERE, 0]  # 0: beta, of b.py
-        (defined,) = semantic.definitions(lens.rows, [beta])
-        inside = semantic.callees(lens.rows, b"b.py", (defined.line, defined.line))
+        (defined,) = semantic.definitions(view.rows, [beta])
+        inside = semantic.callees(view.rows, b"b.py", (defined.line, defined.line))
         assert [ref.place.line for ref in inside if ref.identity == identity] == [3]
-        outside = semantic.callees(lens.rows, b"b.py", None)
+        outside = semantic.callees(view.rows, b"b.py", None)
         assert [ref.place.line for ref in outside if ref.identity == identity] == [0]
-        assert semantic.symbols_at(lens.rows, b"b.py", 3, 12) == [identity]
-        assert [d.name for d in semantic.file_definitions(lens.rows, [b"a.py"])] == ["alpha", "1"]
+        assert semantic.symbols_at(view.rows, b"b.py", 3, 12) == [identity]
+        assert [d.name for d in semantic.file_definitions(view.rows, [b"a.py"])] == ["alpha", "1"]
 
     with_lens(sem, ask)
 
@@ -90,14 +92,14 @@ def test_definitions_references_and_callers(sem: Repo) -> None:
 def test_s5_an_external_symbol_is_stored_as_external(sem: Repo) -> None:
     only(sem)
 
-    def ask(lens: Lens) -> None:
+    def ask(view: TreeView) -> None:
         (identity,) = {
-            i for (i,) in lens.rows("SELECT identity FROM semantic_symbols") if "print" in i
+            i for (i,) in view.rows("SELECT identity FROM semantic_symbols") if "print" in i
         }
-        assert semantic.definitions(lens.rows, [identity]) == []
-        assert [ref.path for ref in semantic.references(lens.rows, [identity])] == [b"b.py"]
-        (alpha,) = semantic.find_identities(lens.rows, "alpha")
-        assert semantic.externals(lens.rows, [identity, alpha]) == {identity}
+        assert semantic.definitions(view.rows, [identity]) == []
+        assert [ref.path for ref in semantic.references(view.rows, [identity])] == [b"b.py"]
+        (alpha,) = semantic.find_identities(view.rows, "alpha")
+        assert semantic.externals(view.rows, [identity, alpha]) == {identity}
 
     with_lens(sem, ask)
 
@@ -126,11 +128,11 @@ def test_x7_x8_versions_inside_symbols_are_no_part_of_the_identity(sem: Repo, fa
 def test_x6_locals_stay_in_their_document(sem: Repo) -> None:
     only(sem)
 
-    def ask(lens: Lens) -> None:
-        assert semantic.find_identities(lens.rows, "1") == []
-        (_,) = lens.rows("SELECT 1 FROM semantic_symbols WHERE identity='local 1'")
+    def ask(view: TreeView) -> None:
+        assert semantic.find_identities(view.rows, "1") == []
+        (_,) = view.rows("SELECT 1 FROM semantic_symbols WHERE identity='local 1'")
         for path in (b"a.py", b"b.py"):
-            defined = semantic.file_definitions(lens.rows, [path])
+            defined = semantic.file_definitions(view.rows, [path])
             assert [d.path for d in defined if d.identity == "local 1"] == [path]
 
     with_lens(sem, ask)
@@ -160,8 +162,9 @@ def test_x9_a_sub_directory_root_is_re_based(repo: Repo, sem: Repo) -> None:
     refresh(sem)
     outcomes = {o.context: o for o in index_semantically(sem)}
     assert {name: o.done.imported for name, o in outcomes.items() if o.done} == {
-        "python:.": 2, "python:lib": 1,
-    }  # fmt: skip
+        "python:.": 2,
+        "python:lib": 1,
+    }
     assert places(sem, "deep") == [("lib/pkg/deep.py", 0, 4, "deep")]
 
 
@@ -207,7 +210,7 @@ def test_q13_a_missing_tool(sem: Repo, fake: Fake) -> None:
     (fake.folder / "scip-python").unlink()
     with pytest.raises(GitIndexError, match="no installed indexer"):
         only(sem)
-    outcome = only(sem, Wanted(("python:.",)))
+    outcome = only(sem, SemanticRequest(("python:.",)))
     assert outcome.job.failure_reason is FailureReason.MISSING_TOOL
     (fake.folder / "scip-python").write_text("#!/bin/sh\nexit 1\n")
     (fake.folder / "scip-python").chmod(0o755)
@@ -217,7 +220,7 @@ def test_q13_a_missing_tool(sem: Repo, fake: Fake) -> None:
 
 def test_x12_a_hanging_indexer_dies_with_all_its_children(sem: Repo, fake: Fake) -> None:
     fake.plan(mode="hang")
-    outcome = only(sem, Wanted(seconds=3.0))
+    outcome = only(sem, SemanticRequest(seconds=3.0))
     assert outcome.job.failure_reason is FailureReason.TOOL_TIMEOUT
     assert sem.git("status", "--porcelain") == ""
     for pid in map(int, (fake.folder / "pids").read_text().split()):
@@ -227,9 +230,11 @@ def test_x12_a_hanging_indexer_dies_with_all_its_children(sem: Repo, fake: Fake)
 def test_x12_an_indexer_dies_with_the_gitindex_that_started_it(sem: Repo, fake: Fake) -> None:
     fake.plan(mode="hang")
     ours = subprocess.Popen(
-        [sys.executable, "-m", "gitindex", "semantic", "run"], cwd=sem.path,
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+        [sys.executable, "-m", "gitindex", "semantic", "run"],
+        cwd=sem.path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     wait_for((fake.folder / "pids").exists, 60)
     wait_for(lambda: bool((fake.folder / "pids").read_text()))
     ours.kill()
@@ -244,9 +249,11 @@ def test_x12_an_indexer_dies_with_the_gitindex_that_started_it(sem: Repo, fake: 
 def test_x12_ctrl_c_ends_the_indexer_and_the_job(sem: Repo, fake: Fake) -> None:
     fake.plan(mode="hang")
     ours = subprocess.Popen(
-        [sys.executable, "-m", "gitindex", "semantic", "run"], cwd=sem.path,
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+        [sys.executable, "-m", "gitindex", "semantic", "run"],
+        cwd=sem.path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     wait_for((fake.folder / "pids").exists, 60)
     wait_for(lambda: bool((fake.folder / "pids").read_text()))
     ours.send_signal(signal.SIGINT)
@@ -273,11 +280,11 @@ def test_x10_a_scope_of_one_file_changes_only_its_rows(sem: Repo) -> None:
     sem.write("b.py", B + "\n\ndef more():\n    return alpha()\n")
     sem.commit("both change")
     refresh(sem)
-    outcome = only(sem, Wanted(scope=RefreshScope(files=("b.py",))))
+    outcome = only(sem, SemanticRequest(scope=RefreshScope(files=("b.py",))))
     assert (outcome.done.imported, outcome.done.changed) == (1, 1)
 
-    def ask(lens: Lens) -> semantic.Coverage:
-        return semantic.coverage(lens.rows)
+    def ask(view: TreeView) -> semantic.Coverage:
+        return semantic.coverage(view.rows)
 
     assert with_lens(sem, ask) == (frozenset({b"b.py"}), frozenset({b"a.py"}))
     assert set(before["file_semantic_facts"]) < set(dump(sem)["file_semantic_facts"])
@@ -289,10 +296,10 @@ def test_an_edit_makes_facts_stale_and_coming_back_needs_nothing(sem: Repo, fake
     only(sem)
     sem.write("b.py", B + "# later\n")
 
-    def ask(lens: Lens) -> tuple[set[bytes], int]:
-        (identity,) = semantic.find_identities(lens.rows, "alpha")
-        found = semantic.references(lens.rows, [identity])
-        return set(semantic.coverage(lens.rows).stale), len(found)
+    def ask(view: TreeView) -> tuple[set[bytes], int]:
+        (identity,) = semantic.find_identities(view.rows, "alpha")
+        found = semantic.references(view.rows, [identity])
+        return set(semantic.coverage(view.rows).stale), len(found)
 
     assert with_lens(sem, ask) == ({b"b.py"}, 1)
     sem.git("checkout", "-q", "-b", "side")
@@ -315,10 +322,10 @@ def test_r5_line_ends_of_the_checkout_and_files_that_are_not_as_in_git(sem: Repo
     sem.write("a.py", A + "# edited\n")
     outcome = only(sem)
     assert (outcome.done.imported, outcome.done.left_out) == (1, 1)
-    assert [row.path for row in with_lens(sem, lambda lens: semantic.facts_rows(lens.rows))] == [
+    assert [row.path for row in with_lens(sem, lambda view: semantic.facts_rows(view.rows))] == [
         b"b.py"
     ]
-    (edge,) = with_lens(sem, lambda lens: semantic.edge_rows(lens.rows))
+    (edge,) = with_lens(sem, lambda view: semantic.edge_rows(view.rows))
     assert (edge.target, edge.target_oid, edge.target_hash) == (b"a.py", b"", "")
 
 
@@ -338,9 +345,13 @@ def test_q15_a_file_edited_while_the_indexer_runs_is_left_out(sem: Repo, fake: F
     thread.join(60)
     assert '"status": "completed"' in found[0].stdout, found[0].stderr
 
-    def ask(lens: Lens) -> set[bytes]:
-        return {path for path, _ in lens.rows("SELECT p.path, 1 FROM file_semantic_facts f"
-                                              " JOIN paths p ON p.id=f.path_id")}  # fmt: skip
+    def ask(view: TreeView) -> set[bytes]:
+        return {
+            path
+            for path, _ in view.rows(
+                "SELECT p.path, 1 FROM file_semantic_facts f JOIN paths p ON p.id=f.path_id"
+            )
+        }
 
     assert with_lens(sem, ask) == {b"b.py"}
     sem.git("checkout", "-q", "a.py")  # the same bytes again: still nobody knows what was read
@@ -373,8 +384,8 @@ def test_q17_head_moves_while_the_indexer_runs(sem: Repo, fake: Fake) -> None:
 def test_f9_configuration_and_tool_version_are_kept_with_the_facts(sem: Repo, fake: Fake) -> None:
     only(sem)
 
-    def ask(lens: Lens) -> list[semantic.FactsRow]:
-        return sorted(semantic.facts_rows(lens.rows))
+    def ask(view: TreeView) -> list[semantic.FactsRow]:
+        return sorted(semantic.facts_rows(view.rows))
 
     first = with_lens(sem, ask)
     assert {row.tool_version for row in first} == {"1.0"}
@@ -391,9 +402,9 @@ def test_f9_configuration_and_tool_version_are_kept_with_the_facts(sem: Repo, fa
 
 def test_edges_lead_to_the_files_whose_symbols_are_used(sem: Repo) -> None:
     only(sem)
-    (edge,) = with_lens(sem, lambda lens: semantic.edge_rows(lens.rows))
+    (edge,) = with_lens(sem, lambda view: semantic.edge_rows(view.rows))
     (row,) = [
-        r for r in with_lens(sem, lambda lens: semantic.facts_rows(lens.rows)) if r.path == b"a.py"
+        r for r in with_lens(sem, lambda view: semantic.facts_rows(view.rows)) if r.path == b"a.py"
     ]
     assert (edge.path, edge.target) == (b"b.py", b"a.py")
     assert (edge.target_oid, edge.target_hash) == (row.oid, row.interface_hash)
@@ -402,7 +413,7 @@ def test_edges_lead_to_the_files_whose_symbols_are_used(sem: Repo) -> None:
 def test_interface_hash_ignores_bodies_and_sees_signatures(sem: Repo) -> None:
     def interface() -> str:
         only(sem)
-        rows = with_lens(sem, lambda lens: semantic.facts_rows(lens.rows))
+        rows = with_lens(sem, lambda view: semantic.facts_rows(view.rows))
         return str(next(row.interface_hash for row in rows if row.path == b"a.py"))
 
     first = interface()

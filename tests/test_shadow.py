@@ -17,7 +17,7 @@ from gitindex.git.command import HeadState, read_head_state
 from gitindex.git.index_file import Unreadable, stamps_of
 from gitindex.git.process import Running
 from gitindex.git.shadow_index import copy_of, find_shadow
-from gitindex.git.shadow_writer import cast_shadow
+from gitindex.git.shadow_writer import refresh_shadow_index
 from tests.support import Repo, wait_for
 
 AGE = 100  # seconds: git trusts no folder that was changed in the second of the look, or later
@@ -153,7 +153,7 @@ CHANGES: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("name", CHANGES)
 def test_the_copy_hides_nothing(tree: Repo, name: str) -> None:
-    cast_shadow(tree.worktree)
+    refresh_shadow_index(tree.worktree)
     before = check(tree)
     assert set(before.untracked) == {b"d2/new.py", b"d3/sub/deep/er/new.py"}
     CHANGES[name](tree.path)
@@ -164,7 +164,7 @@ def test_the_users_own_rules(tree: Repo, tmp_path: Path) -> None:
     rules = tmp_path / "rules"
     rules.write_text("nothing\n")
     tree.git("config", "core.excludesFile", str(rules))
-    cast_shadow(tree.worktree)
+    refresh_shadow_index(tree.worktree)
     check(tree)
     rules.write_text("new.py\n")
     assert check(tree).untracked == ()
@@ -177,7 +177,7 @@ def test_in_the_very_moment_of_the_look(tree: Repo) -> None:
     for number in range(25):
         Path(tree.worktree.shadow).unlink(missing_ok=True)
         write(tree.path, f"d{number % 12}/before{number}.py", "")
-        cast_shadow(tree.worktree)
+        refresh_shadow_index(tree.worktree)
         write(tree.path, f"d{number % 12}/after{number}.py", "")
         write(tree.path, f"d{(number + 1) % 12}/sub/after{number}.py", "")
         assert f"d{number % 12}/after{number}.py".encode() in check(tree).untracked
@@ -186,10 +186,10 @@ def test_in_the_very_moment_of_the_look(tree: Repo) -> None:
 def test_a_time_set_back_in_the_second_of_the_look(tree: Repo) -> None:
     """Git compares seconds: what happens to such a folder within this second, it would not notice."""
     hide_in_the_past(tree.path)
-    cast_shadow(tree.worktree)
+    refresh_shadow_index(tree.worktree)
     assert find_shadow(tree.worktree) is None
     next_second(tree)
-    cast_shadow(tree.worktree)
+    refresh_shadow_index(tree.worktree)
     assert b"d7/hidden.py" in check(tree).untracked
 
 
@@ -223,7 +223,7 @@ def test_random_changes(tree: Repo) -> None:
     for _ in range(6):
         Path(tree.worktree.shadow).unlink(missing_ok=True)
         age(tree)
-        cast_shadow(tree.worktree)
+        refresh_shadow_index(tree.worktree)
         for _ in range(12):
             files = [p for p in tree.path.rglob("*") if p.is_file() and ".git" not in p.parts]
             picked = chance.choice(files)
@@ -246,7 +246,7 @@ def test_random_changes(tree: Repo) -> None:
 
 def test_it_counts_while_the_index_says_the_same_of_all_files(tree: Repo) -> None:
     """The user's own `git status` writes down what files look like, and nothing else."""
-    cast_shadow(tree.worktree)
+    refresh_shadow_index(tree.worktree)
     index = Path(tree.worktree.git_dir, "index")
     before = index.read_bytes()
     os.utime(tree.path / "top.py")
@@ -278,14 +278,14 @@ def test_it_counts_while_the_index_says_the_same_of_all_files(tree: Repo) -> Non
 
 
 def test_it_counts_for_the_index_it_was_made_of(tree: Repo) -> None:
-    cast_shadow(tree.worktree)
+    refresh_shadow_index(tree.worktree)
     tree.git("add", "d2/new.py")
     assert find_shadow(tree.worktree) is None
     assert read_head_state(tree.worktree, untracked=True).dirty == (b"d2/new.py",)
-    cast_shadow(tree.worktree)
+    refresh_shadow_index(tree.worktree)
     assert check(tree).dirty == (b"d2/new.py",)
     tree.git("update-index", "--skip-worktree", "top.py")
-    cast_shadow(tree.worktree)
+    refresh_shadow_index(tree.worktree)
     tree.write("top.py", "hidden from git\n")
     assert b"top.py" not in check(tree).dirty
 
@@ -295,13 +295,13 @@ def test_without_new_files_it_is_for_fresh_clones(
 ) -> None:
     """With such an index git reads every file that was written in the same second as the index was."""
     monkeypatch.setattr(shadow, "MANY", 5)
-    cast_shadow(tree.worktree)
+    refresh_shadow_index(tree.worktree)
     assert find_shadow(tree.worktree, untracked=False) is None
     index = Path(tree.worktree.git_dir, "index")
     then = (tree.path / "top.py").stat().st_mtime
     os.utime(index, (then - 5, then - 5))
     Path(tree.worktree.shadow).unlink()
-    cast_shadow(tree.worktree)
+    refresh_shadow_index(tree.worktree)
     assert find_shadow(tree.worktree, untracked=False) is not None
     assert read_head_state(tree.worktree).dirty == ()
     edit_in_the_past(tree.path)
@@ -313,7 +313,7 @@ def test_gits_own_index_is_left_alone(tree: Repo) -> None:
     os.utime(index, (1, 1))  # all of it may have changed: git would like to write it again
     before = index.read_bytes(), index.stat()
     Path(f"{index}.lock").touch()  # and the user is at it right now
-    cast_shadow(tree.worktree)
+    refresh_shadow_index(tree.worktree)
     check(tree)
     assert (index.read_bytes(), index.stat()) == before
     names = set(os.listdir(Path(tree.worktree.store, "shadow")))
@@ -323,7 +323,7 @@ def test_gits_own_index_is_left_alone(tree: Repo) -> None:
 @pytest.mark.parametrize("loss", ["removed", "replaced", "damaged", "emptied"])
 def test_a_lost_copy_is_not_missed(tree: Repo, loss: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """To git an index that is missing is an empty one: everything would be new."""
-    cast_shadow(tree.worktree)
+    refresh_shadow_index(tree.worktree)
     copy = Path(copy_of(tree.worktree))
 
     def lose_it(*args: object, **named: object) -> Running:
@@ -356,11 +356,11 @@ def test_doubt_means_no_copy(tree: Repo, monkeypatch: pytest.MonkeyPatch, tmp_pa
     ):
         mounts.write_text(local + line)
         Path(tree.worktree.shadow).unlink(missing_ok=True)
-        cast_shadow(tree.worktree)
+        refresh_shadow_index(tree.worktree)
         assert (find_shadow(tree.worktree) is not None) is made, line
     mounts.unlink()
     Path(tree.worktree.shadow).unlink(missing_ok=True)
-    cast_shadow(tree.worktree)
+    refresh_shadow_index(tree.worktree)
     assert find_shadow(tree.worktree) is None
     assert not os.path.exists(copy_of(tree.worktree))
 

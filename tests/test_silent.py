@@ -75,8 +75,9 @@ def _edit_same_size_same_mtime(repo: Repo) -> None:
     target.write_bytes(target.read_bytes().replace(b"42", b"43"))
     os.utime(target, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert (target.stat().st_size, target.stat().st_mtime_ns) == (
-        before.st_size, before.st_mtime_ns,
-    )  # fmt: skip
+        before.st_size,
+        before.st_mtime_ns,
+    )
 
 
 def _executable_bit(repo: Repo) -> None:

@@ -19,16 +19,20 @@ from gitindex.base.errors import GitIndexError
 from gitindex.languages.slicing.analysis import Analysis
 from gitindex.languages.slicing.question import GRAMMARS, slice_text
 from gitindex.languages.slicing.units import find_line
-from gitindex.languages.slicing.wire import Question
+from gitindex.languages.slicing.wire import SliceQuestion
 from gitindex.languages.syntax.parser import parse_tree
-from gitindex.query.slice import Place, slice_file
+from gitindex.query.slice import SlicePoint, slice_file
 from tests.support import Repo
 
 FIXTURES = Path(__file__).parent / "fixtures" / "slicing"
 LANGUAGES = {
-    "cases.py": "python", "cases.js": "javascript", "cases.ts": "typescript",
-    "cases.tsx": "tsx", "cases.go": "go", "cases.java": "java",
-}  # fmt: skip
+    "cases.py": "python",
+    "cases.js": "javascript",
+    "cases.ts": "typescript",
+    "cases.tsx": "tsx",
+    "cases.go": "go",
+    "cases.java": "java",
+}
 
 
 class Case(NamedTuple):
@@ -36,13 +40,13 @@ class Case(NamedTuple):
 
     file: str
     name: str
-    question: Question
+    question: SliceQuestion
     lines: list[int]
 
 
 def _cases() -> Iterator[Case]:
     for file in LANGUAGES:
-        asked: dict[str, Question] = {}
+        asked: dict[str, SliceQuestion] = {}
         members: dict[str, list[int]] = {}
         for number, line in enumerate((FIXTURES / file).read_text().split("\n"), 1):
             _, mark, words = line.rpartition(" #" if file.endswith(".py") else " //")
@@ -54,7 +58,7 @@ def _cases() -> Iterator[Case]:
                 if arrow:
                     column = _column(line, variable) if variable else None
                     assert name not in asked, name
-                    asked[name] = Question(number, column, arrow == ">>")
+                    asked[name] = SliceQuestion(number, column, arrow == ">>")
         assert asked.keys() == members.keys(), asked.keys() ^ members.keys()
         yield from (Case(file, name, asked[name], members[name]) for name in asked)
 
@@ -79,7 +83,7 @@ def lines(answer: dict[str, Any]) -> list[int]:
 
 def ask(text: str | bytes, language: str, line: int, column: int | None = None) -> dict[str, Any]:
     data = text.encode() if isinstance(text, str) else text
-    return slice_text(data, language, Question(line, column))
+    return slice_text(data, language, SliceQuestion(line, column))
 
 
 def places(answer: dict[str, Any], field: str) -> list[tuple[str, int, int]]:
@@ -186,15 +190,21 @@ def test_broken_code_is_sliced_as_far_as_it_is_understood() -> None:
 
 
 BOMBS = {
-    "deep blocks": ("python", "".join(f"{' ' * n}if a:\n" for n in range(900)) + " " * 900 + "b = a\n"),
+    "deep blocks": (
+        "python",
+        "".join(f"{' ' * n}if a:\n" for n in range(900)) + " " * 900 + "b = a\n",
+    ),
     "deep braces": ("javascript", "{" * 10_000 + "x = 1" + "}" * 10_000 + "\n"),
     "deep brackets": ("python", "x = " + "(" * 10_000 + "a" + ")" * 10_000 + "\n"),
     "deep lambdas": ("python", "f = " + "lambda a: " * 1_000 + "a\n"),
     "long sum": ("java", "class A { int f(int a) { return " + "a + " * 10_000 + "a; } }\n"),
     "many elifs": ("python", "if a: x = 1\n" + "elif a: x = 2\n" * 1_000),
-    "many else ifs": ("go", "package p\nfunc f(a int) {\n" + "if a > 1 { } else " * 900 + "{ }\n}\n"),
+    "many else ifs": (
+        "go",
+        "package p\nfunc f(a int) {\n" + "if a > 1 { } else " * 900 + "{ }\n}\n",
+    ),
     "many statements": ("python", "x = 1\n" + "x = x + 1\n" * 2_000),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", BOMBS)
@@ -227,7 +237,7 @@ def test_damaged_code_never_fails(file: str, data: st.DataObject) -> None:
     count = damaged.count(b"\n") + 1
     line = data.draw(st.integers(1, count))
     column = data.draw(st.none() | st.integers(1, 40))
-    question = Question(line, column, data.draw(st.booleans()))
+    question = SliceQuestion(line, column, data.draw(st.booleans()))
     answer = slice_text(damaged, LANGUAGES[file], question)
     assert answer["status"] in ("ok", "not_found", "invalid_request")
 
@@ -248,9 +258,13 @@ _plain = st.one_of(
     st.builds(lambda v, e: Line(f"{v} = {e}"), _names, st.one_of(_sums, _values)),
     st.builds(lambda v, e: Line(f"{v} += {e}"), _names, _values),
     st.builds(lambda v, w, e: Line(f"{v}, {w} = {w}, {e}"), _names, _names, _values),
-    st.builds(lambda v, e: Line(f"{v} = sum([{v} + n for n in range(2) if n < {e}]) % 97"), _names, _values),
+    st.builds(
+        lambda v, e: Line(f"{v} = sum([{v} + n for n in range(2) if n < {e}]) % 97"),
+        _names,
+        _values,
+    ),
     st.builds(lambda v: Line(f"return 'RETURN', {v}"), _names),
-)  # fmt: skip
+)
 _jumps = st.sampled_from(["break", "continue", "raise ValueError"]).map(Line)
 
 
@@ -264,18 +278,16 @@ def _blocks(inner: st.SearchStrategy[Line]) -> st.SearchStrategy[Line]:
         ),
         st.builds(
             lambda v, b, c: Line(f"for {v} in range(3):", (("", b), ("else:", c))),
-            _names, body, body,
+            _names,
+            body,
+            body,
         ),
-        st.builds(
-            lambda b, c: Line("try:", (("", b), ("except ValueError:", c))), body, body
-        ),
+        st.builds(lambda b, c: Line("try:", (("", b), ("except ValueError:", c))), body, body),
         st.builds(lambda b, c: Line("try:", (("", b), ("finally:", c))), body, body),
-    )  # fmt: skip
+    )
 
 
-_programs = st.lists(
-    st.recursive(_plain, _blocks, max_leaves=8), min_size=2, max_size=6
-).map(tuple)  # fmt: skip
+_programs = st.lists(st.recursive(_plain, _blocks, max_leaves=8), min_size=2, max_size=6).map(tuple)
 
 
 class Rendered:
@@ -368,13 +380,15 @@ def run(text: str, arguments: tuple[int, int, int]) -> Seen:
 
 ARGUMENTS = [(0, 1, 2), (3, 0, 1), (1, 1, 1)]
 _settings = settings(
-    max_examples=150, deadline=None, derandomize=True,
+    max_examples=150,
+    deadline=None,
+    derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
-)  # fmt: skip
+)
 
 
 def kept(text: str, line: int) -> set[int]:
-    answer = slice_text(text.encode(), "python", Question(line))
+    answer = slice_text(text.encode(), "python", SliceQuestion(line))
     assert answer["status"] == "ok", (answer, text)
     return set(lines(answer))
 
@@ -432,16 +446,22 @@ def test_the_command_marks_the_asked_line(code: Repo) -> None:
     ]
     below = code.gitindex("slice", "flow.py:6", "--forward", cwd=code.path / "src")
     assert [line[:7] for line in below.stdout.split("\n")[1:-1]] == [
-        ">     6", "      7", "      8",
-    ]  # fmt: skip
+        ">     6",
+        "      7",
+        "      8",
+    ]
 
 
 def test_json_says_what_was_asked_and_where_the_text_is_from(code: Repo) -> None:
     answer = code.answer("slice", "src/flow.py:8:12")
     assert {k: answer[k] for k in ("status", "path", "line", "column", "direction", "source")} == {
-        "status": "ok", "path": "src/flow.py", "line": 8, "column": 12, "direction": "backward",
+        "status": "ok",
+        "path": "src/flow.py",
+        "line": 8,
+        "column": 12,
+        "direction": "backward",
         "source": "worktree",
-    }  # fmt: skip
+    }
     assert "freshness" not in answer
     code.index()
     answer = code.answer("slice", "src/flow.py:8:12")
@@ -492,7 +512,7 @@ def test_a_refusal_is_also_json(code: Repo) -> None:
 def test_a_parser_that_dies_or_hangs_is_an_error(
     code: Repo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place = Place("src/flow.py", 5, None)
+    place = SlicePoint("src/flow.py", 5, None)
     monkeypatch.setenv("GITINDEX_TEST_FAULT", "crash:x += 1")
     with pytest.raises(GitIndexError, match="cannot parse the file: crashed") as caught:
         slice_file(place, str(code.path))

@@ -38,8 +38,13 @@ GOOD: dict[str, Any] = {
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 STATUSES = st.builds(
     IndexStatus,
-    TEXT, st.sampled_from([*IndexState]), TEXT, st.none() | TEXT, TEXT, st.none() | TEXT,
-)  # fmt: skip
+    TEXT,
+    st.sampled_from([*IndexState]),
+    TEXT,
+    st.none() | TEXT,
+    TEXT,
+    st.none() | TEXT,
+)
 
 
 @pytest.fixture

@@ -55,12 +55,31 @@ def test_schema_is_whole_and_created_once(path: str) -> None:
     first = open_writer(path)
     assert first.row("PRAGMA user_version")[0] == migrations.CURRENT
     assert names(first, "table") - {"sqlite_sequence"} == {
-        "blobs", "symbols", "occurrences", "imports", "exports", "names", "paths", "worktrees", "files",
-        "edges", "contexts", "refresh_jobs", "repo_state", "file_semantic_facts",
-        "semantic_symbols", "semantic_externals", "semantic_definitions", "semantic_occurrences",
-        "semantic_relations", "decision_cache", "documents", "path_history", "file_refreshes",
+        "blobs",
+        "symbols",
+        "occurrences",
+        "imports",
+        "exports",
+        "names",
+        "paths",
+        "worktrees",
+        "files",
+        "edges",
+        "contexts",
+        "refresh_jobs",
+        "repo_state",
+        "file_semantic_facts",
+        "semantic_symbols",
+        "semantic_externals",
+        "semantic_definitions",
+        "semantic_occurrences",
+        "semantic_relations",
+        "decision_cache",
+        "documents",
+        "path_history",
+        "file_refreshes",
         "trigram_blobs",
-    }  # fmt: skip
+    }
     assert "entities" in names(first, "view")
     first.run("UPDATE repo_state SET lexical_docs=7")
     first.close()
@@ -329,8 +348,10 @@ def test_s1_a_forgotten_worktree_takes_its_rows_along(database: Database) -> Non
 def test_mapping_keeps_odd_paths_and_generations(database: Database) -> None:
     rows = [
         FileRow(path, "cd" * 20, 0o100644, None, SkipReason.BINARY)
-        for path in sorted([b"\xff\xfe", b"a\nb", b"quo'te\"", b"\x1b[31m", "é".encode(), b"e\xcc\x81"])
-    ]  # fmt: skip
+        for path in sorted(
+            [b"\xff\xfe", b"a\nb", b"quo'te\"", b"\x1b[31m", "é".encode(), b"e\xcc\x81"]
+        )
+    ]
     worktree = publish(database, rows)
     assert mapping.read_mapping(database, worktree) == rows
     publish(database, rows)

@@ -39,8 +39,10 @@ def _settled(repo: Repo) -> None:
 def _start_runner(worktree: Worktree) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, "-I", "-m", "gitindex.refresh.background", worktree.common_dir],
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
 
 
 def _commit_with_retry(repo: Repo, name: str, number: int) -> None:

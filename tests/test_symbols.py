@@ -46,8 +46,10 @@ def test_symbols_by_name_kind_and_path(shapes: Repo) -> None:
     found = shapes.answer("symbols", "area")["symbols"]
     places = [(s["path"], s["line"], s["kind"]) for s in found]
     assert places == [
-        ("geo/other.py", 1, "function"), ("geo/shape.py", 7, "method"), ("geo/shape.py", 15, "function"),
-    ]  # fmt: skip
+        ("geo/other.py", 1, "function"),
+        ("geo/shape.py", 7, "method"),
+        ("geo/shape.py", 15, "function"),
+    ]
     assert [
         s["path"] for s in shapes.answer("symbols", "area", "--path", "geo/shape.py")["symbols"]
     ] == (["geo/shape.py"] * 2)
@@ -59,12 +61,20 @@ def test_symbols_by_name_kind_and_path(shapes: Repo) -> None:
 def test_a_symbol_has_all_fields_of_the_contract(shapes: Repo) -> None:
     [method] = shapes.answer("symbols", "area", "--kind", "method")["symbols"]
     assert method == {
-        "name": "area", "qualifiedName": "Shape.area", "kind": "method", "path": "geo/shape.py",
-        "line": 7, "column": 9, "columnUtf16": 9, "endLine": 8,
+        "name": "area",
+        "qualifiedName": "Shape.area",
+        "kind": "method",
+        "path": "geo/shape.py",
+        "line": 7,
+        "column": 9,
+        "columnUtf16": 9,
+        "endLine": 8,
         "signature": "def area(self, scale: float = 1.0) -> float",
-        "exported": True, "layer": "syntactic", "parent": "Shape",
+        "exported": True,
+        "layer": "syntactic",
+        "parent": "Shape",
         "source": f"index@{shapes.tree()}",
-    }  # fmt: skip
+    }
     [shape] = shapes.answer("symbols", "Shape", "--path", "geo")["symbols"]
     assert shape["doc"] == "A shape."
 
@@ -107,8 +117,12 @@ def test_a_ctags_file_works_in_vim(shapes: Repo, folder: str) -> None:
     script = f"redir! > {out} | silent echo expand('%:p') . ':' . line('.') | redir END | qa!"
     subprocess.run(
         [vim, "-e", "-s", "-u", "NONE", "-c", "set tags=tags", "-c", "tag größe", "-c", script],
-        cwd=here, stdin=subprocess.DEVNULL, capture_output=True, timeout=30, check=False,
-    )  # fmt: skip
+        cwd=here,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=30,
+        check=False,
+    )
     assert out.read_text().strip() == f"{os.path.realpath(shapes.path)}/geo/shape.py:11"
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gitindex.query.symbols import Wanted, list_symbols, outline
-from gitindex.view.tree import answering
+from gitindex.query.symbols import SymbolQuery, list_symbols, outline
+from gitindex.view.tree import open_tree
 from tests.indexers import Fake, index_semantically, refresh
 from tests.support import Repo
 from tests.test_semantic import RUN, A, fake, sem
@@ -22,8 +22,8 @@ def symbols(repo: Repo, **wanted: Any) -> list[tuple[str, str, str]]:
 
 
 def answer(repo: Repo, **wanted: Any) -> dict[str, Any]:
-    with answering(repo.worktree, ".") as lens:
-        return list_symbols(lens, Wanted(**wanted))
+    with open_tree(repo.worktree, ".") as view:
+        return list_symbols(view, SymbolQuery(**wanted))
 
 
 def test_the_layer_answers_first_and_a_stale_file_falls_back(sem: Repo) -> None:
@@ -51,9 +51,12 @@ def test_a_type_keeps_what_its_source_says_of_it(sem: Repo, fake: Fake) -> None:
 def test_members_that_no_grammar_sees(sem: Repo, fake: Fake) -> None:
     """And no parameters, no locals, nothing that was not asked for."""
     marks = {
-        "a.py:1:alpha": "=`a`/alpha().", "a.py:2:tmp": "=`a`/alpha().made.",
-        "b.py:3:beta": "=`b`/beta().", "b.py:4:tmp": "=local 1", "b.py:4:alpha": "=`b`/beta().(made)",
-    }  # fmt: skip
+        "a.py:1:alpha": "=`a`/alpha().",
+        "a.py:2:tmp": "=`a`/alpha().made.",
+        "b.py:3:beta": "=`b`/beta().",
+        "b.py:4:tmp": "=local 1",
+        "b.py:4:alpha": "=`b`/beta().(made)",
+    }
     fake.say(sem.path.resolve(), marks)
     index_semantically(sem, RUN)
     assert [place for place, *_ in symbols(sem, name="made")] == ["a.py:2"]
@@ -64,8 +67,10 @@ def test_members_that_no_grammar_sees(sem: Repo, fake: Fake) -> None:
         {"name": "made", "kind": "class"},
     ):
         assert symbols(sem, **other) == [], other
-    with answering(sem.worktree, ".") as lens:
-        listed = outline(lens, "a.py")["symbols"] + outline(lens, "b.py")["symbols"]
+    with open_tree(sem.worktree, ".") as view:
+        listed = outline(view, "a.py")["symbols"] + outline(view, "b.py")["symbols"]
     assert [(s["qualifiedName"], s["layer"]) for s in listed] == [
-        ("alpha", "semantic"), ("alpha.made", "semantic"), ("beta", "semantic"),
-    ]  # fmt: skip
+        ("alpha", "semantic"),
+        ("alpha.made", "semantic"),
+        ("beta", "semantic"),
+    ]

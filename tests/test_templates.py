@@ -21,7 +21,7 @@ from gitindex.install import hooks
 from gitindex.install.aliases import install_aliases, uninstall_aliases
 from gitindex.install.git_template import write_template
 from gitindex.refresh.public_files import create_store
-from gitindex.refresh.runner import Request, Runner
+from gitindex.refresh.runner import RefreshRequest, Runner
 from gitindex.refresh.spool import append_event
 from tests.support import TIMEOUT, Repo, stop_runners, wait_for
 from tests.test_install import SH, Case, set_hooks, snapshot
@@ -47,7 +47,7 @@ def proven(repo: Repo) -> Repo:
     repo.write("lib/util.py", "def helper():\n    return 42\n")
     repo.commit("first")
     create_store(repo.worktree)
-    Runner(repo.worktree).serve(Request(repo.worktree, "index"))
+    Runner(repo.worktree).serve(RefreshRequest(repo.worktree, "index"))
     assert repo.verdict().state is IndexState.FRESH
     return repo
 
@@ -281,8 +281,12 @@ def test_prompt(quiet: Repo, shell: str) -> None:
     def prompt(folder: Path) -> str:
         done = subprocess.run(
             [shell, "-c", f". '{script}'; gitindex_prompt"],
-            cwd=folder, capture_output=True, text=True, timeout=TIMEOUT, check=False,
-        )  # fmt: skip
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT,
+            check=False,
+        )
         assert done.stderr == ""
         return done.stdout
 
@@ -298,9 +302,14 @@ def test_starship_command(quiet: Repo) -> None:
     custom = tomllib.loads((TEMPLATES / "prompt/starship.toml").read_text())["custom"]["gitindex"]
     for command, expected in ((custom["when"], ""), (custom["command"], "✓idx\n")):
         done = subprocess.run(
-            ["sh"], input=command, cwd=quiet.path, capture_output=True, text=True, timeout=TIMEOUT,
+            ["sh"],
+            input=command,
+            cwd=quiet.path,
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT,
             check=True,
-        )  # fmt: skip
+        )
         assert (done.stdout, done.stderr) == (expected, "")
 
 
@@ -328,8 +337,12 @@ def test_wheel_is_complete_and_works(repo: Repo, tmp_path: Path) -> None:
     env = {k: v for k, v in os.environ.items() if k != "HOME"} | {"HOME": str(tmp_path)}
     built = subprocess.run(
         [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(tmp_path), str(source)],
-        env=env, capture_output=True, text=True, timeout=110, check=False,
-    )  # fmt: skip
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=110,
+        check=False,
+    )
     if built.returncode and "hatchling" in built.stderr and "ERROR: Could not find" in built.stderr:
         pytest.skip("hatchling cannot be had")
     assert built.returncode == 0, built.stderr

@@ -45,9 +45,13 @@ def on_a_terminal(repo: Repo, *args: str, codes: tuple[int, ...] = (0, 1), **env
     """What a command prints on a pseudo-terminal."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-m", "gitindex", *args], cwd=repo.path,
-        env={**os.environ, "TERM": "xterm", **env}, stdin=theirs, stdout=theirs, stderr=theirs,
-    )  # fmt: skip
+        [sys.executable, "-m", "gitindex", *args],
+        cwd=repo.path,
+        env={**os.environ, "TERM": "xterm", **env},
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+    )
     os.close(theirs)
     said = b""
     deadline = time.monotonic() + TIMEOUT
@@ -181,17 +185,46 @@ def test_index_and_wait_end_with_the_status_as_json(repo: Repo) -> None:
 EVIL = "\x1b]0;x\x07\x1b[31m\u202e\u2066\u009b31m\x7f\r[link=x]"
 HOSTILE = f"evil{EVIL}.py"
 COMMANDS: list[list[str]] = [
-    ["status"], ["status", "--skipped"], ["search", "needle"], ["search", EVIL],
-    ["search", "helper", "--at", EVIL], ["grep", "needle"], ["grep", "-l", "helper"],
-    ["grep", "-c", "helper"], ["symbols", "target"], ["symbols", EVIL], ["outline", HOSTILE],
-    ["outline", EVIL], ["refs", "helper"], ["refs", EVIL], ["callers", "helper"],
-    ["callees", "target"], ["graph"], ["impact"], ["impact", "--staged"], ["map"],
-    ["read", HOSTILE], ["read", f"../{EVIL}"], ["slice", f"{HOSTILE}:6"], ["docs", "needle"],
-    ["docs", "--tags", "b"], ["jobs"], ["log"], ["contexts"], ["semantic", "status"],
-    ["state", HOSTILE], ["state", "--gate", HOSTILE], ["verify"], ["gc", "--dry-run"],
-    ["export", "--format", "ctags"], ["export", "--format", "json"],
-    ["export", "--format", "scip"], ["config"], ["decide", "list"], [f"no{EVIL}"],
-]  # fmt: skip
+    ["status"],
+    ["status", "--skipped"],
+    ["search", "needle"],
+    ["search", EVIL],
+    ["search", "helper", "--at", EVIL],
+    ["grep", "needle"],
+    ["grep", "-l", "helper"],
+    ["grep", "-c", "helper"],
+    ["symbols", "target"],
+    ["symbols", EVIL],
+    ["outline", HOSTILE],
+    ["outline", EVIL],
+    ["refs", "helper"],
+    ["refs", EVIL],
+    ["callers", "helper"],
+    ["callees", "target"],
+    ["graph"],
+    ["impact"],
+    ["impact", "--staged"],
+    ["map"],
+    ["read", HOSTILE],
+    ["read", f"../{EVIL}"],
+    ["slice", f"{HOSTILE}:6"],
+    ["docs", "needle"],
+    ["docs", "--tags", "b"],
+    ["jobs"],
+    ["log"],
+    ["contexts"],
+    ["semantic", "status"],
+    ["state", HOSTILE],
+    ["state", "--gate", HOSTILE],
+    ["verify"],
+    ["gc", "--dry-run"],
+    ["export", "--format", "ctags"],
+    ["export", "--format", "json"],
+    ["export", "--format", "scip"],
+    ["config"],
+    ["decide", "list"],
+    [f"no{EVIL}"],
+]
 
 
 @pytest.mark.timeout(300)

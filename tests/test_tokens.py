@@ -25,8 +25,10 @@ from gitindex.extract.terms import (
         ("Http", ("http",)),
         ("HTTP", ("http",)),
         ("parseHttpRequest", ("parsehttprequest", "parse", "http", "request")),
-        ("parse_http_request",
-         ("parse_http_request", "parsehttprequest", "parse", "http", "request")),
+        (
+            "parse_http_request",
+            ("parse_http_request", "parsehttprequest", "parse", "http", "request"),
+        ),
         ("HTTPServer", ("httpserver", "http", "server")),
         ("getURL", ("geturl", "get", "url")),
         ("utf8", ("utf8", "utf", "8")),
@@ -37,7 +39,7 @@ from gitindex.extract.terms import (
         ("größeÄndern", ("größeändern",)),
         ("日本語", ("日本語",)),
     ],
-)  # fmt: skip
+)
 def test_terms(word: str, terms: tuple[str, ...]) -> None:
     if word == "größeÄndern":  # parts of other alphabets are found, where they are cut is free
         assert terms_of(word)[0] == terms[0]

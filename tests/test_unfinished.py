@@ -11,7 +11,7 @@ import pytest
 from gitindex.base.errors import GitIndexError
 from gitindex.base.vocabulary import IndexState
 from gitindex.refresh import refresher as refresh
-from gitindex.refresh.runner import Request, Runner
+from gitindex.refresh.runner import RefreshRequest, Runner
 from tests.support import Repo
 
 
@@ -58,7 +58,7 @@ def test_i01_a_head_that_goes_back_after_a_failed_publish_is_not_fresh(
     with monkeypatch.context() as context:
         spoil(context)
         with pytest.raises(GitIndexError):
-            Runner(quiet.worktree).serve(Request(quiet.worktree, "test"))
+            Runner(quiet.worktree).serve(RefreshRequest(quiet.worktree, "test"))
     quiet.git("reset", "-q", "--hard", first)
     if quiet.verdict().state is IndexState.FRESH:
         quiet.assert_published()

@@ -23,13 +23,13 @@ from gitindex.maintenance.audit import audit
 from gitindex.maintenance.rederive import derive_facts
 from gitindex.maintenance.verify import verify
 from gitindex.refresh.public_files import create_store
-from gitindex.refresh.runner import Request, Runner
+from gitindex.refresh.runner import RefreshRequest, Runner
 from gitindex.refresh.spool import append_event
 from gitindex.store.connection import open_reader
 from gitindex.store.lexical import LexicalReader, LexicalWriter
 from gitindex.store.trigrams import stored_sums
-from gitindex.view.snapshot import Gated
-from gitindex.view.tree import NOW, Ask, answering
+from gitindex.view.snapshot import GateClosed
+from gitindex.view.tree import NOW, TreeChoice, open_tree
 from tests.support import Repo
 
 PYTHON = '''"""Module."""
@@ -63,7 +63,7 @@ def workers() -> Iterator[Extractor]:
 
 def _index(repo: Repo) -> None:
     create_store(repo.worktree)
-    assert Runner(repo.worktree).serve(Request(repo.worktree, "index"))
+    assert Runner(repo.worktree).serve(RefreshRequest(repo.worktree, "index"))
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ def _wrong(repo: Repo, workers: Extractor, full: bool = True) -> list[str]:
     """The checks that fail; a closed gate or an error is one, too."""
     try:
         answer = _verify(repo, workers, full)
-    except Gated as closed:
+    except GateClosed as closed:
         return [closed.envelope["status"]]
     except GitIndexError as error:
         return [error.message]
@@ -238,7 +238,10 @@ def _other(column: str, value: object) -> object:
 
 
 STATEMENTS = {
-    **{f"a row of {table} is gone": f"DELETE FROM {table} WHERE {where}" for table, where in ROWS.items()},
+    **{
+        f"a row of {table} is gone": f"DELETE FROM {table} WHERE {where}"
+        for table, where in ROWS.items()
+    },
     "a path more": "INSERT INTO files SELECT 1, max(id)+1, zeroblob(20), 33188, NULL, 'secret' FROM paths",
     "a path that is skipped is not": "UPDATE files SET skip=NULL WHERE skip='secret'",
     "a path has the facts of another": "UPDATE files SET blob_id=(SELECT min(blob_id) FROM files)"
@@ -258,7 +261,7 @@ STATEMENTS = {
     " FROM documents LIMIT 1",
     "a skipped blob": "UPDATE blobs SET reason='oversize' WHERE reason='binary'",
     "a quarantined blob": "UPDATE blobs SET status='quarantined' WHERE id=1",
-}  # fmt: skip
+}
 
 
 def test_i40_rows_added_and_removed(store: Repo, workers: Extractor) -> None:
@@ -277,8 +280,9 @@ def test_i40_trigrams(store: Repo, workers: Extractor) -> None:
         mutant.run(
             "INSERT INTO trigrams(trigrams, rowid, text) SELECT 'delete', id, ? FROM blobs"
             " WHERE oid=?",
-            text, bytes.fromhex(store.git("rev-parse", "HEAD:lib/util.py").strip()),
-        )  # fmt: skip
+            text,
+            bytes.fromhex(store.git("rev-parse", "HEAD:lib/util.py").strip()),
+        )
         assert _wrong(store, workers) == ["grep"], text
         mutant.restore()
 
@@ -340,9 +344,9 @@ def test_i40_through_the_command(store: Repo, workers: Extractor) -> None:
 
 
 def test_a_receipt_is_derived_again(store: Repo, workers: Extractor) -> None:
-    def receipt(ask: Ask = NOW) -> str:
-        with answering(store.worktree, ".", ask) as lens:
-            return json.dumps(lens.envelope())
+    def receipt(ask: TreeChoice = NOW) -> str:
+        with open_tree(store.worktree, ".", ask) as view:
+            return json.dumps(view.envelope())
 
     def holds(text: str) -> bool:
         answer = _verify(store, workers, receipt=text)
@@ -352,19 +356,24 @@ def test_a_receipt_is_derived_again(store: Repo, workers: Extractor) -> None:
     assert holds(clean)
     assert holds(json.dumps(json.loads(clean)["receipt"]))
     store.write("app.py", "edited = 1\n")
-    edited, before, side = receipt(), receipt(Ask(at="HEAD")), receipt(Ask(at="side"))
+    edited, before, side = receipt(), receipt(TreeChoice(at="HEAD")), receipt(TreeChoice(at="side"))
     assert holds(edited)
     assert not holds(clean), "the files are not what they were"
     assert holds(before)
     assert holds(side)
     store.write("app.py", "staged = 1\n")
     store.git("add", "-A")
-    staged = receipt(Ask(staged=True))
+    staged = receipt(TreeChoice(staged=True))
     store.write("app.py", "edited = 2\n")
     assert holds(staged)
     assert not holds(edited)
-    for field, value in (("treeId", "0" * 40), ("treeId", "HEAD"), ("overlayDigest", "x"),
-                         ("generation", 99), ("fingerprint", "x")):  # fmt: skip
+    for field, value in (
+        ("treeId", "0" * 40),
+        ("treeId", "HEAD"),
+        ("overlayDigest", "x"),
+        ("generation", 99),
+        ("fingerprint", "x"),
+    ):
         forged = json.loads(receipt())["receipt"] | {field: value}
         assert not holds(json.dumps(forged)), field
     for nonsense in ("{}", "[]", "x", '{"receipt": null}', '{"treeId": 1}'):
@@ -410,7 +419,7 @@ def test_gc_removes_what_nobody_needs(store: Repo, workers: Extractor) -> None:
     dry = gc.survey(store.worktree)
     assert (dry["removedBlobs"], dry["removedDocuments"], dry["dryRun"]) == (2, 2, True)
     assert _snapshot(store) == before
-    with answering(store.worktree, ".") as reader:
+    with open_tree(store.worktree, ".") as reader:
         counted = "SELECT count(*) FROM blobs"
         (was,) = reader.served.database.row(counted)
         done = gc.collect(store.worktree, lambda *_: None)

@@ -25,7 +25,7 @@ class DiskFile(NamedTuple):
     executable: bool
 
 
-class Beneath:
+class ConfinedRoot:
     """One root, opened once: what is renamed or linked meanwhile cannot lead out of it."""
 
     def __init__(self, root: str) -> None:
@@ -43,7 +43,7 @@ class Beneath:
                 return None
             raise
 
-    def __enter__(self) -> Beneath:
+    def __enter__(self) -> ConfinedRoot:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -84,7 +84,7 @@ def read_text(root: str, path: str, limit: int) -> bytes:
     """A regular file below the root, whole; a clear complaint for anything else."""
     shown = safe_text(path)
     try:
-        with Beneath(root) as disk:
+        with ConfinedRoot(root) as disk:
             found = disk.read(os.fsencode(path), limit)
     except (OSError, ValueError) as error:
         raise GitIndexError(f"cannot read {shown}: {error}", code=Exit.USAGE) from error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from gitindex.base.vocabulary import Place
+from gitindex.base.vocabulary import PathKind
 
 _TEST = re.compile(
     r"(^|/)(tests?|specs?|__tests__|testing)/|(^|/)test_[^/]*$|_test\.\w+$|\.(test|spec)\.\w+$"
@@ -36,11 +36,11 @@ def is_news(path: str) -> bool:
     return _NEWS.search(path) is not None
 
 
-def place_of(path: str) -> Place:
+def place_of(path: str) -> PathKind:
     """What a file is for."""
     if is_test(path):
-        return Place.TESTS
-    return Place.DOCS if _DOCS.search(path) else Place.CODE
+        return PathKind.TESTS
+    return PathKind.DOCS if _DOCS.search(path) else PathKind.CODE
 
 
 def stem_of(path: str) -> str:

@@ -195,7 +195,7 @@ class ContextState(StrEnum):
     EMPTY = "empty"  # it owns no file
 
 
-class Place(StrEnum):
+class PathKind(StrEnum):
     """What a file of a repository is for, as far as its path and language tell."""
 
     CODE = "code"

@@ -13,7 +13,7 @@ from typer.core import TyperGroup
 from gitindex import __version__
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.cli.terminal import paged
-from gitindex.view.tree import Ask
+from gitindex.view.tree import TreeChoice
 
 _COMMANDS = (
     "install uninstall doctor index run wait status check jobs log search grep symbols outline refs"
@@ -66,11 +66,11 @@ def run_cli(args: list[str]) -> int:
     return code if isinstance(code, int) else int(Exit.OK)
 
 
-def asked(at: str = "", staged: bool = False, strict: bool = False) -> Ask:
+def asked(at: str = "", staged: bool = False, strict: bool = False) -> TreeChoice:
     """Which tree is asked for."""
     if at and staged:
         raise typer.BadParameter("--at and --staged exclude each other")
-    return Ask(strict, at, staged)
+    return TreeChoice(strict, at, staged)
 
 
 def among(*values: str) -> Callable[[str], list[str]]:

@@ -99,9 +99,9 @@ def _search(text: str, as_json: bool, begun: Looking | None) -> Callable[[], int
 
 def _symbols(name: str, as_json: bool) -> int:
     from gitindex.cli.verbs.questions import symbols
-    from gitindex.query.symbols import Wanted
+    from gitindex.query.symbols import SymbolQuery
 
-    return symbols(Wanted(name), as_json=as_json)
+    return symbols(SymbolQuery(name), as_json=as_json)
 
 
 def _outline(file: str, as_json: bool) -> int:
@@ -118,9 +118,9 @@ def _read(place: str, as_json: bool) -> int:
 
 def _refs(name: str, as_json: bool) -> int:
     from gitindex.cli.verbs.graph import refs
-    from gitindex.query.references import Wanted
+    from gitindex.query.references import ReferenceQuery
 
-    return refs(Wanted(name), as_json=as_json)
+    return refs(ReferenceQuery(name), as_json=as_json)
 
 
 def _callers(symbol: str, as_json: bool) -> int:
@@ -134,9 +134,9 @@ def _callees(symbol: str, as_json: bool) -> int:
 def _graph(symbol: str, direction: str, as_json: bool) -> int:
     from gitindex.base.vocabulary import Direction
     from gitindex.cli.verbs.graph import graph
-    from gitindex.query.callgraph.answer import Wanted
+    from gitindex.query.callgraph.answer import GraphQuery
 
-    return graph(Wanted(symbol, Direction(direction)), form="json" if as_json else "text")
+    return graph(GraphQuery(symbol, Direction(direction)), form="json" if as_json else "text")
 
 
 _ASKED: dict[str, Callable[[str, bool], int]] = {

@@ -10,16 +10,16 @@ from typing import Any
 from gitindex.base.errors import Exit
 from gitindex.base.vocabulary import GateStatus
 from gitindex.cli.terminal import say
-from gitindex.view.snapshot import Gated
+from gitindex.view.snapshot import GateClosed
 
 
-def tell(
+def print_answer(
     ask: Callable[[], dict[str, Any]], as_json: bool, text: Callable[[dict[str, Any]], object]
 ) -> dict[str, Any] | None:
     """The answer, printed as JSON or by `text`; None where the gate is closed, and that is said."""
     try:
         answer = ask()
-    except Gated as closed:
+    except GateClosed as closed:
         say_gated(closed, as_json)
         return None
     if as_json:
@@ -29,7 +29,7 @@ def tell(
     return answer
 
 
-def say_gated(closed: Gated, as_json: bool) -> int:
+def say_gated(closed: GateClosed, as_json: bool) -> int:
     """Print a closed gate's answer: data on stdout, or a line and a hint on stderr."""
     if as_json:
         say(json.dumps(closed.envelope, ensure_ascii=True))

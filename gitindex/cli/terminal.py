@@ -9,9 +9,25 @@ from contextlib import contextmanager
 from functools import lru_cache
 
 PAGED = frozenset(
-    {"search", "grep", "symbols", "outline", "refs", "callers", "callees", "graph", "impact",
-     "map", "read", "slice", "docs", "jobs", "log", "contexts"}
-)  # fmt: skip
+    {
+        "search",
+        "grep",
+        "symbols",
+        "outline",
+        "refs",
+        "callers",
+        "callees",
+        "graph",
+        "impact",
+        "map",
+        "read",
+        "slice",
+        "docs",
+        "jobs",
+        "log",
+        "contexts",
+    }
+)
 """Commands whose answer may be longer than a screen."""
 
 _STYLES = {"path": "35", "line": "32", "kind": "36", "name": "1", "match": "1;31", "dim": "2"}

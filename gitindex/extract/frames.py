@@ -10,7 +10,7 @@ _HEADER = struct.Struct("<III")
 MAX_SECTION = 1 << 28
 
 
-class Request(NamedTuple):
+class WorkRequest(NamedTuple):
     """One blob to extract; or, with a question, one text to slice."""
 
     language: str

@@ -28,13 +28,46 @@ IGNORE_FILE = b".gitindexignore"
 ATTRIBUTES_FILE = b".gitattributes"
 
 _SECRET_NAMES = (
-    ".env*", "*.env", "*.pem", "*.key", "*.p8", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.kdbx",
-    "*.asc", "*.gpg", ".netrc", "_netrc", ".pgpass", ".pypirc", ".npmrc", ".htpasswd", ".git-credentials",
-    "credentials.json", "service-account*.json", "secrets.yml", "secrets.yaml", "secrets.json",
-    "secrets.toml", "*.tfstate", "*.tfstate.backup", "*.tfvars", "*.ovpn", "*.ppk", "*.keytab",
-    "credentials", "kubeconfig", ".dockercfg", ".dockerconfigjson", ".boto", ".s3cfg", ".my.cnf",
+    ".env*",
+    "*.env",
+    "*.pem",
+    "*.key",
+    "*.p8",
+    "*.p12",
+    "*.pfx",
+    "*.jks",
+    "*.keystore",
+    "*.kdbx",
+    "*.asc",
+    "*.gpg",
+    ".netrc",
+    "_netrc",
+    ".pgpass",
+    ".pypirc",
+    ".npmrc",
+    ".htpasswd",
+    ".git-credentials",
+    "credentials.json",
+    "service-account*.json",
+    "secrets.yml",
+    "secrets.yaml",
+    "secrets.json",
+    "secrets.toml",
+    "*.tfstate",
+    "*.tfstate.backup",
+    "*.tfvars",
+    "*.ovpn",
+    "*.ppk",
+    "*.keytab",
+    "credentials",
+    "kubeconfig",
+    ".dockercfg",
+    ".dockerconfigjson",
+    ".boto",
+    ".s3cfg",
+    ".my.cnf",
     ".vault-token",
-)  # fmt: skip
+)
 _SSH_KEY = r"id_[a-z0-9]+\Z|id_(rsa|dsa|ecdsa|ed25519)[\w-]*(\.(bak|old|orig|txt))?\Z"
 _SECRET = re.compile("|".join((*map(translate, _SECRET_NAMES), _SSH_KEY)), re.IGNORECASE)
 _GENERATED = re.compile(
@@ -48,9 +81,16 @@ _WORD = re.compile(rb"[-!]?[A-Za-z0-9_.][-A-Za-z0-9_.]*(=.*)?")
 _ESCAPE = re.compile(rb'\\([abfnrtv\\"]|[0-3][0-7]{2})')
 _QUOTED = re.compile(rb'"((?:[^"\\]|%s)*+)"' % _ESCAPE.pattern)
 _ESCAPED = {
-    b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"v": b"\v",
-    b"\\": b"\\", b'"': b'"',
-}  # fmt: skip
+    b"a": b"\a",
+    b"b": b"\b",
+    b"f": b"\f",
+    b"n": b"\n",
+    b"r": b"\r",
+    b"t": b"\t",
+    b"v": b"\v",
+    b"\\": b"\\",
+    b'"': b'"',
+}
 _LFS = b"version https://git-lfs.github.com/spec/"
 
 

@@ -15,7 +15,7 @@ from itertools import chain
 from typing import IO, NamedTuple
 
 from gitindex.base.errors import GitIndexError
-from gitindex.extract.frames import Reply, Request, pack, unpack
+from gitindex.extract.frames import Reply, WorkRequest, pack, unpack
 from gitindex.extract.plain import quarantined
 from gitindex.git.command import clean_env
 from gitindex.languages.facts import FactsKey
@@ -32,14 +32,14 @@ class Task(NamedTuple):
     """A blob to extract under its key."""
 
     key: FactsKey
-    request: Request
+    request: WorkRequest
 
 
 class _WorkerDied(Exception):
     """The child crashed, hung, or talked nonsense."""
 
 
-class _Child:
+class _WorkerProcess:
     """One worker process, started at first use and again after it died."""
 
     def __init__(self, seconds: float) -> None:
@@ -79,15 +79,19 @@ class _Child:
             self.kill()
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-m", "gitindex.extract.worker"],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                env=clean_env(), cwd="/", bufsize=0,
-            )  # fmt: skip
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env=clean_env(),
+                cwd="/",
+                bufsize=0,
+            )
         return self._process
 
 
-def ask_once(request: Request, seconds: float = SECONDS_PER_BLOB) -> Reply:
+def ask_once(request: WorkRequest, seconds: float = SECONDS_PER_BLOB) -> Reply:
     """The reply of a child of its own, which has one chance."""
-    child = _Child(seconds)
+    child = _WorkerProcess(seconds)
     try:
         return next(child.ask([Task(FactsKey("", ""), request)]))
     except _WorkerDied as death:
@@ -101,7 +105,7 @@ class Extractor:
 
     def __init__(self, workers: int | None = None, seconds: float = SECONDS_PER_BLOB) -> None:
         count = workers or min(4, os.cpu_count() or 1)
-        self._children = [_Child(seconds) for _ in range(count)]
+        self._children = [_WorkerProcess(seconds) for _ in range(count)]
 
     def extract(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, Reply]]:
         """Every task with its reply, in any order; a blob that kills its worker is quarantined."""
@@ -150,7 +154,7 @@ class Extractor:
 
 
 def _work(
-    child: _Child,
+    child: _WorkerProcess,
     todo: queue.Queue[list[Task] | None],
     done: queue.Queue[list[tuple[Task, Reply]] | BaseException],
 ) -> None:
@@ -170,7 +174,7 @@ def _settle(
     return result
 
 
-def _with_care(child: _Child, batch: list[Task]) -> Iterator[tuple[Task, Reply]]:
+def _with_care(child: _WorkerProcess, batch: list[Task]) -> Iterator[tuple[Task, Reply]]:
     """Replies to a batch; after a death the rest goes one by one, each with a second chance."""
     answered = 0
     try:
@@ -185,7 +189,7 @@ def _with_care(child: _Child, batch: list[Task]) -> Iterator[tuple[Task, Reply]]
         yield from _with_care(child, batch[answered + 1 :])
 
 
-def _second_chance(child: _Child, task: Task, cause: str) -> Reply:
+def _second_chance(child: _WorkerProcess, task: Task, cause: str) -> Reply:
     try:
         return next(iter(child.ask([task])))
     except _WorkerDied:
@@ -214,7 +218,7 @@ def _receive(fd: int, deadline: float) -> Reply:
     return Reply(frame[0], frame[1].decode("utf-8", "replace"), frame[2].decode("utf-8", "replace"))
 
 
-def _packed(request: Request) -> bytes:
+def _packed(request: WorkRequest) -> bytes:
     return pack(request.language.encode(), request.data, request.question)
 
 

@@ -27,15 +27,15 @@ _BREAKS = bytes.maketrans(b"\r\0\t\v\f", b"\n\n\n\n\n")
 _BLANK = 0x20
 
 
-class _Found(NamedTuple):
+class _Spellings(NamedTuple):
     """What is known of a part: all its spellings, or None; and groups of which one must occur."""
 
     exact: Strings | None
     groups: tuple[Strings, ...] = ()
 
 
-_ANYTHING = _Found(None)
-_NOTHING = _Found(_EMPTY)
+_ANYTHING = _Spellings(None)
+_NOTHING = _Spellings(_EMPTY)
 
 
 def fold(data: bytes) -> bytes:
@@ -84,7 +84,7 @@ def trigrams_of(literal: str, most: int = MAX_TRIGRAMS) -> frozenset[bytes]:
         for piece in folded.split(b"\n")
         for at in range(len(piece) - 2)
         if piece[at + 1] != _BLANK
-    ]  # fmt: skip
+    ]
     return frozenset(found[:: max(1, -(-len(found) // most))])
 
 
@@ -107,15 +107,15 @@ def _weakness(clause: Clause) -> tuple[int, int]:
     return len(clause), -min(map(len, clause))
 
 
-def _close(found: _Found) -> tuple[Strings, ...]:
+def _close(found: _Spellings) -> tuple[Strings, ...]:
     return found.groups if found.exact is None else (*found.groups, found.exact)
 
 
-def _sequence(items: Iterable[tuple[Any, Any]]) -> _Found:
+def _sequence(items: Iterable[tuple[Any, Any]]) -> _Spellings:
     return _join(_part(kind, value) for kind, value in items)
 
 
-def _join(parts: Iterable[_Found]) -> _Found:
+def _join(parts: Iterable[_Spellings]) -> _Spellings:
     """What is known of parts that follow each other."""
     run, whole = _EMPTY, True
     groups: dict[Strings, None] = {}  # in their order, each once
@@ -127,7 +127,7 @@ def _join(parts: Iterable[_Found]) -> _Found:
         groups[run] = None
         run = _EMPTY if part.exact is None else part.exact
         whole = False
-    return _Found(run, tuple(groups)) if whole else _Found(None, (*groups, run))
+    return _Spellings(run, tuple(groups)) if whole else _Spellings(None, (*groups, run))
 
 
 def _fits(run: Strings, more: Strings) -> bool:
@@ -135,11 +135,11 @@ def _fits(run: Strings, more: Strings) -> bool:
     return len(run) * len(more) <= MAX_STRINGS and longest <= MAX_LENGTH
 
 
-def _part(kind: Any, value: Any) -> _Found:
+def _part(kind: Any, value: Any) -> _Spellings:
     if kind is op.LITERAL:
-        return _Found(frozenset({chr(value)}))
+        return _Spellings(frozenset({chr(value)}))
     if kind is op.IN:
-        return _Found(_members(value))
+        return _Spellings(_members(value))
     if kind is op.SUBPATTERN:
         return _sequence(value[3])
     if kind is op.ATOMIC_GROUP:
@@ -166,14 +166,14 @@ def _members(items: list[tuple[Any, Any]]) -> Strings | None:
     return frozenset(found) if 0 < len(found) <= MAX_CLASS else None
 
 
-def _branch(branches: list[_Found]) -> _Found:
+def _branch(branches: list[_Spellings]) -> _Spellings:
     exacts = [branch.exact for branch in branches if branch.exact is not None]
     union = frozenset(chain.from_iterable(exacts))
     if len(exacts) == len(branches) and len(union) <= MAX_STRINGS:
-        return _Found(union)
+        return _Spellings(union)
     best = [_best(_close(branch)) for branch in branches]
     group = frozenset(chain.from_iterable(best))
-    return _Found(None, (group,) if all(best) and len(group) <= MAX_STRINGS else ())
+    return _Spellings(None, (group,) if all(best) and len(group) <= MAX_STRINGS else ())
 
 
 def _best(groups: tuple[Strings, ...]) -> Strings:
@@ -181,12 +181,12 @@ def _best(groups: tuple[Strings, ...]) -> Strings:
     return max(groups, key=lambda group: min(map(len, group)), default=frozenset())
 
 
-def _repeat(least: int, most: Any, items: sre.SubPattern) -> _Found:
+def _repeat(least: int, most: Any, items: sre.SubPattern) -> _Spellings:
     part = _sequence(items)
     if least == 0:
         optional = most == 1 and part.exact is not None and not part.groups
-        return _Found((part.exact or _EMPTY) | _EMPTY) if optional else _ANYTHING
+        return _Spellings((part.exact or _EMPTY) | _EMPTY) if optional else _ANYTHING
     first = _join([part] * min(least, MAX_REPEATS))
     if least == most and least <= MAX_REPEATS:
         return first
-    return _Found(None, _close(first))
+    return _Spellings(None, _close(first))

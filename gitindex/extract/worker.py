@@ -8,7 +8,7 @@ import sys
 import time
 
 from gitindex.base.vocabulary import FactsStatus
-from gitindex.extract.frames import Request, pack, unpack
+from gitindex.extract.frames import WorkRequest, pack, unpack
 from gitindex.extract.plain import plain_facts
 from gitindex.extract.terms import decode_text, lexical_text
 from gitindex.languages.facts import encode_facts
@@ -19,7 +19,7 @@ FAULT_VARIABLE = "GITINDEX_TEST_FAULT"
 """Tests only: `crash:`, `hang:` or `slow:<text>` makes the worker do so on blobs with that text."""
 
 
-def extract(request: Request) -> tuple[bytes, bytes, bytes]:
+def extract(request: WorkRequest) -> tuple[bytes, bytes, bytes]:
     """The reply to one request."""
     if request.question:
         from gitindex.languages.slicing.question import answer  # lazily: a refresh never asks
@@ -43,7 +43,7 @@ def main() -> int:
     fault, _, needle = os.environ.get(FAULT_VARIABLE, "").partition(":")
     source, sink = sys.stdin.buffer, sys.stdout.buffer
     while (frame := unpack(source.read)) is not None:
-        request = Request(frame[0].decode(), frame[1], frame[2])
+        request = WorkRequest(frame[0].decode(), frame[1], frame[2])
         if fault and needle.encode() in request.data:
             _fail(fault)
         sink.write(pack(*extract(request)))

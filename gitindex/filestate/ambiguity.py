@@ -15,7 +15,7 @@ REPEATED = frozenset({"multiple_definitions", "overload_set"})
 """Flags that are about some names of a file; all others are about the whole of it."""
 
 
-class Target(NamedTuple):
+class EditTarget(NamedTuple):
     """What somebody wants to edit: a file, a definition in it, or the definition around a line."""
 
     path: str
@@ -23,7 +23,7 @@ class Target(NamedTuple):
     line: int = 0  # 1-based; 0: none
 
 
-class Candidate(NamedTuple):
+class Interpretation(NamedTuple):
     """One thing a question may mean. Lines are 1-based."""
 
     id: str  # stable while the definition keeps its name, kind and signature
@@ -39,9 +39,9 @@ class Candidate(NamedTuple):
 class Ambiguity(NamedTuple):
     """A question that is open, with all its answers."""
 
-    target: Target
+    target: EditTarget
     flags: tuple[str, ...]
-    definitions: tuple[Candidate, ...]  # of which some are meant
+    definitions: tuple[Interpretation, ...]  # of which some are meant
 
     @property
     def signature(self) -> str:
@@ -74,17 +74,17 @@ class Ambiguity(NamedTuple):
         return [f for f in self.flags if not (self.definitions and f in REPEATED)]
 
 
-def parse_target(text: str, is_path: Callable[[str], bool]) -> Target:
+def parse_target(text: str, is_path: Callable[[str], bool]) -> EditTarget:
     """`FILE`, `FILE:LINE` or `FILE:SYMBOL`; a path that is there is a path, whatever it contains."""
     path, colon, place = text.rpartition(":")
     if not colon or not path or not place or "/" in place or is_path(text):
-        return Target(text)
+        return EditTarget(text)
     if place.isascii() and place.isdecimal() and len(place) < 10:
-        return Target(path, line=int(place))
-    return Target(path, place)
+        return EditTarget(path, line=int(place))
+    return EditTarget(path, place)
 
 
-def definitions(world: World, path: str) -> list[Candidate]:
+def definitions(world: World, path: str) -> list[Interpretation]:
     """All definitions of a published file, in its order."""
     row = world.files[path]
     seen: dict[str, int] = {}
@@ -97,11 +97,11 @@ def definitions(world: World, path: str) -> list[Candidate]:
         number = seen[qualified] = seen.get(qualified, 0) + 1
         unique = f"{safe_text(path)}#{qualified}" + (f"~{number}" if number > 1 else "")
         lines = (line + 1, end_line + 1)
-        found.append(Candidate(unique, path, name, qualified, kind, *lines, signature))
+        found.append(Interpretation(unique, path, name, qualified, kind, *lines, signature))
     return found
 
 
-def meant(target: Target, found: list[Candidate]) -> list[Candidate]:
+def meant(target: EditTarget, found: list[Interpretation]) -> list[Interpretation]:
     """The definitions a target names; none for a whole file."""
     if target.symbol:
         return [d for d in found if target.symbol in (d.name, d.qualified)]
@@ -109,7 +109,7 @@ def meant(target: Target, found: list[Candidate]) -> list[Candidate]:
     return sorted(around, key=lambda d: (-d.line, d.end_line))[:1]
 
 
-def find_ambiguity(world: World, target: Target) -> Ambiguity | None:
+def find_ambiguity(world: World, target: EditTarget) -> Ambiguity | None:
     """What is open about a target in a file with facts; None: nothing."""
     found = definitions(world, target.path)
     named = meant(target, found)
@@ -118,8 +118,9 @@ def find_ambiguity(world: World, target: Target) -> Ambiguity | None:
         if not named and target.symbol:
             raise GitIndexError(
                 f"no `{safe_text(target.symbol)}` in {safe_text(target.path)}",
-                "see `gitindex outline`", Exit.NO,
-            )  # fmt: skip
+                "see `gitindex outline`",
+                Exit.NO,
+            )
         several = len(named) > 1
         flags = tuple(flag for flag in flags if several or flag not in REPEATED)
         open_ones = tuple(named) if several else ()

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from gitindex.base.vocabulary import SkipReason
-from gitindex.filestate.core import CONFIG, Edge
+from gitindex.filestate.core import CONFIG, FileDependency
 from gitindex.filestate.world import World
 from gitindex.git.command import read_blobs
 from gitindex.semantic.contexts import Context, ContextRouter, discover
@@ -26,7 +26,7 @@ class Configurations:
         self._now: ContextRouter | None = None
         self._then: dict[int, ContextRouter] = {}
 
-    def edges(self, path: str, since: int) -> Iterator[Edge]:
+    def edges(self, path: str, since: int) -> Iterator[FileDependency]:
         """The edge of a file refreshed in generation `since` to its configuration; none if it is the same."""
         passed = bisect_right(self._changed, since)
         if passed == len(self._changed) and not self._edited:
@@ -43,7 +43,7 @@ class Configurations:
         now, then = self.owner(path), self._then[passed].route(path).context
         owner = now or then
         if owner is not None:
-            yield Edge(
+            yield FileDependency(
                 owner.name,
                 then and f"{then.name} {then.config_hash}",
                 now and f"{now.name} {now.config_hash}",
@@ -76,7 +76,7 @@ class Configurations:
             return None
         if self._world.disk_id(path) == oid:
             return self._world.read(path)
-        return read_blobs(self._world.lens.worktree.root, [oid]).get(oid)
+        return read_blobs(self._world.view.worktree.root, [oid]).get(oid)
 
 
 def _is_marker(path: str) -> bool:

@@ -23,7 +23,7 @@ UNKNOWN = "unknown"
 """What is there now and cannot be told yet."""
 
 
-class Known(NamedTuple):
+class FileRecord(NamedTuple):
     """One file by itself."""
 
     indexed: str | None  # id of the bytes its facts are of; None: no facts
@@ -32,7 +32,7 @@ class Known(NamedTuple):
     unchanged: bool = False  # no facts, but the very bytes that were published
 
 
-class Edge(NamedTuple):
+class FileDependency(NamedTuple):
     """One dependency: what the file saw there when it was last refreshed, and what is there now."""
 
     target: str
@@ -56,8 +56,8 @@ class States:
     """The states of all files of one graph, and why each is as it is."""
 
     def __init__(
-        self, files: Mapping[str, Known], edges: Mapping[str, Sequence[Edge]]
-    ) -> None:  # fmt: skip
+        self, files: Mapping[str, FileRecord], edges: Mapping[str, Sequence[FileDependency]]
+    ) -> None:
         self._files = files
         self._edges = edges
         self._freshness = _by_themselves(files, edges)
@@ -94,7 +94,7 @@ class States:
             )
         return found
 
-    def causes(self, path: str) -> list[Edge]:
+    def causes(self, path: str) -> list[FileDependency]:
         """The edges of a file that make it stale or pending by itself."""
         level = self._freshness.get(path)
         edges = self._edges.get(path, ())
@@ -112,10 +112,10 @@ class States:
         pending = [p for p, found in self._freshness.items() if found is Freshness.PENDING_CHECK]
         return {path for path in pending if all(map(self._is_unchanged, self.causes(path)))}
 
-    def _is_unchanged(self, edge: Edge) -> bool:
+    def _is_unchanged(self, edge: FileDependency) -> bool:
         return edge.target in self._files and self._files[edge.target].unchanged
 
-    def _is_opaque(self, edge: Edge) -> bool:
+    def _is_opaque(self, edge: FileDependency) -> bool:
         return edge.kind in TO_FILES and self.of(edge.target).freshness in OPAQUE
 
     def _spread(self, level: Freshness, importers: Mapping[str, Iterable[str]]) -> None:
@@ -135,7 +135,7 @@ class States:
 
 
 def _by_themselves(
-    files: Mapping[str, Known], edges: Mapping[str, Sequence[Edge]]
+    files: Mapping[str, FileRecord], edges: Mapping[str, Sequence[FileDependency]]
 ) -> dict[str, Freshness]:
     """Each file by its own bytes and its own edges, before anything spreads."""
     found = {path: _bytes(known) for path, known in files.items()}
@@ -149,18 +149,18 @@ def _by_themselves(
     return found
 
 
-def _bytes(known: Known) -> Freshness:
+def _bytes(known: FileRecord) -> Freshness:
     if known.indexed is None:
         return Freshness.UNINDEXED
     return Freshness.CLEAN if known.disk == known.indexed else Freshness.DIRTY
 
 
-def _is_opaque(edge: Edge, files: Mapping[str, Known], opaque: set[str]) -> bool:
+def _is_opaque(edge: FileDependency, files: Mapping[str, FileRecord], opaque: set[str]) -> bool:
     return edge.kind in TO_FILES and (edge.target in opaque or edge.target not in files)
 
 
 def _importers(
-    freshness: Mapping[str, Freshness], edges: Mapping[str, Sequence[Edge]]
+    freshness: Mapping[str, Freshness], edges: Mapping[str, Sequence[FileDependency]]
 ) -> dict[str, list[str]]:
     """Who depends on a file; what a dirty file depends on reaches nobody through it."""
     found: dict[str, list[str]] = defaultdict(list)

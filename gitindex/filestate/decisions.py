@@ -9,7 +9,7 @@ from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.vocabulary import Certainty, Freshness
 from gitindex.base.worktree import normalize_rel_path, safe_text
 from gitindex.filestate import FileStateService
-from gitindex.filestate.ambiguity import Ambiguity, Candidate, Target, find_ambiguity
+from gitindex.filestate.ambiguity import Ambiguity, EditTarget, Interpretation, find_ambiguity
 from gitindex.filestate.world import World
 from gitindex.store import decisions as table
 from gitindex.store.connection import Database
@@ -27,23 +27,23 @@ class Anchor(NamedTuple):
     text: str
 
 
-class Proof(NamedTuple):
+class DecisionProof(NamedTuple):
     """What somebody decided, and what shows that they looked at what is there."""
 
-    target: Target
+    target: EditTarget
     signature: str
     selected: list[str]
     anchors: list[Anchor]
     file_hashes: dict[str, str]
 
 
-def parse_proof(text: str) -> Proof:
+def parse_proof(text: str) -> DecisionProof:
     """A proof from JSON: {path, symbol?, line?, signature, selected, anchors, fileHashes}."""
     if len(text) > MAX_PROOF_BYTES:
         raise _refused("the proof is too long")
     try:
         fields = json.loads(text)
-        target = Target(
+        target = EditTarget(
             normalize_rel_path(_text(fields["path"])),
             _text(fields.get("symbol", "")),
             _number(fields.get("line", 0)),
@@ -54,7 +54,7 @@ def parse_proof(text: str) -> Proof:
         ]
         hashes = {_text(path): _text(oid) for path, oid in fields["fileHashes"].items()}
         selected = [_text(name) for name in fields["selected"]]
-        return Proof(target, _text(fields["signature"]), selected, anchors, hashes)
+        return DecisionProof(target, _text(fields["signature"]), selected, anchors, hashes)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise _refused(f"not a proof: {safe_text(repr(error))}") from error
 
@@ -69,7 +69,7 @@ def replayed(world: World, ambiguity: Ambiguity) -> Decision | None:
     return None
 
 
-def check(service: FileStateService, proof: Proof) -> dict[str, str]:
+def check(service: FileStateService, proof: DecisionProof) -> dict[str, str]:
     """The hashes of the files a proof is about, made by us from disk; refuses what is not right."""
     world, target = service.world, proof.target
     state = service.get_file_state(target.path)
@@ -92,7 +92,7 @@ def check(service: FileStateService, proof: Proof) -> dict[str, str]:
     return hashes
 
 
-def commit(database: Database, proof: Proof, hashes: dict[str, str], head: str) -> int:
+def commit(database: Database, proof: DecisionProof, hashes: dict[str, str], head: str) -> int:
     """Keep a decision whose proof was checked. The same question is answered once."""
     payload = {"anchors": [anchor._asdict() for anchor in proof.anchors], **proof.target._asdict()}
     made = table.add(database, proof.signature, head, hashes, proof.selected, payload)
@@ -117,7 +117,7 @@ def decision_fields(decision: Decision) -> dict[str, Any]:
 
 
 def _check_anchors(
-    world: World, proof: Proof, chosen: list[Candidate], hashes: dict[str, str]
+    world: World, proof: DecisionProof, chosen: list[Interpretation], hashes: dict[str, str]
 ) -> None:
     """Every quoted line is there; the file and every chosen definition has one."""
     if not any(anchor.path == proof.target.path for anchor in proof.anchors):
@@ -133,7 +133,7 @@ def _check_anchors(
             raise _refused(f"no anchor quotes {safe_text(definition.id)}")
 
 
-def _is_in(anchor: Anchor, definition: Candidate) -> bool:
+def _is_in(anchor: Anchor, definition: Interpretation) -> bool:
     inside = definition.line <= anchor.line <= definition.end_line
     return anchor.path == definition.path and inside
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from gitindex.filestate.configs import Configurations
-from gitindex.filestate.core import TO_FILES, Edge, Known
+from gitindex.filestate.core import TO_FILES, FileDependency, FileRecord
 from gitindex.filestate.world import World
 from gitindex.languages.facts import Import
 from gitindex.languages.imports import Resolver
@@ -24,7 +24,7 @@ class _Written(NamedTuple):
     level: int
 
 
-class Graph:
+class DependencyGraph:
     """Everything that files depend on, found step by step from those that are asked about."""
 
     def __init__(self, world: World) -> None:
@@ -35,10 +35,12 @@ class Graph:
         if not world.moved:
             self._resolvers[0] = self._now
 
-    def reach(self, paths: Iterable[str]) -> tuple[dict[str, Known], dict[str, list[Edge]]]:
+    def reach(
+        self, paths: Iterable[str]
+    ) -> tuple[dict[str, FileRecord], dict[str, list[FileDependency]]]:
         """The files and edges on which the states of `paths` depend."""
-        known: dict[str, Known] = {}
-        edges: dict[str, list[Edge]] = {}
+        known: dict[str, FileRecord] = {}
+        edges: dict[str, list[FileDependency]] = {}
         todo = set(paths)
         while todo:
             found = self._world.know(todo)
@@ -52,7 +54,7 @@ class Graph:
                 todo.update(target for target in imported if target not in known)
         return known, edges
 
-    def _edges(self, path: str, imports: list[_Written]) -> list[Edge]:
+    def _edges(self, path: str, imports: list[_Written]) -> list[FileDependency]:
         world = self._world
         language, since = world.files[path].language, world.history.refreshed(path)
         then = self._resolver(since)
@@ -61,12 +63,15 @@ class Graph:
         if then is not self._now:
             saw = {t for i in imports for t in then.resolve(path, language, i)}
         return [
-            *(self._edge(target, since, target in saw, target in reached) for target in saw | reached),
+            *(
+                self._edge(target, since, target in saw, target in reached)
+                for target in saw | reached
+            ),
             *self._configurations.edges(path, since),
             *self._semantic_edges(path),
-        ]  # fmt: skip
+        ]
 
-    def _semantic_edges(self, path: str) -> Iterator[Edge]:
+    def _semantic_edges(self, path: str) -> Iterator[FileDependency]:
         if not self._world.semantics.covers(path):
             return
         owner = self._configurations.owner(path)
@@ -79,10 +84,10 @@ class Graph:
         files = self._world.files
         return {path: files[path].oid.hex() for path in self._world.paths if path in files}
 
-    def _edge(self, target: str, since: int, saw: bool, reached: bool) -> Edge:
+    def _edge(self, target: str, since: int, saw: bool, reached: bool) -> FileDependency:
         was = self._world.was(target, since) if saw else None
         now = self._world.interface(target) if reached else None
-        return Edge(target, was.interface if was else None, now)
+        return FileDependency(target, was.interface if was else None, now)
 
     def _resolver(self, since: int) -> _Remembering:
         """What resolves imports as they were in an older generation."""

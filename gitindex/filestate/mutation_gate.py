@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 from gitindex.base.vocabulary import Certainty, Freshness, Mutation
 from gitindex.base.worktree import path_fields
 from gitindex.filestate import FileState, FileStateService
-from gitindex.filestate.ambiguity import Ambiguity, Target, find_ambiguity
+from gitindex.filestate.ambiguity import Ambiguity, EditTarget, find_ambiguity
 from gitindex.filestate.core import States
 from gitindex.filestate.decisions import decision_fields, replayed
-from gitindex.filestate.witness import Seen, witness
+from gitindex.filestate.witness import PacketInputs, witness
 from gitindex.store.decisions import Decision
-from gitindex.view.tree import Lens
+from gitindex.view.tree import TreeView
 
 _ORDER = (Mutation.OK, Mutation.NEEDS_DECISION, Mutation.BLOCKED)
 
@@ -40,9 +40,9 @@ def behaviour(state: FileState) -> Mutation:
             return Mutation.BLOCKED
 
 
-def check_mutation_gate(lens: Lens, targets: Sequence[Target]) -> dict[str, Any]:
+def check_mutation_gate(view: TreeView, targets: Sequence[EditTarget]) -> dict[str, Any]:
     """The gate's answer for some targets; `status` is the worst of them."""
-    service = FileStateService(lens)
+    service = FileStateService(view)
     states = service.states([target.path for target in targets])
     judged = [_judge(service, states, target) for target in targets]
     worst = max((found.gate for found in judged), key=_ORDER.index, default=Mutation.BLOCKED)
@@ -50,10 +50,10 @@ def check_mutation_gate(lens: Lens, targets: Sequence[Target]) -> dict[str, Any]
         _answer(service, states, target, found)
         for target, found in zip(targets, judged, strict=True)
     ]
-    return {**lens.envelope(targets=answers), "status": str(worst)}
+    return {**view.envelope(targets=answers), "status": str(worst)}
 
 
-def _judge(service: FileStateService, states: States, target: Target) -> _Judged:
+def _judge(service: FileStateService, states: States, target: EditTarget) -> _Judged:
     state = states.of(target.path)
     gate = behaviour(state)
     named = bool(target.symbol or target.line)
@@ -68,7 +68,7 @@ def _judge(service: FileStateService, states: States, target: Target) -> _Judged
 
 
 def _answer(
-    service: FileStateService, states: States, target: Target, found: _Judged
+    service: FileStateService, states: States, target: EditTarget, found: _Judged
 ) -> dict[str, Any]:
     fields: dict[str, Any] = {
         **path_fields(target.path.encode("utf-8", "surrogateescape")),
@@ -84,6 +84,6 @@ def _answer(
         fields["decision"] = decision_fields(found.decision)
     if found.gate is not Mutation.OK:
         fields["witness"] = witness(
-            Seen(service.world, states, target, found.state, found.ambiguity)
+            PacketInputs(service.world, states, target, found.state, found.ambiguity)
         )
     return fields

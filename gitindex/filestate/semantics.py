@@ -7,9 +7,9 @@ import os
 from collections import defaultdict
 from collections.abc import Iterator
 
-from gitindex.filestate.core import CONFIG, REFERENCE, TOOL, UNKNOWN, Edge
+from gitindex.filestate.core import CONFIG, REFERENCE, TOOL, UNKNOWN, FileDependency
 from gitindex.store.semantic import EdgeRow, FactsRow, edge_rows, facts_rows, has_facts
-from gitindex.view.tree import Lens
+from gitindex.view.tree import TreeView
 
 SETTLED = frozenset({"unresolved_receiver", "star_import", "reexport_chain", "overload_set"})
 """What a grammar alone leaves open, and an indexer that knows the types does not."""
@@ -18,12 +18,12 @@ SETTLED = frozenset({"unresolved_receiver", "star_import", "reexport_chain", "ov
 class Semantics:
     """Facts of the live files; empty where no indexer ever ran."""
 
-    def __init__(self, lens: Lens) -> None:
+    def __init__(self, view: TreeView) -> None:
         self._facts: dict[str, FactsRow] = {}
         self._edges: dict[str, list[EdgeRow]] = defaultdict(list)
-        if has_facts(lens.rows):
-            self._facts = {os.fsdecode(row.path): row for row in facts_rows(lens.rows)}
-            for row in edge_rows(lens.rows):
+        if has_facts(view.rows):
+            self._facts = {os.fsdecode(row.path): row for row in facts_rows(view.rows)}
+            for row in edge_rows(view.rows):
                 self._edges[os.fsdecode(row.path)].append(row)
 
     def covers(self, path: str) -> bool:
@@ -39,17 +39,19 @@ class Semantics:
 
     def edges(
         self, path: str, oids: dict[str, str], context: tuple[str, str] | None
-    ) -> Iterator[Edge]:
+    ) -> Iterator[FileDependency]:
         """What a file's facts were computed with; `context` is its owner now, and how it is configured."""
         row = self._facts.get(path)
         if row is None:
             return
         name, config = context or ("", None)
-        yield Edge(row.context, row.config_hash, config if name == row.context else None, CONFIG)
-        yield Edge(row.context, row.tool_version, row.seen_tool_version, TOOL)
+        yield FileDependency(
+            row.context, row.config_hash, config if name == row.context else None, CONFIG
+        )
+        yield FileDependency(row.context, row.tool_version, row.seen_tool_version, TOOL)
         for edge in self._edges[path]:
             target = os.fsdecode(edge.target)
-            yield Edge(target, edge.target_hash, self._now(target, edge, oids), REFERENCE)
+            yield FileDependency(target, edge.target_hash, self._now(target, edge, oids), REFERENCE)
 
     def _now(self, target: str, edge: EdgeRow, oids: dict[str, str]) -> str | None:
         """The target's interface now; unknown while the layer has not seen its bytes."""

@@ -6,20 +6,20 @@ from collections.abc import Iterable
 
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.filestate.core import FileState, States
-from gitindex.filestate.graph import Graph
+from gitindex.filestate.graph import DependencyGraph
 from gitindex.filestate.world import World
 from gitindex.view.overlay import WORKTREE
-from gitindex.view.tree import Lens
+from gitindex.view.tree import TreeView
 
 
 class FileStateService:
-    """Answers for one lens. Writes nothing."""
+    """Answers for one view. Writes nothing."""
 
-    def __init__(self, lens: Lens) -> None:
-        if lens.overlay.source != WORKTREE:
+    def __init__(self, view: TreeView) -> None:
+        if view.overlay.source != WORKTREE:
             raise GitIndexError("file states are of the files on disk", code=Exit.USAGE)
-        self.world = World(lens)
-        self._graph = Graph(self.world)
+        self.world = World(view)
+        self._graph = DependencyGraph(self.world)
 
     def get_file_state(self, path: str) -> FileState:
         """The state of one file, by its path below the root."""

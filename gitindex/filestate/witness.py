@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from gitindex.base.vocabulary import Certainty, Freshness, Layer
 from gitindex.base.worktree import safe_text
 from gitindex.filestate import FileState
-from gitindex.filestate.ambiguity import Ambiguity, Candidate, Target, definitions, meant
+from gitindex.filestate.ambiguity import Ambiguity, EditTarget, Interpretation, definitions, meant
 from gitindex.filestate.core import TO_FILES, UNKNOWN, States
 from gitindex.filestate.world import World
 
@@ -34,17 +34,17 @@ _ADVICE = {
 }
 
 
-class Seen(NamedTuple):
+class PacketInputs(NamedTuple):
     """Everything a packet is made of."""
 
     world: World
     states: States
-    target: Target
+    target: EditTarget
     state: FileState
     ambiguity: Ambiguity | None
 
 
-def witness(seen: Seen) -> dict[str, Any]:
+def witness(seen: PacketInputs) -> dict[str, Any]:
     """The packet for a target that may not be edited without more ado."""
     ambiguity = seen.ambiguity
     failed = _failed(seen)
@@ -63,7 +63,7 @@ def witness(seen: Seen) -> dict[str, Any]:
     return packet
 
 
-def _bounds(seen: Seen) -> dict[str, Any]:
+def _bounds(seen: PacketInputs) -> dict[str, Any]:
     """The lines an edit would be confined to: of the one definition that is meant, or of the file."""
     path = seen.target.path
     bounds: dict[str, Any] = {"path": safe_text(path)}
@@ -77,13 +77,13 @@ def _bounds(seen: Seen) -> dict[str, Any]:
     return bounds | {"startLine": 1, "endLine": max(1, lines)}
 
 
-def _facts(seen: Seen) -> list[dict[str, Any]]:
+def _facts(seen: PacketInputs) -> list[dict[str, Any]]:
     """What is known of the file and of those that make it what it is."""
     paths = dict.fromkeys((*seen.states.chain(seen.target.path), *_culprits(seen)))
     return [_fact(seen, path) for path in list(paths)[:MAX_LISTED]]
 
 
-def _fact(seen: Seen, path: str) -> dict[str, Any]:
+def _fact(seen: PacketInputs, path: str) -> dict[str, Any]:
     row = seen.world.files.get(path)
     state = seen.states.of(path)
     known: dict[str, Any] = {
@@ -100,11 +100,11 @@ def _fact(seen: Seen, path: str) -> dict[str, Any]:
         "flags": list(seen.world.flags(path)),
         "refreshedAt": seen.world.history.refreshed(path) or 1,
         "layer": str(Layer.SEMANTIC if seen.world.semantics.covers(path) else Layer.SYNTACTIC),
-        "source": seen.world.lens.source(),
+        "source": seen.world.view.source(),
     }
 
 
-def _failed(seen: Seen) -> list[dict[str, Any]]:
+def _failed(seen: PacketInputs) -> list[dict[str, Any]]:
     """The invariants of a clean and certain file that do not hold."""
     path, world = seen.target.path, seen.world
     row = world.files.get(path)
@@ -125,7 +125,7 @@ def _failed(seen: Seen) -> list[dict[str, Any]]:
             return [_invariant("one_meaning", path, "the language leaves it open", found=flags)]
 
 
-def _failed_dependencies(seen: Seen) -> list[dict[str, Any]]:
+def _failed_dependencies(seen: PacketInputs) -> list[dict[str, Any]]:
     chain = seen.states.chain(seen.target.path)
     stale = seen.state.freshness is Freshness.STALE
     name = "dependencies_as_seen" if stale else "dependencies_known"
@@ -147,11 +147,11 @@ def _invariant(name: str, path: str, why: str, **values: Any) -> dict[str, Any]:
     return {"invariant": name, "path": safe_text(path), "message": why, **values}
 
 
-def _candidates(seen: Seen) -> tuple[Candidate, ...]:
+def _candidates(seen: PacketInputs) -> tuple[Interpretation, ...]:
     return seen.ambiguity.definitions if seen.ambiguity else ()
 
 
-def _candidate(definition: Candidate) -> dict[str, Any]:
+def _candidate(definition: Interpretation) -> dict[str, Any]:
     return {
         "id": definition.id,
         "path": safe_text(definition.path),
@@ -163,7 +163,7 @@ def _candidate(definition: Candidate) -> dict[str, Any]:
     }
 
 
-def _checklist(seen: Seen, failed: list[dict[str, Any]]) -> list[str]:
+def _checklist(seen: PacketInputs, failed: list[dict[str, Any]]) -> list[str]:
     if seen.ambiguity is not None:
         advice = [_ADVICE[flag] for flag in seen.ambiguity.flags if flag in _ADVICE]
         if seen.ambiguity.definitions and not advice:
@@ -196,14 +196,14 @@ def _mend(failed: dict[str, Any]) -> str:
             return f"`gitindex semantic run`: its indexer has not seen {failed['dependency']} yet."
 
 
-def _culprits(seen: Seen) -> list[str]:
+def _culprits(seen: PacketInputs) -> list[str]:
     """Files whose state is the reason."""
     chain = seen.states.chain(seen.target.path)
     known = (edge.target for edge in seen.states.causes(chain[-1]) if edge.kind in TO_FILES)
     return list(known)
 
 
-def _refresh(seen: Seen) -> dict[str, Any] | None:
+def _refresh(seen: PacketInputs) -> dict[str, Any] | None:
     """The smallest scope whose refresh could open the gate; None where no refresh can."""
     chain = seen.states.chain(seen.target.path)
     match seen.state.freshness:

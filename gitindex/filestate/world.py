@@ -6,15 +6,15 @@ import os
 from collections.abc import Collection
 from typing import NamedTuple
 
-from gitindex.base.confined_read import Beneath
+from gitindex.base.confined_read import ConfinedRoot
 from gitindex.base.vocabulary import Certainty, FactsStatus, SkipReason
 from gitindex.extract.policy import MAX_PARSE_BYTES, MAX_TEXT_BYTES
-from gitindex.filestate.core import Known
+from gitindex.filestate.core import FileRecord
 from gitindex.filestate.semantics import Semantics
 from gitindex.git.command import try_git
 from gitindex.git.interface import blob_id
 from gitindex.store import history
-from gitindex.view.tree import Lens
+from gitindex.view.tree import TreeView
 
 NO_FACTS = (FactsStatus.SKIPPED, FactsStatus.QUARANTINED)
 PATHS_AT_ONCE = 200
@@ -38,12 +38,12 @@ class Row(NamedTuple):
 
 
 class World:
-    """One worktree through one lens."""
+    """One worktree through one view."""
 
-    def __init__(self, lens: Lens) -> None:
-        self.lens = lens
-        self.database = lens.served.database
-        self.worktree_id = lens.served.published.worktree_id
+    def __init__(self, view: TreeView) -> None:
+        self.view = view
+        self.database = view.served.database
+        self.worktree_id = view.served.published.worktree_id
         self.files: dict[str, Row] = {
             os.fsdecode(path): Row._make(fields)
             for path, *fields in self.database.rows(
@@ -54,20 +54,20 @@ class World:
                 self.worktree_id,
             )
         }
-        self.semantics = Semantics(lens)
+        self.semantics = Semantics(view)
         self.history = history.load(self.database, self.worktree_id, self.files)
-        self.laid = {os.fsdecode(path): laid for path, laid in lens.changed().items()}
-        self._left_out = set(map(os.fsdecode, lens.overlay.left_out))
+        self.laid = {os.fsdecode(path): laid for path, laid in view.changed().items()}
+        self._left_out = set(map(os.fsdecode, view.overlay.left_out))
         gone = {path for path, laid in self.laid.items() if laid is None}
         added = self.laid.keys() - gone - self.files.keys()
         self.moved = bool(added) or any(path in self.files for path in gone)
         """Is the set of paths on disk another than the published one?"""
         self.paths = (self.files.keys() | added) - gone
 
-    def was(self, path: str, generation: int) -> history.Was | None:
+    def was(self, path: str, generation: int) -> history.PathAtTime | None:
         """What was published of a path in an older generation."""
         row = self.files.get(path)
-        now = history.Was(row.oid, row.interface) if row else None
+        now = history.PathAtTime(row.oid, row.interface) if row else None
         return self.history.at(path, generation, now)
 
     def interface(self, path: str) -> str:
@@ -87,7 +87,7 @@ class World:
         parsed = self.files[path].status == FactsStatus.PARSED
         return Certainty.CERTAIN if parsed else Certainty.UNKNOWN
 
-    def know(self, paths: Collection[str]) -> dict[str, Known]:
+    def know(self, paths: Collection[str]) -> dict[str, FileRecord]:
         """Each of these files by itself: what was indexed of it, and what is on disk."""
         found = {}
         hashed = self._hash([path for path in paths if self._has_facts(path)])
@@ -95,15 +95,15 @@ class World:
             row = self.files.get(path)
             if row is None or not row.has_facts:
                 unchanged = self._is_published(path)
-                found[path] = Known(None, self._laid_id(path), unchanged=unchanged)
+                found[path] = FileRecord(None, self._laid_id(path), unchanged=unchanged)
             elif path in hashed:
                 indexed, disk = row.oid.hex(), hashed[path]
                 # Not there although git misses nothing: a sparse checkout. Its facts hold for those
                 # who depend on it, but there is nothing to edit.
                 sure = Certainty.UNKNOWN if disk is None else self._certainty(path)
-                found[path] = Known(indexed, indexed if disk is None else disk, sure)
+                found[path] = FileRecord(indexed, indexed if disk is None else disk, sure)
             else:
-                found[path] = Known(row.oid.hex(), self._laid_id(path), self._certainty(path))
+                found[path] = FileRecord(row.oid.hex(), self._laid_id(path), self._certainty(path))
         return found
 
     def disk_id(self, path: str) -> str | None:
@@ -117,9 +117,9 @@ class World:
     def read(self, path: str) -> bytes | None:
         """The bytes of a path on disk, or of the index where a sparse checkout leaves it out."""
         name = os.fsencode(path)
-        with Beneath(self.lens.worktree.root) as disk:
+        with ConfinedRoot(self.view.worktree.root) as disk:
             file = disk.read(name, MAX_PARSE_BYTES)
-        return file.data if file else self.lens.read([name]).get(name)
+        return file.data if file else self.view.read([name]).get(name)
 
     def _has_facts(self, path: str) -> bool:
         return self._is_published(path) and self.files[path].has_facts
@@ -137,7 +137,7 @@ class World:
     def _hash(self, paths: list[str]) -> dict[str, str | None]:
         """Ids of the bytes on disk. Only where the bare bytes differ is git asked to filter them."""
         found: dict[str, str | None] = {}
-        with Beneath(self.lens.worktree.root) as disk:
+        with ConfinedRoot(self.view.worktree.root) as disk:
             for path in paths:
                 try:
                     file = disk.read(os.fsencode(path), MAX_TEXT_BYTES + 1)
@@ -156,7 +156,7 @@ class World:
             part = names[at : at + PATHS_AT_ONCE]
             told = "".join(f"{name}\n" for name in part)
             done = try_git(
-                self.lens.worktree.root, "hash-object", "--stdin-paths", stdin=os.fsencode(told)
+                self.view.worktree.root, "hash-object", "--stdin-paths", stdin=os.fsencode(told)
             )
             oids = done.output.decode().split()
             if done.returncode == 0 and len(oids) == len(part):

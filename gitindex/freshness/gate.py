@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gitindex.base.lean import TYPE_CHECKING, NamedTuple
 from gitindex.base.vocabulary import BuildKind, GateStatus, NonOkReason, ProofOutcome
-from gitindex.freshness.marker import Proof, is_newer
+from gitindex.freshness.marker import CompletionProof, is_newer
 from gitindex.freshness.observation import Progress
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class GateInput(NamedTuple):
     """What the gate looks at."""
 
     searchable: bool  # the store says that a generation is published
-    proof: Proof
+    proof: CompletionProof
     progress: Progress | None  # of a live job
     strict: bool = False
 
@@ -79,14 +79,14 @@ def indexing_fields(progress: Progress | None) -> dict[str, Any]:
     }
 
 
-def add_debug_hint(envelope: dict[str, Any], proof: Proof) -> None:
+def add_debug_hint(envelope: dict[str, Any], proof: CompletionProof) -> None:
     """Say by what a build is proven complete, to whoever debugs one that is not."""
     present = proof.marker is not None
     hint = {"completionProof": "marker_doc", "markerPresent": present}
     envelope["hints"]["debugIndexing"] = hint
 
 
-def add_probe_hint(envelope: dict[str, Any], proof: Proof) -> None:
+def add_probe_hint(envelope: dict[str, Any], proof: CompletionProof) -> None:
     """Disclose a probe that failed; it changes nothing else about the answer."""
     if proof.outcome is ProofOutcome.PROBE_FAILED:
         hints = envelope.setdefault("hints", {})

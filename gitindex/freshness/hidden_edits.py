@@ -18,7 +18,7 @@ from gitindex.git.shadow_index import identity_of, index_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gitindex.base.confined_read import Beneath
+    from gitindex.base.confined_read import ConfinedRoot
 
 MAX_BYTES = 4 << 20
 """A larger file is hashed by git."""
@@ -45,7 +45,7 @@ class Looked(NamedTuple):
     steady: bool  # git's index did not change meanwhile
 
 
-class Doubtful(NamedTuple):
+class UncheckedEntry(NamedTuple):
     """An entry of git's index whose file `git status` may not have looked at."""
 
     path: bytes
@@ -56,7 +56,7 @@ class Doubtful(NamedTuple):
     may_miss: bool  # a sparse checkout leaves it out
 
 
-class Look:
+class TrackedDifference:
     """HEAD's commit and every tracked path that differs from it, whatever git was told: git is at work."""
 
     def __init__(self, worktree: Worktree, untracked: bool = False) -> None:
@@ -80,7 +80,7 @@ class Look:
         self._git.abandon()
 
 
-def _doubtful(worktree: Worktree, index: str, digits: int) -> Iterator[Doubtful]:
+def _doubtful(worktree: Worktree, index: str, digits: int) -> Iterator[UncheckedEntry]:
     try:
         with open(index, "rb") as file:
             data = file.read()
@@ -93,7 +93,7 @@ def _doubtful(worktree: Worktree, index: str, digits: int) -> Iterator[Doubtful]
     return iter(found) if found is not None else _listed(worktree)
 
 
-def _walk(data: bytes) -> list[Doubtful] | None:
+def _walk(data: bytes) -> list[UncheckedEntry] | None:
     """The doubtful entries; None where only git can tell. A fifth of what a process costs."""
     kind, version, count = _HEADER.unpack_from(data)
     if kind != b"DIRC" or version not in (2, 3):
@@ -115,10 +115,10 @@ def _walk(data: bytes) -> list[Doubtful] | None:
     return found if _is_whole(data, at) else None
 
 
-def _entry(data: bytes, at: int, path: bytes, covered: bool, skipped: bool) -> Doubtful:
+def _entry(data: bytes, at: int, path: bytes, covered: bool, skipped: bool) -> UncheckedEntry:
     changed, changed_ns, modified, modified_ns, mode, oid = _ENTRY.unpack_from(data, at)
     times = changed * SECOND + changed_ns, modified * SECOND + modified_ns
-    return Doubtful(path, mode, oid.hex(), times, covered, skipped)
+    return UncheckedEntry(path, mode, oid.hex(), times, covered, skipped)
 
 
 def _is_whole(data: bytes, at: int) -> bool:
@@ -129,7 +129,7 @@ def _is_whole(data: bytes, at: int) -> bool:
     return at == len(data) - _CHECKSUM
 
 
-def _listed(worktree: Worktree) -> Iterator[Doubtful]:
+def _listed(worktree: Worktree) -> Iterator[UncheckedEntry]:
     """The same by git's own reading of its index."""
     output = run_git(worktree.root, "ls-files", "-v", "-s", "--debug", "-z")
     records = output.split(b"\0")
@@ -140,7 +140,7 @@ def _listed(worktree: Worktree) -> Iterator[Doubtful]:
         times = _time(after, b"ctime: "), _time(after, b"mtime: ")
         covered = tag.islower() or tag == "S"
         if covered or times[0] // SECOND != times[1] // SECOND:
-            yield Doubtful(path, int(mode, 8), oid, times, covered, tag in "sS")
+            yield UncheckedEntry(path, int(mode, 8), oid, times, covered, tag in "sS")
 
 
 def _time(told: bytes, name: bytes) -> int:
@@ -148,15 +148,15 @@ def _time(told: bytes, name: bytes) -> int:
     return int(seconds) * SECOND + int(nanoseconds)
 
 
-def _edited(worktree: Worktree, doubtful: list[Doubtful]) -> list[bytes]:
+def _edited(worktree: Worktree, doubtful: list[UncheckedEntry]) -> list[bytes]:
     """Those whose bytes on disk are not the index's."""
-    from gitindex.base.confined_read import Beneath  # lazily: mostly nothing is doubtful
+    from gitindex.base.confined_read import ConfinedRoot  # lazily: mostly nothing is doubtful
 
-    differ: list[Doubtful] = []
-    unclear: list[Doubtful] = []
+    differ: list[UncheckedEntry] = []
+    unclear: list[UncheckedEntry] = []
     root = os.fsencode(worktree.root)
     folders: dict[bytes, bool] = {}  # a sparse checkout leaves out whole ones
-    with Beneath(worktree.root) as disk:
+    with ConfinedRoot(worktree.root) as disk:
         for entry in doubtful:
             folder = os.path.dirname(entry.path)
             if entry.may_miss and folder not in folders:
@@ -171,7 +171,7 @@ def _edited(worktree: Worktree, doubtful: list[Doubtful]) -> list[bytes]:
     return [entry.path for entry in differ]
 
 
-def _oid_on_disk(disk: Beneath, name: bytes, entry: Doubtful) -> str | None:
+def _oid_on_disk(disk: ConfinedRoot, name: bytes, entry: UncheckedEntry) -> str | None:
     """The id of the bare bytes, or the entry's where git has looked; None: not such a file."""
     try:
         found = os.lstat(name)
@@ -188,14 +188,14 @@ def _oid_on_disk(disk: Beneath, name: bytes, entry: Doubtful) -> str | None:
     return blob_id(file.data, len(entry.oid)) if file else None
 
 
-def _is_within_a_second(found: os.stat_result, entry: Doubtful) -> bool:
+def _is_within_a_second(found: os.stat_result, entry: UncheckedEntry) -> bool:
     """Are its times the same for git, but not to the nanosecond?"""
     now = found.st_ctime_ns, found.st_mtime_ns
     same = all(a // SECOND == b // SECOND for a, b in zip(now, entry.times, strict=True))
     return same and now != entry.times
 
 
-def _not_filtered(worktree: Worktree, entries: list[Doubtful]) -> list[Doubtful]:
+def _not_filtered(worktree: Worktree, entries: list[UncheckedEntry]) -> list[UncheckedEntry]:
     """Those that differ also after git's own filters: line ends, encodings."""
     differ = entries[MAX_FILTERED:]
     for at in range(0, min(len(entries), MAX_FILTERED), PATHS_AT_ONCE):

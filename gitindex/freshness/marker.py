@@ -32,7 +32,7 @@ class CompletionMarker(NamedTuple):
     generation: int
 
 
-class Proof(NamedTuple):
+class CompletionProof(NamedTuple):
     """Outcome of one look at the marker; `marker` is there whenever it could be understood."""
 
     outcome: ProofOutcome
@@ -61,24 +61,26 @@ def save_marker(path: str, marker: CompletionMarker) -> None:
     write_atomic(path, json.dumps(fields, ensure_ascii=True).encode() + b"\n")
 
 
-def validate_completion_proof(root: str) -> Proof:
+def validate_completion_proof(root: str) -> CompletionProof:
     """Is the index of the worktree at `root` proven complete by the tools that run now?"""
     canonical = canonical_root(root)
     try:
         data = read_small(worktree_at(canonical).marker)
     except (OSError, GitIndexError) as error:
-        return Proof(ProofOutcome.PROBE_FAILED, ProofReason.PROBE_FAILED, message=str(error))
+        return CompletionProof(
+            ProofOutcome.PROBE_FAILED, ProofReason.PROBE_FAILED, message=str(error)
+        )
     if data is None:
         return _stale(ProofReason.MISSING_MARKER_DOC)
     return _judge(canonical, parse_object(data))
 
 
-def is_newer(proof: Proof) -> bool:
+def is_newer(proof: CompletionProof) -> bool:
     """Was the marker written by a newer gitindex? Then it is left alone: the remedy is an upgrade."""
     return proof.reason is ProofReason.INVALID_MARKER_KIND and bool(proof.message)
 
 
-def _judge(canonical: str, fields: dict[str, Any] | None) -> Proof:
+def _judge(canonical: str, fields: dict[str, Any] | None) -> CompletionProof:
     if fields is None:
         return _stale(ProofReason.INVALID_PAYLOAD)
     kind = fields.get("kind")
@@ -90,11 +92,11 @@ def _judge(canonical: str, fields: dict[str, Any] | None) -> Proof:
     if marker is None:
         return _stale(ProofReason.INVALID_PAYLOAD)
     if not _is_root(marker.codebase_path, canonical):
-        return Proof(ProofOutcome.STALE_LOCAL, ProofReason.PATH_MISMATCH, marker)
+        return CompletionProof(ProofOutcome.STALE_LOCAL, ProofReason.PATH_MISMATCH, marker)
     if marker.fingerprint != runtime_fingerprint():
         reason = ProofReason.FINGERPRINT_MISMATCH
-        return Proof(ProofOutcome.FINGERPRINT_MISMATCH, reason, marker)
-    return Proof(ProofOutcome.VALID, None, marker)
+        return CompletionProof(ProofOutcome.FINGERPRINT_MISMATCH, reason, marker)
+    return CompletionProof(ProofOutcome.VALID, None, marker)
 
 
 def _is_root(path: str, canonical: str) -> bool:
@@ -104,8 +106,8 @@ def _is_root(path: str, canonical: str) -> bool:
         return False  # a name that no folder can have
 
 
-def _stale(reason: ProofReason, message: str = "") -> Proof:
-    return Proof(ProofOutcome.STALE_LOCAL, reason, message=message)
+def _stale(reason: ProofReason, message: str = "") -> CompletionProof:
+    return CompletionProof(ProofOutcome.STALE_LOCAL, reason, message=message)
 
 
 def _marker(fields: dict[str, Any]) -> CompletionMarker | None:

@@ -10,8 +10,8 @@ from gitindex.base.lean import TYPE_CHECKING, NamedTuple
 from gitindex.base.runner_lock import is_held
 from gitindex.base.vocabulary import BuildKind, ProofOutcome, ProofReason
 from gitindex.base.worktree import Worktree
-from gitindex.freshness.hidden_edits import Look
-from gitindex.freshness.marker import Proof, validate_completion_proof
+from gitindex.freshness.hidden_edits import TrackedDifference
+from gitindex.freshness.marker import CompletionProof, validate_completion_proof
 from gitindex.freshness.status_file import parse_object
 from gitindex.git.command import HeadState, empty_tree, tree_of
 
@@ -40,7 +40,7 @@ class Failure(NamedTuple):
 class Observation(NamedTuple):
     """Everything that freshness is a function of."""
 
-    proof: Proof
+    proof: CompletionProof
     head: HeadState
     head_tree: str
     progress: Progress | None  # of a live job; None when nobody works on this worktree
@@ -60,12 +60,12 @@ class Looking:
     def __init__(self, worktree: Worktree, untracked: bool = False) -> None:
         self.worktree, self._untracked = worktree, untracked
         self._proof = prove(worktree)
-        self._look: Look | None = Look(worktree, untracked)
+        self._look: TrackedDifference | None = TrackedDifference(worktree, untracked)
 
     def result(self) -> Observation:
         """All that is seen, once and no more."""
         for _ in range(ATTEMPTS):
-            look, self._look = self._look or Look(self.worktree, self._untracked), None
+            look, self._look = self._look or TrackedDifference(self.worktree, self._untracked), None
             head, steady = look.result()
             observation = self._observation(head)
             again = prove(self.worktree)
@@ -95,7 +95,7 @@ class Looking:
         )
 
 
-def prove(worktree: Worktree) -> Proof:
+def prove(worktree: Worktree) -> CompletionProof:
     """The marker's proof, if the store it speaks of is the one that is there."""
     proof = validate_completion_proof(worktree.root)
     if proof.outcome not in (ProofOutcome.VALID, ProofOutcome.FINGERPRINT_MISMATCH):
@@ -105,15 +105,17 @@ def prove(worktree: Worktree) -> Proof:
         stamp = read_small(worktree.stamp)
         store = identify_store(worktree)
     except FileNotFoundError:
-        return Proof(ProofOutcome.STALE_LOCAL, ProofReason.MISSING_MARKER_DOC)
+        return CompletionProof(ProofOutcome.STALE_LOCAL, ProofReason.MISSING_MARKER_DOC)
     except OSError as error:
-        return Proof(ProofOutcome.PROBE_FAILED, ProofReason.PROBE_FAILED, message=str(error))
+        return CompletionProof(
+            ProofOutcome.PROBE_FAILED, ProofReason.PROBE_FAILED, message=str(error)
+        )
     run_ids, published = parse_stamp(stamp or b"")
     if proof.marker.run_id not in run_ids or published.inode != store.inode:
-        return Proof(ProofOutcome.STALE_LOCAL, ProofReason.MISSING_MARKER_DOC)
+        return CompletionProof(ProofOutcome.STALE_LOCAL, ProofReason.MISSING_MARKER_DOC)
     if store.size < published.size:
         message = "the store is damaged: run `gitindex index --force`"
-        return Proof(ProofOutcome.PROBE_FAILED, ProofReason.PROBE_FAILED, message=message)
+        return CompletionProof(ProofOutcome.PROBE_FAILED, ProofReason.PROBE_FAILED, message=message)
     return proof._replace(settled=proof.marker.run_id == run_ids[0])
 
 
@@ -181,7 +183,7 @@ def _read_note(path: str) -> dict[str, Any] | None:
         return None
 
 
-def _tree(worktree: Worktree, commit: str | None, proof: Proof) -> str:
+def _tree(worktree: Worktree, commit: str | None, proof: CompletionProof) -> str:
     if proof.marker is not None and commit is not None and commit == proof.marker.head_commit:
         return proof.marker.tree_id  # a commit names one tree for ever
     if commit is None:

@@ -15,7 +15,7 @@ from gitindex.base.errors import GitIndexError, ObjectMissing
 READ_BYTES = 1 << 18
 
 
-class Answer(NamedTuple):
+class ObjectInfo(NamedTuple):
     """What git says of one object."""
 
     oid: str
@@ -41,9 +41,9 @@ class Batch:
     ) -> None:
         self._argv, self._env, self._timeout = argv, env, timeout
         self._sized, self._contents = sized, contents
-        self._child: _Child | None = None
+        self._child: _BatchProcess | None = None
 
-    def ask(self, names: Sequence[str], limit: int | None = None) -> list[Answer | None]:
+    def ask(self, names: Sequence[str], limit: int | None = None) -> list[ObjectInfo | None]:
         """One answer per name, None where git has it not; refuses objects beyond `limit` bytes.
 
         The names must fit into a pipe.
@@ -61,9 +61,9 @@ class Batch:
         if child is not None:
             child.end()
 
-    def _ask(self, names: Sequence[str], limit: int | None) -> list[Answer | None]:
+    def _ask(self, names: Sequence[str], limit: int | None) -> list[ObjectInfo | None]:
         if self._child is None:
-            self._child = _Child(self._argv, self._env)
+            self._child = _BatchProcess(self._argv, self._env)
         child = self._child
         try:
             child.deadline = time.monotonic() + self._timeout
@@ -73,17 +73,17 @@ class Batch:
             self.close()  # half an answer may be on its way: nobody may read it as the next one
             raise
 
-    def _answer(self, child: _Child, limit: int | None) -> Answer | None:
+    def _answer(self, child: _BatchProcess, limit: int | None) -> ObjectInfo | None:
         words = child.line().decode("ascii", "replace").split(" ")
         if not self._sized:
-            return Answer(words[0], "", 0, b"") if len(words) == 1 else None
+            return ObjectInfo(words[0], "", 0, b"") if len(words) == 1 else None
         if len(words) != 3:
             return None
         size = int(words[2])
         if limit is not None and size > limit:
             raise GitIndexError(f"object {words[0]} is too big: {size} bytes")
         data = child.take(size + 1)[:size] if self._contents else b""
-        return Answer(words[0], words[1], size, data)
+        return ObjectInfo(words[0], words[1], size, data)
 
 
 class _Ended(Exception):
@@ -101,7 +101,7 @@ class _Ended(Exception):
         return GitIndexError(f"git cat-file was ended ({self.code})", "try again")
 
 
-class _Child:
+class _BatchProcess:
     """One process and the pipes to it. It ends by itself when we do: its stdin closes."""
 
     def __init__(self, argv: list[str], env: dict[str, str]) -> None:

@@ -12,13 +12,19 @@ from gitindex.git.shadow_index import SETTINGS, find_shadow
 
 HARDENING = (
     "--no-optional-locks",
-    "-c", "core.fsmonitor=false",
-    "-c", "core.hooksPath=/dev/null",
-    "-c", "core.trustctime=true",
-    "-c", "core.checkStat=default",
-    "-c", "safe.bareRepository=explicit",
-    "-c", "submodule.recurse=false",
-)  # fmt: skip
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "core.hooksPath=/dev/null",
+    "-c",
+    "core.trustctime=true",
+    "-c",
+    "core.checkStat=default",
+    "-c",
+    "safe.bareRepository=explicit",
+    "-c",
+    "submodule.recurse=false",
+)
 """A repository's own configuration never makes us run its commands, take its locks or miss an edit."""
 
 VIEWS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "views")
@@ -143,9 +149,15 @@ class HeadLook:
     def __init__(self, worktree: Worktree, untracked: bool) -> None:
         self._root = worktree.root
         self._asked: tuple[str, ...] = (
-            "status", "--porcelain=v2", "--branch", "--no-ahead-behind", "-z", "--no-renames",
-            f"--untracked-files={'all' if untracked else 'no'}", "--ignore-submodules=dirty",
-        )  # fmt: skip
+            "status",
+            "--porcelain=v2",
+            "--branch",
+            "--no-ahead-behind",
+            "-z",
+            "--no-renames",
+            f"--untracked-files={'all' if untracked else 'no'}",
+            "--ignore-submodules=dirty",
+        )
         self._env = clean_env(worktree.root) | {"GIT_WORK_TREE": worktree.root}
         self._shadow = find_shadow(worktree, untracked)
         env = self._env

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from gitindex.base.errors import GitIndexError, ObjectMissing
 from gitindex.base.worktree import Worktree, safe_text
-from gitindex.git.cat_file import Answer, Batch
+from gitindex.git.cat_file import Batch, ObjectInfo
 from gitindex.git.command import (
     HARDENING,
     clean_env,
@@ -94,7 +94,7 @@ class GitCommandRepository:
             raise GitIndexError(f"commit {commit} is malformed", "run `git fsck`")
         return line[1].decode()
 
-    def _ask(self, batch: Batch, oid: str) -> Answer:
+    def _ask(self, batch: Batch, oid: str) -> ObjectInfo:
         self._check(oid)
         (found,) = batch.ask([oid])
         if found is None:

@@ -16,7 +16,7 @@ class Setting(NamedTuple):
     meaning: str
 
 
-class Value(NamedTuple):
+class SettingValue(NamedTuple):
     """What is set: where git read it from, and what it says."""
 
     name: str
@@ -31,7 +31,7 @@ SETTINGS = (
 )
 
 
-def read_settings(worktree: Worktree) -> list[Value]:
+def read_settings(worktree: Worktree) -> list[SettingValue]:
     """Every `gitindex.*` key that is set, the one in force last."""
     found = try_git(
         worktree.root, "config", "--show-scope", "-z", "--get-regexp", r"^gitindex\."
@@ -41,7 +41,7 @@ def read_settings(worktree: Worktree) -> list[Value]:
     for scope, entry in zip(fields[::2], fields[1::2], strict=False):
         key, _, value = entry.partition(b"\n")
         name = key.decode("utf-8", "replace").removeprefix("gitindex.")
-        values.append(Value(name, value.decode("utf-8", "replace"), scope.decode()))
+        values.append(SettingValue(name, value.decode("utf-8", "replace"), scope.decode()))
     return values
 
 
@@ -51,7 +51,7 @@ def is_strict(worktree: Worktree) -> bool:
     return answer.output.strip() == b"true"
 
 
-def unknown_settings(values: list[Value]) -> list[str]:
+def unknown_settings(values: list[SettingValue]) -> list[str]:
     """Keys that are set and mean nothing here."""
     known = {setting.name for setting in SETTINGS}
     return sorted({safe_text(v.name) for v in values if v.name.partition(".")[0] not in known})

@@ -13,10 +13,13 @@ from gitindex.base.lean import NamedTuple
 from gitindex.base.worktree import Worktree
 
 SETTINGS = (
-    "-c", "core.untrackedCache=true",
-    "-c", "status.showUntrackedFiles=all",  # the cache is of one way of asking
-    "-c", "core.splitIndex=false",
-)  # fmt: skip
+    "-c",
+    "core.untrackedCache=true",
+    "-c",
+    "status.showUntrackedFiles=all",  # the cache is of one way of asking
+    "-c",
+    "core.splitIndex=false",
+)
 CHECKSUM = 20
 MAX_BYTES = 1 << 28
 MANY = 32
@@ -34,7 +37,7 @@ class Shadow(NamedTuple):
         return identity_of(self.path) == self.identity
 
 
-class Note(NamedTuple):
+class ShadowRecord(NamedTuple):
     """What the runner leaves beside the copy."""
 
     checksum: str  # of the index that it was made of
@@ -62,18 +65,18 @@ def find_shadow(worktree: Worktree, untracked: bool = True) -> Shadow | None:
     return None
 
 
-def read_note(worktree: Worktree) -> Note | None:
+def read_note(worktree: Worktree) -> ShadowRecord | None:
     """The runner's note, if it is of the copy that is there."""
     try:
         checksum, id_bytes, digest, *rest = (read_small(worktree.shadow) or b"").decode().split()
         doubtful, *identity = map(int, rest)
-        note = Note(checksum, int(id_bytes), digest, doubtful, tuple(identity))
+        note = ShadowRecord(checksum, int(id_bytes), digest, doubtful, tuple(identity))
     except (OSError, ValueError):
         return None
     return note if identity_of(copy_of(worktree)) == note.identity else None
 
 
-def has_checksum(worktree: Worktree, note: Note) -> bool:
+def has_checksum(worktree: Worktree, note: ShadowRecord) -> bool:
     """Is git's index, byte for byte, the one that the copy was made of?"""
     try:
         index = os.open(index_of(worktree), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -86,7 +89,7 @@ def has_checksum(worktree: Worktree, note: Note) -> bool:
     return end.hex() == note.checksum
 
 
-def _says_the_same(worktree: Worktree, note: Note) -> bool:
+def _says_the_same(worktree: Worktree, note: ShadowRecord) -> bool:
     """Has git written its index again and changed no more than what files looked like on disk?"""
     from gitindex.git.index_file import Unreadable, digest_of  # lazily: most never ask
 

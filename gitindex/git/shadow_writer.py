@@ -14,7 +14,7 @@ from gitindex.git.shadow_index import (
     CHECKSUM,
     MAX_BYTES,
     SETTINGS,
-    Note,
+    ShadowRecord,
     copy_of,
     has_checksum,
     identity_of,
@@ -30,7 +30,7 @@ _MOUNTS = "/proc/self/mountinfo"
 _SECOND = 1_000_000_000
 
 
-def cast_shadow(worktree: Worktree) -> None:
+def refresh_shadow_index(worktree: Worktree) -> None:
     """Make the copy of the index as it is now, for readers to come. For writers only."""
     note = read_note(worktree)
     if note is not None and has_checksum(worktree, note):
@@ -60,7 +60,7 @@ def cast_shadow(worktree: Worktree) -> None:
         digest = digest_of(data, id_bytes)
         written = modified // _SECOND
         doubtful = sum(not 0 < then < written for _, then in stamps_of(data, id_bytes))
-        made = Note(checksum.hex(), id_bytes, digest, doubtful, identity)
+        made = ShadowRecord(checksum.hex(), id_bytes, digest, doubtful, identity)
         write_atomic(worktree.shadow, made.render(), durable=False)
 
 
@@ -70,9 +70,17 @@ def _refresh(worktree: Worktree, index: str) -> bool:
     env["GIT_OPTIONAL_LOCKS"] = "1"
     hardening = [word for word in HARDENING if word != "--no-optional-locks"]
     argv = [
-        git_program(env), "-C", worktree.root, *hardening, *SETTINGS,
-        "status", "--porcelain=v2", "-z", "--untracked-files=all", "--ignore-submodules=dirty",
-    ]  # fmt: skip
+        git_program(env),
+        "-C",
+        worktree.root,
+        *hardening,
+        *SETTINGS,
+        "status",
+        "--porcelain=v2",
+        "-z",
+        "--untracked-files=all",
+        "--ignore-submodules=dirty",
+    ]
     return run_program(argv, env).returncode == 0
 
 

@@ -40,7 +40,7 @@ def write_template(folder: str) -> list[str]:
 def _put(path: str, event: str) -> str:
     try:
         files.put(path, event, event_script())
-    except files.Refused as why:
+    except files.WriteRefused as why:
         return f"left alone: {safe_text(path)}: {why}"
     return ""
 

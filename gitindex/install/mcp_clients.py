@@ -35,7 +35,7 @@ CLIENTS = {
 the folder that is open in place of `${workspaceFolder}`."""
 
 
-class Change(NamedTuple):
+class ConfigChange(NamedTuple):
     """What becomes of one configuration file; `before` is None where there is none yet."""
 
     path: str
@@ -58,7 +58,7 @@ def snippet(client: Client) -> bytes:
     return data.replace(b'["mcp"', b'["-m", "gitindex", "mcp"')
 
 
-def plan_change(client: Client, root: str) -> Change:
+def plan_change(client: Client, root: str) -> ConfigChange:
     """What to write, without writing it. Refuses a file that it does not understand."""
     file = os.path.expanduser(client.file)
     if folder := os.environ.get(client.variable, ""):
@@ -76,10 +76,10 @@ def plan_change(client: Client, root: str) -> Change:
             f"{safe_text(path)}: {safe_text(str(error))}",
             "add the entry by hand: `gitindex mcp install --client print`",
         ) from error
-    return Change(path, before, after)
+    return ConfigChange(path, before, after)
 
 
-def apply_change(change: Change) -> str:
+def apply_change(change: ConfigChange) -> str:
     """Write the file; returns the backup's path, or nothing where there was no file before."""
     os.makedirs(os.path.dirname(change.path), exist_ok=True)
     backup, mode = "", 0o644

@@ -17,9 +17,20 @@ from gitindex.languages.postings import (
 )
 
 __all__ = [
-    "NO_SYMBOL", "BlobFacts", "FactsCache", "FactsKey", "Import", "Occurrence", "Postings",
-    "Symbol", "Use", "decode_facts", "encode_facts", "pack_postings", "unpack_places",
-]  # fmt: skip
+    "NO_SYMBOL",
+    "BlobFacts",
+    "FactsCache",
+    "FactsKey",
+    "Import",
+    "Occurrence",
+    "Postings",
+    "Symbol",
+    "Use",
+    "decode_facts",
+    "encode_facts",
+    "pack_postings",
+    "unpack_places",
+]
 
 MAGIC = b"gixf2\n"
 """Start of every serialised payload; the digit is the format's version."""

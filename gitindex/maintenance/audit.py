@@ -24,7 +24,7 @@ from gitindex.store.connection import Database, open_reader
 from gitindex.store.lexical import LexicalReader
 from gitindex.store.mapping import Published
 from gitindex.store.trigrams import Sums, stored_sums
-from gitindex.view.tree import answering
+from gitindex.view.tree import open_tree
 
 SHOWN = 20
 """Paths that differ, in an answer."""
@@ -36,11 +36,11 @@ Dump = dict[bytes, dict[str, object]]
 
 def audit(worktree: Worktree, path: str, report: Report) -> dict[str, Any]:
     """An envelope: `equal`, and what is not."""
-    with answering(worktree, path) as lens:
-        row = lens.served.published
+    with open_tree(worktree, path) as view:
+        row = view.served.published
         with _clean_build(worktree, row, report) as clean:
             report("compare", None)
-            live = dump(lens.served.database, worktree)
+            live = dump(view.served.database, worktree)
             database = open_reader(clean.database)
             if database is None:
                 raise StoreError("the clean build left no store", "see `gitindex log`")
@@ -50,7 +50,7 @@ def audit(worktree: Worktree, path: str, report: Report) -> dict[str, Any]:
                 differences += _other_terms(worktree, clean, live)
             finally:
                 database.close()
-        return lens.envelope(
+        return view.envelope(
             equal=not differences,
             paths=len(built) - 1,
             differences=differences[:SHOWN],
@@ -78,10 +78,16 @@ def dump(database: Database, worktree: Worktree) -> Dump:
         key = FactsKey(oid.hex(), extractor) if extractor else None
         facts = table.get(key) if key else None
         found[path] = {
-            "policy": policy, "oid": oid, "mode": mode, "skip": skip, "extractor": extractor,
-            "lexical": bool(lexical) and key in held, "document": tuple(document),
-            "facts": hashlib.sha256(facts or b"").digest(), "trigrams": sums.get(blob_id),
-        }  # fmt: skip
+            "policy": policy,
+            "oid": oid,
+            "mode": mode,
+            "skip": skip,
+            "extractor": extractor,
+            "lexical": bool(lexical) and key in held,
+            "document": tuple(document),
+            "facts": hashlib.sha256(facts or b"").digest(),
+            "trigrams": sums.get(blob_id),
+        }
     return found
 
 

@@ -16,7 +16,7 @@ from gitindex.git.command import clean_env, run_git
 from gitindex.git.hook_switch import is_enabled
 from gitindex.install.hooks.checks import INSTALL, Finding, check_hooks
 from gitindex.languages.table import grammar_set
-from gitindex.maintenance.hook_trial import Cost, fire, measure_cost
+from gitindex.maintenance.hook_trial import HookCost, fire, measure_cost
 from gitindex.refresh.log import read_log
 
 SLOW_CPU_MS = 25.0
@@ -42,7 +42,7 @@ def examine(path: str = ".", as_json: bool = False, trial: bool = True) -> int:
     return int(Exit.OK if good else Exit.ERROR)
 
 
-def _print_json(findings: list[Finding], cost: Cost | None, good: bool) -> None:
+def _print_json(findings: list[Finding], cost: HookCost | None, good: bool) -> None:
     answer = {
         "status": "ok" if good else "error",
         "findings": [
@@ -95,8 +95,12 @@ def _interpreter(worktree: Worktree) -> Finding:
             python = os.fsdecode(file.read().removesuffix(b"\n"))
         done = subprocess.run(
             [python, "-I", "-c", "import gitindex.refresh.runner"],
-            env=clean_env(), cwd="/", capture_output=True, timeout=60, check=False,
-        )  # fmt: skip
+            env=clean_env(),
+            cwd="/",
+            capture_output=True,
+            timeout=60,
+            check=False,
+        )
     except (OSError, ValueError, subprocess.SubprocessError) as error:
         return Finding("interpreter", False, f"hooks cannot start it: {error}", INSTALL)
     if done.returncode:
@@ -125,7 +129,7 @@ def _trial(worktree: Worktree) -> Finding:
     return Finding("trial commit", True, f"its event arrived {times}; {took}")
 
 
-def _cost(cost: Cost) -> Finding:
+def _cost(cost: HookCost) -> Finding:
     detail = (
         f"p50 {cost.p50:.1f} ms, p99 {cost.p99:.1f} ms, CPU {cost.cpu_p50:.1f} ms; "
         f"an empty hook p50 {cost.empty_p50:.1f} ms"

@@ -13,7 +13,7 @@ from gitindex.extract.pool import Extractor
 from gitindex.git.interface import Repository
 from gitindex.languages.facts import FactsKey, decode_facts
 from gitindex.languages.table import extractor_id
-from gitindex.maintenance.rederive import Derived, Wanted, derive_facts
+from gitindex.maintenance.rederive import Derived, ExpectedPath, derive_facts
 from gitindex.store.blobs import BlobTable
 from gitindex.store.connection import Database
 from gitindex.store.entities import front_matter_of, row_of
@@ -66,7 +66,7 @@ class FactsCheck:
         self._terms: dict[str, Counter[str]] = {"body": Counter(), "names": Counter()}
 
     def checks(
-        self, repository: Repository, extractor: Extractor, expected: dict[bytes, Wanted]
+        self, repository: Repository, extractor: Extractor, expected: dict[bytes, ExpectedPath]
     ) -> list[Check]:
         """Facts, then the lexical index: of a sample, or of every blob."""
         published = {w.key: w.language for w in expected.values() if w.key is not None}
@@ -76,8 +76,12 @@ class FactsCheck:
         for derived in derive_facts(repository, chosen.items(), extractor):
             seen.append(derived.key)
             self._report("facts", 100.0 * len(seen) / len(chosen))
-            for name, compare in (("facts", self._same_facts), ("documents", self._same_document),
-                                  ("grep", self._same_trigrams), ("lexical", self._same_terms)):  # fmt: skip
+            for name, compare in (
+                ("facts", self._same_facts),
+                ("documents", self._same_document),
+                ("grep", self._same_trigrams),
+                ("lexical", self._same_terms),
+            ):
                 if not compare(derived):
                     wrong[name].append(derived.key)
         unread = [key for key in chosen if key not in set(seen) and key in published]

@@ -148,9 +148,14 @@ def _needed(worktree: Worktree, database: Database, gone: list[str]) -> _Needed:
 def _branch_objects(worktree: Worktree) -> set[bytes]:
     """Ids of everything in the trees of the local branches; no history."""
     listed = run_git(
-        worktree.root, "rev-list", "--objects", "--no-object-names", "--no-walk",
-        "--missing=allow-any", "--branches",
-    )  # fmt: skip
+        worktree.root,
+        "rev-list",
+        "--objects",
+        "--no-object-names",
+        "--no-walk",
+        "--missing=allow-any",
+        "--branches",
+    )
     return {bytes.fromhex(line.decode()) for line in listed.split()}
 
 

@@ -27,19 +27,35 @@ LOCK_WAIT_SECONDS = 20.0
 COMMIT_SECONDS = 60.0
 RUNS = 60
 ALONE = (
-    "-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "commit.gpgSign=false",
-    "-c", "core.fsmonitor=false", "-c", "user.name=gitindex doctor",
-    "-c", "user.email=doctor@localhost",
-)  # fmt: skip
+    "-c",
+    "gc.auto=0",
+    "-c",
+    "maintenance.auto=false",
+    "-c",
+    "commit.gpgSign=false",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "user.name=gitindex doctor",
+    "-c",
+    "user.email=doctor@localhost",
+)
 MANAGERS = (
-    ".pre-commit-config.yaml", "prek.toml",
-    "lefthook.yml", "lefthook.yaml", "lefthook.toml", "lefthook.json",
-    "lefthook-local.yml", "lefthook-local.yaml", ".lefthook.yml", ".lefthook-local.yml",
-)  # fmt: skip
+    ".pre-commit-config.yaml",
+    "prek.toml",
+    "lefthook.yml",
+    "lefthook.yaml",
+    "lefthook.toml",
+    "lefthook.json",
+    "lefthook-local.yml",
+    "lefthook-local.yaml",
+    ".lefthook.yml",
+    ".lefthook-local.yml",
+)
 """Files by which hook managers know what to run; a scratch worktree has none of its own."""
 
 
-class Fired(NamedTuple):
+class TrialCommit(NamedTuple):
     """What came of one commit."""
 
     events: tuple[str, ...]
@@ -47,7 +63,7 @@ class Fired(NamedTuple):
     seconds: float
 
 
-class Cost(NamedTuple):
+class HookCost(NamedTuple):
     """Milliseconds of wall clock that one run of our hook takes, and an empty hook."""
 
     p50: float
@@ -56,7 +72,7 @@ class Cost(NamedTuple):
     cpu_p50: float
 
 
-def fire(worktree: Worktree) -> Fired:
+def fire(worktree: Worktree) -> TrialCommit:
     """Commit in a scratch worktree and take the event before any runner does."""
     with _lease(worktree), tempfile.TemporaryDirectory(prefix="gitindex-doctor-") as top:
         scratch = os.path.join(top, f"gitindex-doctor-{os.urandom(4).hex()}")
@@ -66,9 +82,17 @@ def fire(worktree: Worktree) -> Fired:
         tree = _git(worktree.root, env, "mktree").strip()
         base = _git(worktree.root, env, *ALONE, "commit-tree", "-m", "scratch", tree).strip()
         _git(
-            worktree.root, env, *ALONE, "worktree", "add", "--quiet", "--detach", "--no-checkout",
-            scratch, base,
-        )  # fmt: skip
+            worktree.root,
+            env,
+            *ALONE,
+            "worktree",
+            "add",
+            "--quiet",
+            "--detach",
+            "--no-checkout",
+            scratch,
+            base,
+        )
         try:
             for name in MANAGERS:
                 if os.path.isfile(os.path.join(worktree.root, name)):
@@ -78,7 +102,7 @@ def fire(worktree: Worktree) -> Fired:
             _git(worktree.root, env, "worktree", "remove", "--force", scratch)
 
 
-def measure_cost(runs: int = RUNS) -> Cost:
+def measure_cost(runs: int = RUNS) -> HookCost:
     """Run our hook, and an empty one, in a folder that looks like a repository."""
     with tempfile.TemporaryDirectory(prefix="gitindex-cost-") as top:
         os.makedirs(os.path.join(top, ".git", "gitindex", "spool"))
@@ -92,7 +116,7 @@ def measure_cost(runs: int = RUNS) -> Cost:
             for path, taken in seen.items():
                 taken.append(_time(path, top, env))
     walls = sorted(wall for wall, _ in seen[ours])
-    return Cost(
+    return HookCost(
         p50=walls[len(walls) // 2],
         p99=walls[min(len(walls) - 1, len(walls) * 99 // 100)],
         empty_p50=sorted(wall for wall, _ in seen[empty])[runs // 2],
@@ -117,16 +141,24 @@ def _lease(worktree: Worktree) -> Iterator[None]:
             start_runner(worktree)
 
 
-def _commit(scratch: Worktree, env: dict[str, str], own: tuple[str, ...]) -> Fired:
+def _commit(scratch: Worktree, env: dict[str, str], own: tuple[str, ...]) -> TrialCommit:
     started = time.monotonic()
     try:
         said = _git(
-            scratch.root, env, *ALONE, *own,
-            "commit", "--quiet", "--allow-empty", "--no-verify", "-m", "gitindex doctor",
-        )  # fmt: skip
+            scratch.root,
+            env,
+            *ALONE,
+            *own,
+            "commit",
+            "--quiet",
+            "--allow-empty",
+            "--no-verify",
+            "-m",
+            "gitindex doctor",
+        )
         seconds = time.monotonic() - started
         lines = (read_small(scratch.spool) or b"").decode("utf-8", "replace").splitlines()
-        return Fired(tuple(lines), said, seconds)
+        return TrialCommit(tuple(lines), said, seconds)
     finally:
         remove(scratch.spool)
 
@@ -150,9 +182,13 @@ def _environment(worktree: Worktree, top: str) -> dict[str, str]:
 def _git(root: str, env: dict[str, str], *args: str) -> str:
     done = subprocess.run(
         [git_program(env), "-C", root, *args],
-        env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        timeout=COMMIT_SECONDS, check=False,
-    )  # fmt: skip
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=COMMIT_SECONDS,
+        check=False,
+    )
     said = done.stdout.decode("utf-8", "surrogateescape")
     if done.returncode:
         first = safe_text(said.strip().split("\n", 1)[0])

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from gitindex.base.errors import ObjectMissing
 from gitindex.base.vocabulary import FactsStatus, SkipReason
-from gitindex.extract.frames import Request
+from gitindex.extract.frames import WorkRequest
 from gitindex.extract.plain import plain_facts
 from gitindex.extract.policy import (
     BINARY_PROBE,
@@ -23,7 +23,7 @@ from gitindex.languages.facts import BlobFacts, FactsKey, decode_facts
 from gitindex.languages.table import extractor_id, language_of, needs_head
 
 
-class Wanted(NamedTuple):
+class ExpectedPath(NamedTuple):
     """A path of a tree as it must be published: facts under a key, or the reason why there are none."""
 
     mode: int
@@ -47,7 +47,7 @@ class Derived(NamedTuple):
     names: str
 
 
-def derive_mapping(repository: Repository, tree: str) -> dict[bytes, Wanted]:
+def derive_mapping(repository: Repository, tree: str) -> dict[bytes, ExpectedPath]:
     """Every path of a tree, under the policy of that tree."""
     entries = list(repository.entries(tree))
     policy = read_policy([e for e in entries if is_policy_file(e.path)], repository.read)
@@ -67,7 +67,7 @@ def derive_facts(
     yield from skipped
 
 
-def _place(repository: Repository, policy: Policy, entry: Entry) -> Wanted:
+def _place(repository: Repository, policy: Policy, entry: Entry) -> ExpectedPath:
     reason = policy.skip_path(entry)
     language = ""
     if reason is None:
@@ -78,7 +78,7 @@ def _place(repository: Repository, policy: Policy, entry: Entry) -> Wanted:
             language = language_of(entry.path, start)
         except ObjectMissing:
             reason = SkipReason.MISSING_BLOB
-    return Wanted(entry.mode, entry.oid, reason, language, is_policy_file(entry.path))
+    return ExpectedPath(entry.mode, entry.oid, reason, language, is_policy_file(entry.path))
 
 
 def _tasks(
@@ -91,7 +91,7 @@ def _tasks(
         except ObjectMissing:
             continue
         reason = SkipReason.OVERSIZE if large else skip_content(data)
-        request = Request(language, data)
+        request = WorkRequest(language, data)
         if reason is None:
             yield Task(key, request)
         else:

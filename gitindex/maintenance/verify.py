@@ -18,12 +18,12 @@ from gitindex.git.command import empty_tree, tree_of
 from gitindex.git.interface import Repository
 from gitindex.languages.facts import FactsKey
 from gitindex.maintenance.fact_check import Check, FactsCheck, Report, compared
-from gitindex.maintenance.rederive import Wanted, derive_mapping
+from gitindex.maintenance.rederive import ExpectedPath, derive_mapping
 from gitindex.store import mapping
 from gitindex.store.connection import Database
 from gitindex.store.entities import index_faults
 from gitindex.store.lexical import LexicalReader
-from gitindex.view.tree import Ask, Lens, answering
+from gitindex.view.tree import TreeChoice, TreeView, open_tree
 
 RECEIPT_FIELDS = ("treeId", "overlayDigest", "generation", "fingerprint")
 _ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
@@ -37,23 +37,27 @@ class Receipt(NamedTuple):
 
 
 def verify(
-    worktree: Worktree, path: str, receipt: str = "", full: bool = False,
-    extractor: Extractor | None = None, report: Report = lambda _phase, _percent: None,
-) -> dict[str, Any]:  # fmt: skip
+    worktree: Worktree,
+    path: str,
+    receipt: str = "",
+    full: bool = False,
+    extractor: Extractor | None = None,
+    report: Report = lambda _phase, _percent: None,
+) -> dict[str, Any]:
     """An envelope of checks; `verified` if all of them hold."""
     asked = parse_receipt(receipt) if receipt else None
-    with answering(worktree, path) as lens, _tools(worktree, extractor) as (repository, workers):
-        checks = [_proof(lens), _commit(lens)]
+    with open_tree(worktree, path) as view, _tools(worktree, extractor) as (repository, workers):
+        checks = [_proof(view), _commit(view)]
         if asked is not None:
-            checks.append(_receipt(lens, path, asked))
+            checks.append(_receipt(view, path, asked))
         report("mapping", None)
-        expected, mapping_check = _mapping(lens, repository)
-        checks += [mapping_check, _counts(lens)]
-        verifier = FactsCheck(lens.served.database, LexicalReader(worktree.lexical), full, report)
+        expected, mapping_check = _mapping(view, repository)
+        checks += [mapping_check, _counts(view)]
+        verifier = FactsCheck(view.served.database, LexicalReader(worktree.lexical), full, report)
         checks += verifier.checks(repository, workers, expected)
         report("integrity", None)
-        checks.append(_integrity(lens.served.database, full))
-        return lens.envelope(
+        checks.append(_integrity(view.served.database, full))
+        return view.envelope(
             verified=all(check.ok for check in checks),
             full=full,
             checks=[check._asdict() for check in checks],
@@ -87,15 +91,21 @@ def parse_receipt(text: str) -> Receipt:
     return Receipt({name: found[name] for name in RECEIPT_FIELDS}, named)
 
 
-def _proof(lens: Lens) -> Check:
+def _proof(view: TreeView) -> Check:
     """Marker, stamp and the published row say the same, and by our own tools."""
-    proof, row = lens.served.seen.proof, lens.served.published
+    proof, row = view.served.seen.proof, view.served.published
     marker = proof.marker
     if proof.outcome is not ProofOutcome.VALID or marker is None:
         return Check("proof", False, f"{proof.outcome}: {proof.message or proof.reason}")
-    counts = mapping.count(lens.served.database, row.worktree_id)
-    said = (marker.run_id, marker.tree_id, marker.generation, marker.head_commit,
-            marker.indexed_files, marker.total_chunks)  # fmt: skip
+    counts = mapping.count(view.served.database, row.worktree_id)
+    said = (
+        marker.run_id,
+        marker.tree_id,
+        marker.generation,
+        marker.head_commit,
+        marker.indexed_files,
+        marker.total_chunks,
+    )
     held = (row.run_id, row.tree, row.generation, row.head_commit, counts.files, counts.symbols)
     if said != held:
         return Check("proof", False, f"the marker says {said}, the store {held}")
@@ -104,8 +114,8 @@ def _proof(lens: Lens) -> Check:
     return Check("proof", True, f"run {row.run_id}, generation {row.generation}")
 
 
-def _commit(lens: Lens) -> Check:
-    row, root = lens.served.published, lens.worktree.root
+def _commit(view: TreeView) -> Check:
+    row, root = view.served.published, view.worktree.root
     try:
         tree = tree_of(root, row.head_commit) if row.head_commit else empty_tree(root)
     except GitIndexError as error:
@@ -114,17 +124,17 @@ def _commit(lens: Lens) -> Check:
     return Check("commit", tree == row.tree, f"{detail}, published is {row.tree}")
 
 
-def _receipt(lens: Lens, path: str, asked: Receipt) -> Check:
+def _receipt(view: TreeView, path: str, asked: Receipt) -> Check:
     """Of the files as they are, of what is staged, or of a tree by its name."""
-    now = lens.envelope()["receipt"]
+    now = view.envelope()["receipt"]
     tree = asked.fields["treeId"]
-    others = [Ask(staged=True)] if asked.fields["overlayDigest"] else []
+    others = [TreeChoice(staged=True)] if asked.fields["overlayDigest"] else []
     if asked.named or tree != now["treeId"]:
-        others = [Ask(at=tree)] if isinstance(tree, str) and _ID.fullmatch(tree) else []
+        others = [TreeChoice(at=tree)] if isinstance(tree, str) and _ID.fullmatch(tree) else []
     closest = now
     for ask in others if asked.fields != now or asked.named else ():
         try:
-            with answering(lens.worktree, path, ask) as other:
+            with open_tree(view.worktree, path, ask) as other:
                 found = other.envelope()["receipt"]
         except GitIndexError:
             continue  # unmerged paths, or no such tree
@@ -137,17 +147,17 @@ def _receipt(lens: Lens, path: str, asked: Receipt) -> Check:
     return Check("receipt", False, ", ".join(detail))
 
 
-def _mapping(lens: Lens, repository: Repository) -> tuple[dict[bytes, Wanted], Check]:
+def _mapping(view: TreeView, repository: Repository) -> tuple[dict[bytes, ExpectedPath], Check]:
     """Every path of the published tree as git and the policy have it, and how the store differs."""
     try:
-        expected = derive_mapping(repository, lens.served.published.tree or "")
+        expected = derive_mapping(repository, view.served.published.tree or "")
     except GitIndexError as error:
         return {}, Check("mapping", False, f"git cannot tell the tree: {error.message}")
-    rows = lens.served.database.rows(
+    rows = view.served.database.rows(
         "SELECT p.path, f.mode, f.oid, f.skip, p.policy, b.oid, b.extractor, f.blob_id FROM files f"
         " JOIN paths p ON p.id=f.path_id LEFT JOIN blobs b ON b.id=f.blob_id"
         " WHERE f.worktree_id=?",
-        lens.served.published.worktree_id,
+        view.served.published.worktree_id,
     )
     held: dict[bytes, tuple[object, ...]] = {}
     for path, mode, oid, skip, policy, blob_oid, extractor, blob_id in rows:
@@ -158,8 +168,8 @@ def _mapping(lens: Lens, repository: Repository) -> tuple[dict[bytes, Wanted], C
     return expected, compared("mapping", f"{len(wanted)} paths", sorted(differ))
 
 
-def _counts(lens: Lens) -> Check:
-    database, worktree = lens.served.database, lens.served.published.worktree_id
+def _counts(view: TreeView) -> Check:
+    database, worktree = view.served.database, view.served.published.worktree_id
     said = tuple(mapping.count(database, worktree))
     held = database.row(
         "SELECT count(*), coalesce(sum((SELECT count(*) FROM symbols s WHERE s.blob_id=b.id)), 0)"

@@ -10,10 +10,10 @@ from gitindex.base.errors import GitIndexError
 from gitindex.base.refusals import refusal, refused
 from gitindex.base.vocabulary import ProofOutcome
 from gitindex.freshness.gate import add_probe_hint
-from gitindex.freshness.marker import Proof
+from gitindex.freshness.marker import CompletionProof
 from gitindex.mcp.arguments import Param, check_arguments
-from gitindex.mcp.server_state import Desk
-from gitindex.view.snapshot import Gated
+from gitindex.mcp.server_state import ServerState
+from gitindex.view.snapshot import GateClosed
 
 MAX_BYTES = 256 * 1024
 _MARGIN = 512
@@ -22,25 +22,25 @@ Arguments = dict[str, Any]
 Answer = dict[str, Any]
 
 
-class Tool(NamedTuple):
+class McpTool(NamedTuple):
     """One tool: what clients see of it, and the use case behind it."""
 
     name: str
     title: str
     about: str
     params: tuple[Param, ...]
-    run: Callable[[Desk, Arguments], Answer]
+    run: Callable[[ServerState, Arguments], Answer]
     pages: str = ""  # the list of its answer that `offset` and `limit` walk through
     reach: int = 0  # items that can be walked through
     reads: bool = True  # changes nothing at all
     quotes: bool = True  # its answer holds text from a repository
 
 
-def call(desk: Desk, tool: Tool, given: object) -> Answer:
+def call(server: ServerState, tool: McpTool, given: object) -> Answer:
     """The answer to one call, whatever happens: an envelope, never an exception."""
     try:
         asked = check_arguments(tool.params, given)
-        answer = _ask(desk, tool, asked)
+        answer = _ask(server, tool, asked)
         return _shrink(_page(tool, asked, answer) if tool.pages in answer else answer, MAX_BYTES)
     except GitIndexError as error:
         told = refused(error)
@@ -58,20 +58,20 @@ def render(value: object) -> str:
     return json.dumps(value, ensure_ascii=True, separators=(",", ":"))
 
 
-def _ask(desk: Desk, tool: Tool, asked: Arguments) -> Answer:
+def _ask(server: ServerState, tool: McpTool, asked: Arguments) -> Answer:
     try:
-        answer = tool.run(desk, asked)
-    except Gated as closed:
+        answer = tool.run(server, asked)
+    except GateClosed as closed:
         return closed.envelope
     freshness = answer.get("freshness")
     if tool.quotes and freshness is not None:
         answer = {"status": answer["status"], "untrusted": True} | answer
     if isinstance(freshness, dict) and freshness.get("state") == "unknown":
-        add_probe_hint(answer, Proof(ProofOutcome.PROBE_FAILED))
+        add_probe_hint(answer, CompletionProof(ProofOutcome.PROBE_FAILED))
     return answer
 
 
-def _page(tool: Tool, asked: Arguments, answer: Answer) -> Answer:
+def _page(tool: McpTool, asked: Arguments, answer: Answer) -> Answer:
     """One page of an answer, within the cap, that says where the next one starts."""
     items, offset = answer[tool.pages], asked["offset"]
     rest = items[offset : offset + asked["limit"]]

@@ -12,55 +12,57 @@ from gitindex.base.worktree import Worktree, find_worktree, safe_text, worktree_
 from gitindex.freshness.gate import GateInput, add_probe_hint, decide_gate, indexing_fields
 from gitindex.freshness.observation import prove, read_progress
 from gitindex.mcp.dispatch import Answer, Arguments
-from gitindex.mcp.server_state import Desk
+from gitindex.mcp.server_state import ServerState
 from gitindex.refresh import lifecycle as manage
-from gitindex.refresh.lifecycle import Done
+from gitindex.refresh.lifecycle import ManageResult
 
 ACTIONS = ("create", "reindex", "sync", "clear", "status", "repair")
 _KEPT = (ManageOutcome.STARTED, ManageOutcome.COALESCED)
 
 
-def list_codebases(desk: Desk, _asked: Arguments) -> Answer:
+def list_codebases(server: ServerState, _asked: Arguments) -> Answer:
     """Every codebase this server may read, sorted; only lifecycle actions change the list."""
-    return {"status": "ok", "codebases": [_codebase(root) for root in desk.roots()]}
+    return {"status": "ok", "codebases": [_codebase(root) for root in server.roots()]}
 
 
-def manage_index(desk: Desk, asked: Arguments) -> Answer:
+def manage_index(server: ServerState, asked: Arguments) -> Answer:
     """One action on one codebase."""
     action, path = asked["action"], asked["path"]
     if action == "status":
-        return _status(desk, asked)
+        return _status(server, asked)
     if action == "clear":
-        return _clear(desk, path)
-    worktree = _worktree(desk, path, action)
+        return _clear(server, path)
+    worktree = _worktree(server, path, action)
     if action == "sync":
         told = manage.describe(worktree, path)
         if told["status"] in ("not_indexed", "requires_reindex"):
             return told
-        return _answer(desk, asked, worktree, manage.sync(worktree))
+        return _answer(server, asked, worktree, manage.sync(worktree))
     manage.check_owner(worktree)
     if action == "repair":
         done = manage.repair(worktree)
         if done.outcome in (ManageOutcome.ADOPTED, ManageOutcome.ALREADY_PROVEN):
-            desk.registry.add(worktree.root)
+            server.registry.add(worktree.root)
     else:
-        desk.registry.add(worktree.root)  # first: nothing is started that could not be read
+        server.registry.add(worktree.root)  # first: nothing is started that could not be read
         done = manage.create(worktree) if action == "create" else manage.reindex(worktree)
-    return _answer(desk, asked, worktree, done)
+    return _answer(server, asked, worktree, done)
 
 
-def _worktree(desk: Desk, path: str, action: str) -> Worktree:
+def _worktree(server: ServerState, path: str, action: str) -> Worktree:
     """The codebase to act on. Only create and repair may take one that is not registered yet.
 
     That may be a repository inside of a registered one.
     """
     if action in ("create", "repair"):
         with contextlib.suppress(GitIndexError):
-            return find_worktree(desk.absolute(path))
-    return desk.locate(path)
+            return find_worktree(server.absolute(path))
+    return server.locate(path)
 
 
-def _answer(desk: Desk, asked: Arguments, worktree: Worktree, done: Done) -> Answer:
+def _answer(
+    server: ServerState, asked: Arguments, worktree: Worktree, done: ManageResult
+) -> Answer:
     root = safe_text(worktree.root)
     answer: Answer = {
         "status": "ok",
@@ -73,7 +75,7 @@ def _answer(desk: Desk, asked: Arguments, worktree: Worktree, done: Done) -> Ans
     }
     status: dict[str, Any] = {"action": "status", "path": root}
     if done.outcome in _KEPT:
-        answer["operationId"] = desk.note(asked["action"], worktree, done).id
+        answer["operationId"] = server.note(asked["action"], worktree, done).id
         status["operationId"] = answer["operationId"]
     answer["hints"] = {"status": {"tool": "manage_index", "args": status}}
     if done.outcome is ManageOutcome.NOT_ADOPTABLE:
@@ -82,32 +84,33 @@ def _answer(desk: Desk, asked: Arguments, worktree: Worktree, done: Done) -> Ans
     return answer
 
 
-def _status(desk: Desk, asked: Arguments) -> Answer:
-    worktree = desk.locate(asked["path"])
+def _status(server: ServerState, asked: Arguments) -> Answer:
+    worktree = server.locate(asked["path"])
     answer = manage.describe(worktree, asked["path"]) | {"action": "status"}
     name = asked["operationId"]
     if name:
-        operation = desk.operation(name, worktree)
+        operation = server.operation(name, worktree)
         unknown = {"id": safe_text(name), "state": "unknown"}
-        answer["operation"] = desk.tell(operation) if operation else unknown
+        answer["operation"] = server.tell(operation) if operation else unknown
     return answer
 
 
-def _clear(desk: Desk, path: str) -> Answer:
+def _clear(server: ServerState, path: str) -> Answer:
     """Only the exact root will do, letter by letter: no other spelling removes an index."""
     root = path
-    if root not in desk.roots():
+    if root not in server.roots():
         raise GitIndexError(
-            "clear needs the exact root of a registered codebase", "see list_codebases",
+            "clear needs the exact root of a registered codebase",
+            "see list_codebases",
             Exit.USAGE,
-        )  # fmt: skip
+        )
     message = "The codebase was forgotten; nothing was there to remove."
     outcome = ManageOutcome.CLEARED
     if os.path.realpath(root) == root and os.path.lexists(os.path.join(root, ".git")):
         done = manage.clear(worktree_at(root), root)
         outcome, message = done.outcome, done.message
     if outcome is ManageOutcome.CLEARED:
-        desk.registry.discard(root)
+        server.registry.discard(root)
     return {
         "status": "ok",
         "action": "clear",

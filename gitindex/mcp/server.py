@@ -17,9 +17,9 @@ from mcp.server.stdio import stdio_server
 from gitindex import __version__
 from gitindex.base.refusals import refusal
 from gitindex.mcp.arguments import input_schema
-from gitindex.mcp.dispatch import Answer, Tool, call, render
+from gitindex.mcp.dispatch import Answer, McpTool, call, render
 from gitindex.mcp.registry import Registry, state_folder
-from gitindex.mcp.server_state import Desk, Operation, home_of
+from gitindex.mcp.server_state import Operation, ServerState, home_of
 from gitindex.mcp.tool_table import BY_NAME, INSTRUCTIONS, TOOLS
 
 THREADS = 4
@@ -33,13 +33,13 @@ def serve_stdio(path: str) -> int:
     """Serve the client at the other end of stdin and stdout until it leaves."""
     os.umask(0o077)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # the SDK would wait for one more line of stdin
-    desk = Desk(home_of(path), Registry(state_folder()))
+    state = ServerState(home_of(path), Registry(state_folder()))
     os.chdir("/")  # hold no folder of a repository that may be deleted or moved
-    anyio.run(_serve, desk)
+    anyio.run(_serve, state)
     return 0
 
 
-def make_server(desk: Desk) -> Server[Any]:
+def make_server(state: ServerState) -> Server[Any]:
     """The server with its tools."""
     limiter = anyio.CapacityLimiter(THREADS)
 
@@ -48,9 +48,9 @@ def make_server(desk: Desk) -> Server[Any]:
 
     async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         given = params.arguments or {}
-        answer = await _answer(desk, params.name, given, limiter)
+        answer = await _answer(state, params.name, given, limiter)
         if params.name == "manage_index":
-            answer = await _follow(desk, answer, given, ctx.session)
+            answer = await _follow(state, answer, given, ctx.session)
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=render(answer))], is_error=False
         )
@@ -66,55 +66,59 @@ def make_server(desk: Desk) -> Server[Any]:
     return server
 
 
-async def _serve(desk: Desk) -> None:
-    server = make_server(desk)
+async def _serve(state: ServerState) -> None:
+    server = make_server(state)
     async with stdio_server() as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())
 
 
-async def _answer(desk: Desk, name: str, given: object, limiter: anyio.CapacityLimiter) -> Answer:
+async def _answer(
+    state: ServerState, name: str, given: object, limiter: anyio.CapacityLimiter
+) -> Answer:
     tool = BY_NAME.get(name)
     if tool is None:
         return refusal("invalid_request", "no such tool", f"one of {', '.join(BY_NAME)}")
     with anyio.move_on_after(CALL_SECONDS):
         return await anyio.to_thread.run_sync(
-            call, desk, tool, given, limiter=limiter, abandon_on_cancel=True
+            call, state, tool, given, limiter=limiter, abandon_on_cancel=True
         )
     return refusal("error", "the answer took too long", "ask for less")
 
 
-async def _follow(desk: Desk, answer: Answer, given: Mapping[str, Any], session: Any) -> Answer:
+async def _follow(
+    state: ServerState, answer: Answer, given: Mapping[str, Any], session: Any
+) -> Answer:
     """Wait for the end of an operation and report its progress to a client that asked for it."""
-    operation = await _in_thread(_operation_of, desk, answer, given)
+    operation = await _in_thread(_operation_of, state, answer, given)
     if operation is None:
         return answer
     deadline = time.monotonic() + _wait_seconds(given)
     last: tuple[Any, ...] = ()
-    while time.monotonic() < deadline and await _in_thread(desk.is_running, operation):
-        told = desk.progress(operation.worktree)
+    while time.monotonic() < deadline and await _in_thread(state.is_running, operation):
+        told = state.progress(operation.worktree)
         if told is not None and (told.phase, told.progress_pct) != last:
             last = (told.phase, told.progress_pct)
             await session.report_progress(told.progress_pct or 0.0, 100.0, told.phase)
         await anyio.sleep(POLL_SECONDS)
     if given["action"] == "status":
-        again: Answer = await _in_thread(call, desk, BY_NAME["manage_index"], given)
+        again: Answer = await _in_thread(call, state, BY_NAME["manage_index"], given)
         return again
-    ended: Answer = await _in_thread(_ended, desk, operation)
+    ended: Answer = await _in_thread(_ended, state, operation)
     return answer | ended
 
 
-def _operation_of(desk: Desk, answer: Answer, given: Mapping[str, Any]) -> Operation | None:
+def _operation_of(state: ServerState, answer: Answer, given: Mapping[str, Any]) -> Operation | None:
     """What there is to wait for: what was started now or before, or whatever runs there."""
     if not ("operationId" in answer or given.get("waitSeconds")) or "codebaseRoot" not in answer:
         return None
-    known = desk.operation(answer.get("operationId") or given.get("operationId", ""))
+    known = state.operation(answer.get("operationId") or given.get("operationId", ""))
     if known is None and given["action"] == "status":
-        return desk.whatever_runs(given.get("path", ""))
+        return state.whatever_runs(given.get("path", ""))
     return known
 
 
-def _ended(desk: Desk, operation: Operation) -> Answer:
-    told = desk.tell(operation)
+def _ended(state: ServerState, operation: Operation) -> Answer:
+    told = state.tell(operation)
     if told["state"] == "running":
         return {"indexing": told["indexing"]}
     return {k: told[k] for k in ("outcome", "error", "indexing") if k in told}
@@ -128,7 +132,7 @@ def _wait_seconds(given: Mapping[str, Any]) -> float:
     return float(given.get("waitSeconds", SYNC_SECONDS if given["action"] == "sync" else 0))
 
 
-def _advertised(tool: Tool) -> types.Tool:
+def _advertised(tool: McpTool) -> types.Tool:
     return types.Tool(
         name=tool.name,
         title=tool.title,

@@ -10,13 +10,13 @@ from gitindex.base.runner_lock import is_held
 from gitindex.base.vocabulary import GateStatus, ManageOutcome, ProofOutcome, ProofReason
 from gitindex.base.worktree import Worktree, canonical_root, find_worktree, safe_text, worktree_at
 from gitindex.freshness.gate import GateInput, gating_envelope, indexing_fields
-from gitindex.freshness.marker import Proof
+from gitindex.freshness.marker import CompletionProof
 from gitindex.freshness.observation import Progress, has_pending, prove, read_failure, read_progress
 from gitindex.mcp.registry import Registry
 from gitindex.query.names.memory import Memory
-from gitindex.refresh.lifecycle import Done, Process, new_operation, was_asked_for
+from gitindex.refresh.lifecycle import ManageResult, Process, new_operation, was_asked_for
 from gitindex.store.lexical import LexicalMemory
-from gitindex.view.snapshot import Gated
+from gitindex.view.snapshot import GateClosed
 from gitindex.view.tree import FactsMemory
 
 KEPT_OPERATIONS = 100
@@ -36,7 +36,7 @@ class Operation(NamedTuple):
     process: Process | None
 
 
-class Desk:
+class ServerState:
     """The server's memory. Nothing in it decides what a codebase's state is."""
 
     def __init__(self, home: str, registry: Registry) -> None:
@@ -84,7 +84,7 @@ class Desk:
             )
         return canonical_root(os.path.join(self.home, path))
 
-    def note(self, action: str, worktree: Worktree, done: Done) -> Operation:
+    def note(self, action: str, worktree: Worktree, done: ManageResult) -> Operation:
         """Remember an operation, to tell later what became of it."""
         name = done.operation or new_operation(action)
         made = Operation(name, action, worktree, done.process)
@@ -106,7 +106,7 @@ class Desk:
         """The job of a codebase, whoever started it; nothing where there is no codebase."""
         try:
             return Operation("", "status", self.locate(path), None)
-        except (Gated, GitIndexError):
+        except (GateClosed, GitIndexError):
             return None
 
     def progress(self, worktree: Worktree) -> Progress | None:
@@ -154,25 +154,27 @@ def home_of(folder: str) -> str:
         return ""
 
 
-def _unregistered(here: str, path: str) -> Gated:
+def _unregistered(here: str, path: str) -> GateClosed:
     """The answer for what is not registered: it names the root that `create` would take."""
     try:
         root = find_worktree(here).root
     except GitIndexError as error:
         raise GitIndexError(
             "not a registered codebase, nor inside a git repository",
-            "see list_codebases", Exit.USAGE,
-        ) from error  # fmt: skip
-    proof = Proof(ProofOutcome.STALE_LOCAL, ProofReason.MISSING_MARKER_DOC)
+            "see list_codebases",
+            Exit.USAGE,
+        ) from error
+    proof = CompletionProof(ProofOutcome.STALE_LOCAL, ProofReason.MISSING_MARKER_DOC)
     envelope = gating_envelope(
         GateStatus.NOT_INDEXED, GateInput(False, proof, None), safe_text(path), safe_text(root)
     )
     envelope["message"] = "This codebase is not registered; action create registers it."
-    return Gated(envelope)
+    return GateClosed(envelope)
 
 
 def _gone(root: str) -> GitIndexError:
     return GitIndexError(
         "the registered codebase is not there any more",
-        f"moved or deleted? action clear forgets {safe_text(root)}", Exit.NO,
-    )  # fmt: skip
+        f"moved or deleted? action clear forgets {safe_text(root)}",
+        Exit.NO,
+    )

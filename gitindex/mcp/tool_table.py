@@ -6,7 +6,7 @@ from gitindex.base.vocabulary import MapSection
 from gitindex.mcp import manage_tools as managing
 from gitindex.mcp import query_tools as asking
 from gitindex.mcp.arguments import Param
-from gitindex.mcp.dispatch import Tool
+from gitindex.mcp.dispatch import McpTool
 from gitindex.query.search.query_text import MAX_QUERY
 from gitindex.query.search.search import MAX_LIMIT
 
@@ -34,7 +34,7 @@ def limit(default: int, most: int = 200, what: str = "Items at most.") -> Param:
 
 
 TOOLS = (
-    Tool(
+    McpTool(
         "search_codebase",
         "Search code",
         "Find code by words, identifiers, a path or a pasted line. Best places first.",
@@ -56,7 +56,7 @@ TOOLS = (
         pages="results",
         reach=MAX_LIMIT,
     ),
-    Tool(
+    McpTool(
         "file_outline",
         "Outline a file",
         "Definitions of one file, in its order, with lines and signatures.",
@@ -65,7 +65,7 @@ TOOLS = (
         pages="symbols",
         reach=1_000,
     ),
-    Tool(
+    McpTool(
         "read_file",
         "Read a file",
         "Lines of one file of the tree. Secrets and links are refused.",
@@ -81,7 +81,7 @@ TOOLS = (
         ),
         asking.read_file,
     ),
-    Tool(
+    McpTool(
         "slice",
         "Slice a function",
         "Only the lines of a function that a line or variable depends on, or influences.",
@@ -96,7 +96,7 @@ TOOLS = (
         ),
         asking.slice_,
     ),
-    Tool(
+    McpTool(
         "find_references",
         "Find references",
         "Uses of a symbol, surest first. `complete: true` means that none was missed.",
@@ -115,7 +115,7 @@ TOOLS = (
         pages="references",
         reach=1_000,
     ),
-    Tool(
+    McpTool(
         "call_graph",
         "Call graph",
         "Who calls a symbol and what it calls, with how sure each edge is.",
@@ -132,7 +132,7 @@ TOOLS = (
         ),
         asking.call_graph,
     ),
-    Tool(
+    McpTool(
         "repo_map",
         "Map a codebase",
         "The files that matter most and their signatures, within a budget of tokens.",
@@ -147,7 +147,7 @@ TOOLS = (
         ),
         asking.repo_map,
     ),
-    Tool(
+    McpTool(
         "check_mutation_gate",
         "May this be edited?",
         "Before an edit: is what is known of the file current and certain? "
@@ -162,7 +162,7 @@ TOOLS = (
         ),
         asking.check_mutation_gate,
     ),
-    Tool(
+    McpTool(
         "list_codebases",
         "List codebases",
         "Codebases that can be asked about, and whether each is indexed.",
@@ -172,7 +172,7 @@ TOOLS = (
         reach=1_000,
         quotes=False,
     ),
-    Tool(
+    McpTool(
         "manage_index",
         "Manage an index",
         "Status of an index; or create, reindex, sync to HEAD, repair (adopt a proven generation), "

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 from gitindex.base.vocabulary import FactsStatus, SkipReason
 from gitindex.base.worktree import path_fields, safe_text
 from gitindex.query.names.meanings import ECMA
-from gitindex.query.names.mentions import File, look, look_in
+from gitindex.query.names.mentions import MentioningFile, look, look_in
 from gitindex.query.names.project import Project
 from gitindex.query.names.sites import Site
 from gitindex.query.names.targets import NAME
-from gitindex.view.tree import Lens
+from gitindex.view.tree import TreeView
 
 MAX_LISTED = 50
 MAX_LINE = 200
@@ -92,53 +92,55 @@ def certify(project: Project, name: str, sites: Collection[Site] = ()) -> Certif
             mention = _mention(project, file, (line, column, start), name)
             found += [mention] if mention.reason else []
             prose += not mention.reason
-    unread = indexed.unread + others.unread + len(project.lens.overlay.left_out)
+    unread = indexed.unread + others.unread + len(project.view.overlay.left_out)
     coverage |= {"files": len(indexed.places), "prose": prose, "unchecked": unread}
     listed = sorted(found, key=lambda m: (os.fsencode(m.path), m.line, m.column))
     complete = not found and not unread and NAME.fullmatch(name) is not None
     return Certificate(complete, tuple(listed[:MAX_LISTED]), len(found), coverage)
 
 
-def _tree(project: Project, name: str) -> tuple[dict[str, int], list[File]]:
+def _tree(project: Project, name: str) -> tuple[dict[str, int], list[MentioningFile]]:
     """What holds for the whole tree, counted once; and which texts that are left out have the name."""
     notes = project.tree.notes
     if "coverage" not in notes:
-        left_out = list(_left_out(project.lens))
+        left_out = list(_left_out(project.view))
         for file in left_out:
             project.know(file.path, file.oid)
         project.read(file.path for file in left_out[:MAX_LEFT_OUT])
         words = [frozenset(_WORD.findall(project.text(f.path))) for f in left_out[:MAX_LEFT_OUT]]
         known = [*zip(left_out, words, strict=False)]
-        notes["coverage"] = _coverage(project.lens), known, left_out[MAX_LEFT_OUT:]
+        notes["coverage"] = _coverage(project.view), known, left_out[MAX_LEFT_OUT:]
     counts, known, unread = notes["coverage"]
     return dict(counts), [f for f, words in known if name.encode() in words] + unread
 
 
-def _coverage(lens: Lens) -> dict[str, int]:
+def _coverage(view: TreeView) -> dict[str, int]:
     """How many files of the tree were understood how well."""
-    lens.everything()
+    view.everything()
     counts = dict.fromkeys(("parsed", "partial", "noGrammar", "skipped"), 0)
     keys = {FactsStatus.PARSED: "parsed", FactsStatus.PARTIAL: "partial"}
     keys |= {FactsStatus.LEXICAL: "noGrammar"}
-    for status, count in lens.rows(
+    for status, count in view.rows(
         "SELECT b.status, count(*) FROM {live} l LEFT JOIN {blobs} b ON b.id=l.blob_id GROUP BY 1"
     ):
         counts[keys.get(status, "skipped") if status else "skipped"] += count
     return counts
 
 
-def _left_out(lens: Lens) -> Iterator[File]:
+def _left_out(view: TreeView) -> Iterator[MentioningFile]:
     """Text that the policy keeps out of the index."""
-    rows = lens.rows(
+    rows = view.rows(
         "SELECT l.path, coalesce(l.skip, b.reason), l.oid FROM {live} l LEFT JOIN {blobs} b ON b.id=l.blob_id"
         " WHERE l.skip IS NOT NULL OR b.status IN ('skipped', 'quarantined')"
     )
     for path, reason, oid in rows:
         if reason not in _NOT_TEXT:
-            yield File(os.fsdecode(path), "", reason or "skipped", oid)
+            yield MentioningFile(os.fsdecode(path), "", reason or "skipped", oid)
 
 
-def _mention(project: Project, file: File, place: tuple[int, int, int], name: str) -> Mention:
+def _mention(
+    project: Project, file: MentioningFile, place: tuple[int, int, int], name: str
+) -> Mention:
     line, column, start = place
     data = project.text(file.path)
     reason = _reason(file, data, start, start + len(name.encode()))
@@ -153,7 +155,7 @@ def _line(data: bytes, start: int) -> str:
     return text.decode("utf-8", "replace").strip()[:MAX_LINE]
 
 
-def _reason(file: File, data: bytes, start: int, end: int) -> str:
+def _reason(file: MentioningFile, data: bytes, start: int, end: int) -> str:
     """Why a place is not explained; empty where it is shown to be no code.
 
     A file that parsed without an error has all its identifiers in its postings, so what is not
@@ -183,7 +185,7 @@ def _is_quoted(data: bytes, start: int, end: int, quotes: bytes) -> bool:
     return before is not None and before.group(1) == data[end : end + 1]
 
 
-def _is_comment(file: File, data: bytes, start: int) -> bool:
+def _is_comment(file: MentioningFile, data: bytes, start: int) -> bool:
     """Does its line start as a comment? If that is inside a longer string, it is no use either.
 
     A brace may open an expression in such a string, so there nothing is concluded.

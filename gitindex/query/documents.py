@@ -17,11 +17,19 @@ from gitindex.store.entities import LANGUAGES, Filter, conditions, front_matter_
 from gitindex.store.trigrams import candidates
 from gitindex.view.fallback import served_or_scanned
 from gitindex.view.live_scan import FALLBACK, fallback_envelope, live_files, live_paths
-from gitindex.view.tree import NOW, Ask, Lens, answering
+from gitindex.view.tree import NOW, TreeChoice, TreeView, open_tree
 
 SUFFIXES = (
-    b".md", b".markdown", b".mdown", b".mkd", b".mdx", b".rst", b".rest", b".adoc", b".asciidoc",
-)  # fmt: skip
+    b".md",
+    b".markdown",
+    b".mdown",
+    b".mkd",
+    b".mdx",
+    b".rst",
+    b".rest",
+    b".adoc",
+    b".asciidoc",
+)
 MAX_TEXT = 500
 MAX_WORDS = 16
 MAX_TAGS = 32
@@ -42,7 +50,7 @@ class Document(NamedTuple):
     blob_id: int | None = None  # of its stored facts
 
 
-class Wanted(NamedTuple):
+class DocumentQuery(NamedTuple):
     """What is asked for: words of the text, and what the front matter must have."""
 
     text: str = ""
@@ -59,7 +67,7 @@ class _Place(NamedTuple):
     lines: list[str]
 
 
-class _Found(NamedTuple):
+class _DocumentRow(NamedTuple):
     document: Document
     place: _Place
     score: float
@@ -68,18 +76,20 @@ class _Found(NamedTuple):
 _NOTHING = FrontMatter((), "", "")
 
 
-open_index = answering
-"""Seed 003's name: the documents of a tree are asked for through its lens."""
+open_index = open_tree
+"""Seed 003's name: the documents of a tree are asked for through its view."""
 
 
-def find_documents(worktree: Worktree, path: str, wanted: Wanted, ask: Ask = NOW) -> dict[str, Any]:
+def find_documents(
+    worktree: Worktree, path: str, wanted: DocumentQuery, ask: TreeChoice = NOW
+) -> dict[str, Any]:
     """The documents that are wanted, as an envelope. Without a usable store: by a live scan."""
     _check(wanted)
 
     def serve() -> dict[str, Any]:
-        with open_index(worktree, path, ask) as lens:
-            documents = _narrowed(lens, query_index(lens, *wanted.filter), wanted.words)
-            return lens.envelope(**_fields(wanted, documents, lens.read))
+        with open_index(worktree, path, ask) as view:
+            documents = _narrowed(view, query_index(view, *wanted.filter), wanted.words)
+            return view.envelope(**_fields(wanted, documents, view.read))
 
     def scan(why: str) -> dict[str, Any]:
         documents = _scan(worktree, wanted.filter)
@@ -90,22 +100,22 @@ def find_documents(worktree: Worktree, path: str, wanted: Wanted, ask: Ask = NOW
 
 
 def query_index(
-    lens: Lens, tags: tuple[str, ...] = (), date_from: str = "", date_to: str = ""
+    view: TreeView, tags: tuple[str, ...] = (), date_from: str = "", date_to: str = ""
 ) -> list[Document]:
     """The documents with all of the topics and a day within the bounds; newest first."""
     wanted = Filter(tags, date_from, date_to)
-    changed = lens.changed()
-    stored = _stored(lens, wanted) if wanted != Filter() else _all_stored(lens)
+    changed = view.changed()
+    stored = _stored(view, wanted) if wanted != Filter() else _all_stored(view)
     found = [d for d in stored if d.path not in changed and is_document(d.path)]
-    return _ordered([*found, *_laid(lens, wanted)])
+    return _ordered([*found, *_laid(view, wanted)])
 
 
-def _narrowed(lens: Lens, documents: list[Document], words: list[str]) -> list[Document]:
+def _narrowed(view: TreeView, documents: list[Document], words: list[str]) -> list[Document]:
     """Those of the documents that may contain all words, as far as their trigrams tell."""
     clauses = [frozenset({found}) for word in words if (found := trigrams_of(word))]
     if not clauses or any("\ufffd" in word for word in words):  # it stands for bytes of any kind
         return documents
-    maybe = candidates(lens.served.database, clauses)
+    maybe = candidates(view.served.database, clauses)
     if maybe is None:
         return documents
     return [d for d in documents if d.blob_id is None or d.blob_id in maybe]
@@ -116,7 +126,7 @@ def is_document(path: bytes) -> bool:
     return path.lower().endswith(SUFFIXES)
 
 
-def _check(wanted: Wanted) -> None:
+def _check(wanted: DocumentQuery) -> None:
     tags, *bounds = wanted.filter
     if not wanted.words and wanted.filter == Filter():
         raise GitIndexError(
@@ -131,9 +141,9 @@ def _check(wanted: Wanted) -> None:
             )
 
 
-def _stored(lens: Lens, wanted: Filter) -> Iterator[Document]:
-    sql, values = conditions(lens.served.database, wanted)
-    rows = lens.rows(
+def _stored(view: TreeView, wanted: Filter) -> Iterator[Document]:
+    sql, values = conditions(view.served.database, wanted)
+    rows = view.rows(
         "SELECT l.path, d.topics, d.summary, d.created_at, l.source, l.blob_id FROM {documents} d"
         f" JOIN {{live}} l ON l.blob_id=d.blob_id WHERE {sql}",
         *values,
@@ -141,9 +151,9 @@ def _stored(lens: Lens, wanted: Filter) -> Iterator[Document]:
     return map(_document, rows)
 
 
-def _all_stored(lens: Lens) -> Iterator[Document]:
+def _all_stored(view: TreeView) -> Iterator[Document]:
     marks = ",".join("?" * len(LANGUAGES))
-    rows = lens.rows(
+    rows = view.rows(
         "SELECT l.path, d.topics, d.summary, d.created_at, l.source, l.blob_id FROM {live} l"
         " JOIN {blobs} b ON b.id=l.blob_id LEFT JOIN {documents} d ON d.blob_id=l.blob_id"
         f" WHERE b.status<>'skipped' AND b.language IN ({marks})",
@@ -158,13 +168,13 @@ def _document(row: tuple[Any, ...]) -> Document:
     return Document(path, front, source, blob_id)
 
 
-def _laid(lens: Lens, wanted: Filter) -> Iterator[Document]:
+def _laid(view: TreeView, wanted: Filter) -> Iterator[Document]:
     """What differs from the published tree is read at once: an edit shows in the next answer."""
-    laid = lens.changed()
+    laid = view.changed()
     paths = [p for p, now in laid.items() if now and now.skip is None and is_document(p)]
-    for path, data in lens.read(paths).items():
+    for path, data in view.read(paths).items():
         if skip_content(data) is None:
-            yield from _matching(path, data, lens.overlay.source, wanted)
+            yield from _matching(path, data, view.overlay.source, wanted)
 
 
 def _scan(worktree: Worktree, wanted: Filter) -> list[Document]:
@@ -184,7 +194,7 @@ def _ordered(documents: list[Document]) -> list[Document]:
     return sorted(by_path, key=lambda d: d.front.created_at, reverse=True)
 
 
-def _fields(wanted: Wanted, documents: list[Document], read: Read) -> dict[str, Any]:
+def _fields(wanted: DocumentQuery, documents: list[Document], read: Read) -> dict[str, Any]:
     limit = max(1, min(wanted.limit, MAX_LIMIT))
     if wanted.words:
         found = _search(documents, wanted.words, read)
@@ -204,7 +214,7 @@ def _fields(wanted: Wanted, documents: list[Document], read: Read) -> dict[str, 
     }
 
 
-def _result(found: _Found, words: list[str]) -> dict[str, Any]:
+def _result(found: _DocumentRow, words: list[str]) -> dict[str, Any]:
     document, place, _ = found
     return {
         **path_fields(document.path),
@@ -219,12 +229,12 @@ def _result(found: _Found, words: list[str]) -> dict[str, Any]:
     }
 
 
-def _heads(documents: list[Document], read: Read) -> Iterator[_Found]:
+def _heads(documents: list[Document], read: Read) -> Iterator[_DocumentRow]:
     """Documents as the index has them, with their first paragraph."""
     contents = read([document.path for document in documents])
     for document in documents:
         text = decode_text(contents.get(document.path, b""))
-        yield _Found(document, _first_paragraph(text), 0.0)
+        yield _DocumentRow(document, _first_paragraph(text), 0.0)
 
 
 def _first_paragraph(text: str) -> _Place:
@@ -238,7 +248,7 @@ def _first_paragraph(text: str) -> _Place:
     return _Place(before + start, lines[start:end])
 
 
-def _search(documents: list[Document], words: list[str], read: Read) -> list[_Found]:
+def _search(documents: list[Document], words: list[str], read: Read) -> list[_DocumentRow]:
     """The documents that contain every word, in any case, as a text: nothing is a pattern."""
     found = []
     for at in range(0, len(documents), READ_AT_ONCE):
@@ -252,7 +262,7 @@ def _search(documents: list[Document], words: list[str], read: Read) -> list[_Fo
     return found
 
 
-def _look(document: Document, text: str, folded: str, words: list[str]) -> _Found:
+def _look(document: Document, text: str, folded: str, words: list[str]) -> _DocumentRow:
     """The first line with the most of the words; a document named or tagged so stands above."""
     scores = [sum(word in line for word in words) for line in folded.split("\n")]
     best = max(scores)
@@ -261,4 +271,4 @@ def _look(document: Document, text: str, folded: str, words: list[str]) -> _Foun
     named = sum(word in said.casefold() for word in words)
     many = min(sum(folded.count(word) for word in words), 20) / 20
     lines = text.split("\n")[line : line + SNIPPET_LINES]
-    return _Found(document, _Place(line, lines), 3.0 * named + best + many)
+    return _DocumentRow(document, _Place(line, lines), 3.0 * named + best + many)

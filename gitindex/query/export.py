@@ -8,44 +8,44 @@ from collections.abc import Iterator
 
 from gitindex import __version__
 from gitindex.languages.facts import BlobFacts, FactsKey, Symbol
-from gitindex.view.tree import Lens
+from gitindex.view.tree import TreeView
 
 FORMATS = ("ctags", "scip", "json")
 
 
-def export(lens: Lens, form: str, folder: str = "") -> Iterator[bytes]:
+def export(view: TreeView, form: str, folder: str = "") -> Iterator[bytes]:
     """The whole index in one of FORMATS, in pieces; `folder` is where the file will be, if in one."""
     if form == "ctags":
-        return _ctags(lens, folder or lens.worktree.root)
-    return _scip(lens) if form == "scip" else _json(lens)
+        return _ctags(view, folder or view.worktree.root)
+    return _scip(view) if form == "scip" else _json(view)
 
 
-def _files(lens: Lens) -> Iterator[tuple[bytes, str, BlobFacts]]:
+def _files(view: TreeView) -> Iterator[tuple[bytes, str, BlobFacts]]:
     """Every path of the served tree that has facts, with its blob's id."""
-    lens.everything()
-    rows = lens.rows(
+    view.everything()
+    rows = view.rows(
         "SELECT f.path, b.oid, b.extractor FROM {live} f JOIN {blobs} b ON b.id=f.blob_id"
         " WHERE b.status<>'skipped'"
     )
     for path, oid, extractor in sorted(rows):
-        facts = lens.facts(FactsKey(oid.hex(), extractor))
+        facts = view.facts(FactsKey(oid.hex(), extractor))
         if facts is not None:
             yield path, oid.hex(), facts
 
 
-def _ctags(lens: Lens, folder: str) -> Iterator[bytes]:
+def _ctags(view: TreeView, folder: str) -> Iterator[bytes]:
     """Extended tags, sorted by bytes, addressed by line: vim and others binary-search it.
 
     Editors look for the files from the folder of the tags.
     """
-    up = os.path.relpath(lens.worktree.root, os.path.realpath(folder))
+    up = os.path.relpath(view.worktree.root, os.path.realpath(folder))
     prefix = b"" if up == "." else os.fsencode(f"{up}/")
     yield b"!_TAG_FILE_FORMAT\t2\t/extended format/\n"
     yield b"!_TAG_FILE_SORTED\t1\t/0=unsorted, 1=sorted, 2=foldcase/\n"
     yield f"!_TAG_PROGRAM_NAME\tgitindex\t//\n!_TAG_PROGRAM_VERSION\t{__version__}\t//\n".encode()
     yield from sorted(
         _tag(prefix + path, symbol)
-        for path, _, facts in _files(lens)
+        for path, _, facts in _files(view)
         for symbol in facts.symbols
         if _fits_a_tag(prefix + path) and _fits_a_tag(symbol.name.encode())
     )
@@ -62,9 +62,9 @@ def _tag(path: bytes, symbol: Symbol) -> bytes:
     return symbol.name.encode() + b"\t" + path + b"\t" + tail.encode()
 
 
-def _json(lens: Lens) -> Iterator[bytes]:
+def _json(view: TreeView) -> Iterator[bytes]:
     """One JSON object a line: the path and its facts."""
-    for path, oid, facts in _files(lens):
+    for path, oid, facts in _files(view):
         fields = {
             "path": path.decode("utf-8", "backslashreplace"),
             "blob": oid,
@@ -79,15 +79,15 @@ def _json(lens: Lens) -> Iterator[bytes]:
         yield json.dumps(fields, ensure_ascii=True).encode() + b"\n"
 
 
-def _scip(lens: Lens) -> Iterator[bytes]:
+def _scip(view: TreeView) -> Iterator[bytes]:
     """A SCIP index, protobuf written by hand: four messages.
 
     Definitions only: what a name refers to is not resolved here.
     """
-    root = f"file://{lens.worktree.root}".encode("utf-8", "surrogateescape")
+    root = f"file://{view.worktree.root}".encode("utf-8", "surrogateescape")
     tool = _text(1, b"gitindex") + _text(2, __version__.encode())
     yield _text(1, _text(2, tool) + _text(3, root) + _number(4, 1))
-    for path, _, facts in _files(lens):
+    for path, _, facts in _files(view):
         occurrences = (_occurrence(path, symbol) for symbol in facts.symbols)
         yield _text(2, _document(path, facts.language, occurrences))
 

@@ -12,7 +12,7 @@ from gitindex.base.worktree import normalize_rel_path, path_fields, safe_text
 from gitindex.extract.policy import MAX_TEXT_BYTES, is_secret, skip_content
 from gitindex.extract.terms import decode_text
 from gitindex.query.symbols import outline
-from gitindex.view.tree import Lens
+from gitindex.view.tree import TreeView
 
 MAX_LINES = 2_000
 MAX_CHARS = 200_000
@@ -20,7 +20,7 @@ MAX_CHARS = 200_000
 _SPAN = re.compile(r"(?P<file>.+?):(?P<first>[0-9]{1,9})(?:-(?P<last>[0-9]{1,9})?)?", re.DOTALL)
 
 
-class Span(NamedTuple):
+class LineRange(NamedTuple):
     """`FILE[:A[-B]]`, as asked: lines from 1, both ends included; None to the end."""
 
     file: str
@@ -28,26 +28,26 @@ class Span(NamedTuple):
     last: int | None = None
 
 
-def parse_span(text: str) -> Span:
+def parse_span(text: str) -> LineRange:
     """The lines that `FILE[:A[-B]]` names."""
     found = _SPAN.fullmatch(text)
     if found is None:
-        return Span(text)
+        return LineRange(text)
     first = int(found["first"])
     last = int(found["last"]) if found["last"] else None
     if "-" not in text[found.end("first") :]:
         last = first
     if first < 1 or (last is not None and last < first):
         raise GitIndexError(f"not FILE[:A[-B]]: {safe_text(text)}", code=Exit.USAGE)
-    return Span(found["file"], first, last)
+    return LineRange(found["file"], first, last)
 
 
-def read_lines(lens: Lens, span: Span, outlined: bool = False) -> dict[str, Any]:
+def read_lines(view: TreeView, span: LineRange, outlined: bool = False) -> dict[str, Any]:
     """Some lines of one file. Refuses secrets, links and whatever is not text."""
     clean = normalize_rel_path(span.file)
     path = os.fsencode(clean)
-    source = _allowed(lens, path)
-    data = lens.read([path]).get(path)
+    source = _allowed(view, path)
+    data = view.read([path]).get(path)
     if data is None:
         raise GitIndexError(f"no content here: {safe_text(clean)}", code=Exit.NO)
     if skip_content(data) is SkipReason.BINARY or len(data) > MAX_TEXT_BYTES:
@@ -69,13 +69,13 @@ def read_lines(lens: Lens, span: Span, outlined: bool = False) -> dict[str, Any]
     if fields["truncated"]:
         fields["continueAt"] = f"{safe_text(clean)}:{span.first + len(shown)}-"
     if outlined:
-        fields["symbols"] = outline(lens, clean)["symbols"]
-    return lens.envelope(**fields)
+        fields["symbols"] = outline(view, clean)["symbols"]
+    return view.envelope(**fields)
 
 
-def _allowed(lens: Lens, path: bytes) -> str:
+def _allowed(view: TreeView, path: bytes) -> str:
     """Where a path's content comes from; a path that is not of the tree has none to show."""
-    rows = lens.rows("SELECT f.skip, f.source FROM {live} f WHERE f.path=?", path)
+    rows = view.rows("SELECT f.skip, f.source FROM {live} f WHERE f.path=?", path)
     if not rows:
         raise GitIndexError(
             f"not in the tree: {safe_text(path)}", "is it tracked? see `git ls-files`", Exit.NO

@@ -16,20 +16,25 @@ from gitindex.query.names.memory import Memory
 from gitindex.query.names.project import Project
 from gitindex.query.names.sites import Site
 from gitindex.query.names.source import Definition
-from gitindex.query.names.targets import Target, find_target
+from gitindex.query.names.targets import ReferenceTarget, find_target
 from gitindex.semantic.coverage import layer_fields
-from gitindex.view.tree import Lens
+from gitindex.view.tree import TreeView
 
 MAX_LIMIT = 1_000
 
 USES = {
-    Use.DEFINITION: "definition", Use.IMPORT: "import", Use.REFERENCE: "reference",
-    Use.CALL: "call", Use.ATTRIBUTE: "attribute", Use.TYPE: "type", Use.INHERIT: "inherit",
+    Use.DEFINITION: "definition",
+    Use.IMPORT: "import",
+    Use.REFERENCE: "reference",
+    Use.CALL: "call",
+    Use.ATTRIBUTE: "attribute",
+    Use.TYPE: "type",
+    Use.INHERIT: "inherit",
     Use.DECORATOR: "decorator",
-}  # fmt: skip
+}
 
 
-class Wanted(NamedTuple):
+class ReferenceQuery(NamedTuple):
     """Which references are asked for; an empty field asks for all."""
 
     asked: str  # NAME, A.NAME, PATH#NAME or FILE:LINE:COL
@@ -38,9 +43,11 @@ class Wanted(NamedTuple):
     limit: int = 100
 
 
-def find_references(lens: Lens, wanted: Wanted, memory: Memory | None = None) -> dict[str, Any]:
+def find_references(
+    view: TreeView, wanted: ReferenceQuery, memory: Memory | None = None
+) -> dict[str, Any]:
     """References to what was asked for, the surest first, as an envelope."""
-    finder = Finder(lens, memory)
+    finder = Finder(view, memory)
     target = find_target(finder.binder, wanted.asked)
     sites = list(_sites(finder, target))
     found = [site for site in sites if _is_wanted(site, wanted)]
@@ -62,8 +69,8 @@ def find_references(lens: Lens, wanted: Wanted, memory: Memory | None = None) ->
     used = {d.path for d in target.definitions} | {site.path for site in sites}
     fields |= layer_fields(coverage(finder.project), map(os.fsencode, used))
     if target.local:  # a variable of one function: nothing outside of it can name it
-        return lens.envelope(**fields, complete=True, unexplained=[])
-    return lens.envelope(**fields, **certify(finder.project, target.name, sites).fields())
+        return view.envelope(**fields, complete=True, unexplained=[])
+    return view.envelope(**fields, **certify(finder.project, target.name, sites).fields())
 
 
 def site_fields(project: Project, site: Site) -> dict[str, Any]:
@@ -111,7 +118,7 @@ def span_fields(project: Project, path: str, line: int, column: int, end: int) -
     }
 
 
-def _sites(finder: Finder, target: Target) -> Iterable[Site]:
+def _sites(finder: Finder, target: ReferenceTarget) -> Iterable[Site]:
     if target.local:
         source = finder.project.source(target.path)
         assert source is not None
@@ -119,16 +126,23 @@ def _sites(finder: Finder, target: Target) -> Iterable[Site]:
             end = place.column + len(place.name.encode())
             around = source.symbol(place.enclosing)
             yield Site(
-                target.path, place.line, place.column, end, place.use, Tier.EXACT,
-                Layer.SYNTACTIC, around, (),
-            )  # fmt: skip
+                target.path,
+                place.line,
+                place.column,
+                end,
+                place.use,
+                Tier.EXACT,
+                Layer.SYNTACTIC,
+                around,
+                (),
+            )
     elif target.definitions:
         yield from finder.sites(target.definitions)
     else:
         yield from finder.mentions(target.name)
 
 
-def _is_wanted(site: Site, wanted: Wanted) -> bool:
+def _is_wanted(site: Site, wanted: ReferenceQuery) -> bool:
     if wanted.role and _role(site.use) != wanted.role:
         return False
     if not wanted.path:

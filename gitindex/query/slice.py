@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 from gitindex.base.confined_read import read_text
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.worktree import Worktree, find_worktree, inside_root, safe_text
-from gitindex.extract.frames import Request
+from gitindex.extract.frames import WorkRequest
 from gitindex.extract.policy import BINARY_PROBE, MAX_PARSE_BYTES
 from gitindex.extract.pool import SECONDS_PER_BLOB, ask_once
-from gitindex.languages.slicing.wire import Question, encode
+from gitindex.languages.slicing.wire import SliceQuestion, encode
 from gitindex.languages.table import language_of
 from gitindex.view.overlay import WORKTREE
-from gitindex.view.snapshot import Gated
-from gitindex.view.tree import answering
+from gitindex.view.snapshot import GateClosed
+from gitindex.view.tree import open_tree
 
 _PLACE = re.compile(r"(?P<file>.+?):(?P<line>[0-9]{1,9})(?::(?P<column>[0-9]{1,9}))?", re.DOTALL)
 
@@ -30,7 +30,7 @@ EXITS = {
 }
 
 
-class Place(NamedTuple):
+class SlicePoint(NamedTuple):
     """`FILE:LINE[:COL]`, as asked."""
 
     file: str
@@ -38,25 +38,25 @@ class Place(NamedTuple):
     column: int | None
 
 
-def parse_place(text: str) -> Place:
+def parse_place(text: str) -> SlicePoint:
     """The place that `FILE:LINE[:COL]` names."""
     found = _PLACE.fullmatch(text)
     if found is None:
         raise GitIndexError(f"not FILE:LINE[:COL]: {safe_text(text)}", code=Exit.USAGE)
     column = found["column"]
-    return Place(found["file"], int(found["line"]), None if column is None else int(column))
+    return SlicePoint(found["file"], int(found["line"]), None if column is None else int(column))
 
 
 def slice_file(
-    place: Place, start: str = ".", forward: bool = False, seconds: float = SECONDS_PER_BLOB
+    place: SlicePoint, start: str = ".", forward: bool = False, seconds: float = SECONDS_PER_BLOB
 ) -> dict[str, Any]:
     """The slice of a statement or variable, whatever is indexed; with proof where there is an index."""
     worktree = find_worktree(start)
     path = inside_root(worktree.root, start, place.file)
     data = read_text(worktree.root, path, MAX_PARSE_BYTES)
     language = language_of(os.fsencode(path), data[:BINARY_PROBE])
-    question = encode(Question(place.line, place.column, forward))
-    reply = ask_once(Request(language, data, question), seconds)
+    question = encode(SliceQuestion(place.line, place.column, forward))
+    reply = ask_once(WorkRequest(language, data, question), seconds)
     fields = {"path": safe_text(path), "codebaseRoot": safe_text(worktree.root)}
     answer: dict[str, Any] = json.loads(reply.payload)
     if answer["status"] != "ok":
@@ -70,9 +70,9 @@ def _proof(worktree: Worktree, start: str, path: str) -> dict[str, Any]:
     """Where the text is from; and how fresh the index is, if there is one to speak of."""
     name = os.fsencode(path)
     try:
-        with answering(worktree, start) as lens:
-            rows = lens.rows("SELECT f.source FROM {live} f WHERE f.path=?", name)
+        with open_tree(worktree, start) as view:
+            rows = view.rows("SELECT f.source FROM {live} f WHERE f.path=?", name)
             source = rows[0][0] if rows else WORKTREE
-            return {"source": source} | {k: lens.envelope()[k] for k in ("freshness", "receipt")}
-    except (Gated, GitIndexError):
+            return {"source": source} | {k: view.envelope()[k] for k in ("freshness", "receipt")}
+    except (GateClosed, GitIndexError):
         return {"source": WORKTREE}

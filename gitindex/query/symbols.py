@@ -10,7 +10,7 @@ from gitindex.base.atomic_file import read_small
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.vocabulary import Layer
 from gitindex.base.worktree import normalize_rel_path, path_fields, safe_text
-from gitindex.extract.frames import Request
+from gitindex.extract.frames import WorkRequest
 from gitindex.extract.policy import BINARY_PROBE, MAX_PARSE_BYTES
 from gitindex.extract.pool import Extractor, Task
 from gitindex.languages.facts import FactsKey, Symbol, decode_facts
@@ -19,7 +19,7 @@ from gitindex.languages.table import extractor_id, language_of
 from gitindex.semantic.coverage import layer_fields, read_coverage
 from gitindex.semantic.scip.symbols import qualified
 from gitindex.store import semantic
-from gitindex.view.tree import Lens
+from gitindex.view.tree import TreeView
 
 MAX_LIMIT = 1_000
 
@@ -27,7 +27,7 @@ _PARTS = frozenset({"module", "parameter", "type_parameter", "meta", "constructo
 """What an indexer calls definitions, and nobody looks for."""
 
 
-class Wanted(NamedTuple):
+class SymbolQuery(NamedTuple):
     """Which definitions are asked for; an empty field asks for all."""
 
     name: str = ""
@@ -36,7 +36,7 @@ class Wanted(NamedTuple):
     limit: int = 50
 
 
-class Placed(NamedTuple):
+class PlacedSymbol(NamedTuple):
     """A definition and where it is; `parent` is the enclosing definition's qualified name."""
 
     path: bytes
@@ -46,21 +46,21 @@ class Placed(NamedTuple):
     layer: Layer = Layer.SYNTACTIC
 
 
-def list_symbols(lens: Lens, wanted: Wanted) -> dict[str, Any]:
+def list_symbols(view: TreeView, wanted: SymbolQuery) -> dict[str, Any]:
     """Definitions of the tree: exact names first, then those that differ in case."""
     limit = min(wanted.limit, MAX_LIMIT)
     if wanted.name:
-        lens.mentioning([_last(wanted.name)])
+        view.mentioning([_last(wanted.name)])
     else:
-        lens.everything()
-    return _answer(lens, wanted, limit)
+        view.everything()
+    return _answer(view, wanted, limit)
 
 
-def outline(lens: Lens, path: str) -> dict[str, Any]:
+def outline(view: TreeView, path: str) -> dict[str, Any]:
     """All definitions of one file, in its order."""
     clean = normalize_rel_path(path)
-    lens.everything()
-    rows = lens.rows("SELECT f.skip FROM {live} f WHERE f.path=?", os.fsencode(clean))
+    view.everything()
+    rows = view.rows("SELECT f.skip FROM {live} f WHERE f.path=?", os.fsencode(clean))
     if not rows:
         raise GitIndexError(
             f"not in the index: {safe_text(clean)}", "is it tracked? see `git ls-files`", Exit.NO
@@ -71,7 +71,7 @@ def outline(lens: Lens, path: str) -> dict[str, Any]:
             "see `gitindex status --skipped`",
             Exit.NO,
         )
-    return _answer(lens, Wanted(path=clean), MAX_LIMIT)
+    return _answer(view, SymbolQuery(path=clean), MAX_LIMIT)
 
 
 def file_symbols(path: str) -> dict[str, Any]:
@@ -83,7 +83,7 @@ def file_symbols(path: str) -> dict[str, Any]:
     if data is None:
         raise GitIndexError(f"no such file: {safe_text(path)}", code=Exit.USAGE)
     language = language_of(os.fsencode(path), data[:BINARY_PROBE])
-    task = Task(FactsKey("", extractor_id(language)), Request(language, data))
+    task = Task(FactsKey("", extractor_id(language)), WorkRequest(language, data))
     extractor = Extractor(workers=1)
     try:
         [(_, reply)] = extractor.extract([task])
@@ -91,7 +91,7 @@ def file_symbols(path: str) -> dict[str, Any]:
         extractor.close()
     facts = decode_facts(reply.payload)
     symbols = facts.symbols if facts else ()
-    placed = [Placed(os.fsencode(path), s, _parent(symbols, s)) for s in symbols]
+    placed = [PlacedSymbol(os.fsencode(path), s, _parent(symbols, s)) for s in symbols]
     return {"status": "ok", "symbols": list(_fields(placed, {os.fsencode(path): data}))}
 
 
@@ -103,7 +103,7 @@ def _last(name: str) -> str:
     return name.replace("::", ".").rpartition(".")[2]
 
 
-def _find(lens: Lens, wanted: Wanted, limit: int) -> list[Placed]:
+def _find(view: TreeView, wanted: SymbolQuery, limit: int) -> list[PlacedSymbol]:
     conditions, values = ["1"], list[str | bytes | int]()
     last = _last(wanted.name)
     if wanted.name:
@@ -119,27 +119,29 @@ def _find(lens: Lens, wanted: Wanted, limit: int) -> list[Placed]:
     if wanted.kind:
         conditions.append("s.kind=?")
         values.append(wanted.kind)
-    rows = lens.rows(
+    rows = view.rows(
         'SELECT f.path, n.text, s.qualified_name, s.kind, s.line, s."column", s.start_line,'
         " s.end_line, s.signature, s.doc, s.parent, s.exported,"
         " coalesce((SELECT o.qualified_name FROM {symbols} o"
         "   WHERE o.blob_id=s.blob_id AND o.ordinal=s.parent), ''), f.source"
         " FROM {symbols} s JOIN {names} n ON n.id=s.name_id JOIN {live} f ON f.blob_id=s.blob_id"
         f" WHERE {' AND '.join(conditions)} ORDER BY n.text<>?, s.exported=0, f.path, s.ordinal LIMIT ?",
-        *values, last, limit if wanted.name else -1,
-    )  # fmt: skip
+        *values,
+        last,
+        limit if wanted.name else -1,
+    )
     found = [_placed(row) for row in rows]
     return sorted(found, key=lambda placed: _rank(placed, last))[:limit]
 
 
-def _answer(lens: Lens, wanted: Wanted, limit: int) -> dict[str, Any]:
-    found = _find(lens, wanted, limit + 1)
-    coverage = read_coverage(lens)
+def _answer(view: TreeView, wanted: SymbolQuery, limit: int) -> dict[str, Any]:
+    found = _find(view, wanted, limit + 1)
+    coverage = read_coverage(view)
     if coverage.current:
-        found = list(_merged(found, _known(lens, wanted, found), wanted))
+        found = list(_merged(found, _known(view, wanted, found), wanted))
         found.sort(key=lambda placed: _rank(placed, _last(wanted.name)))
-    contents = lens.read({placed.path for placed in found[:limit]})
-    return lens.envelope(
+    contents = view.read({placed.path for placed in found[:limit]})
+    return view.envelope(
         symbols=list(_fields(found[:limit], contents)),
         truncated=len(found) > limit,
         **layer_fields(coverage, {placed.path for placed in found}),
@@ -147,23 +149,23 @@ def _answer(lens: Lens, wanted: Wanted, limit: int) -> dict[str, Any]:
 
 
 def _known(
-    lens: Lens, wanted: Wanted, found: list[Placed]
-) -> dict[tuple[bytes, int, int], semantic.Definition]:
+    view: TreeView, wanted: SymbolQuery, found: list[PlacedSymbol]
+) -> dict[tuple[bytes, int, int], semantic.SemanticDefinition]:
     """What the semantic layer says, by place: of the name that is asked for, else of the same files."""
     if wanted.name:
-        named = semantic.find_identities(lens.rows, _last(wanted.name))
-        told = semantic.definitions(lens.rows, named)
+        named = semantic.find_identities(view.rows, _last(wanted.name))
+        told = semantic.definitions(view.rows, named)
     else:
-        told = semantic.file_definitions(lens.rows, {placed.path for placed in found})
+        told = semantic.file_definitions(view.rows, {placed.path for placed in found})
     shared = (one for one in told if not one.identity.startswith("local "))
     return {(one.path, one.line, one.column): one for one in shared}
 
 
 def _merged(
-    found: list[Placed],
-    known: dict[tuple[bytes, int, int], semantic.Definition],
-    wanted: Wanted,
-) -> Iterator[Placed]:
+    found: list[PlacedSymbol],
+    known: dict[tuple[bytes, int, int], semantic.SemanticDefinition],
+    wanted: SymbolQuery,
+) -> Iterator[PlacedSymbol]:
     """Each definition once: as the layer knows it, else as the grammar does; and what no grammar sees."""
     for placed in found:
         told = known.pop((placed.path, placed.symbol.line, placed.symbol.column), None)
@@ -174,7 +176,7 @@ def _merged(
             yield placed
 
 
-def _typed(placed: Placed, told: semantic.Definition) -> Placed:
+def _typed(placed: PlacedSymbol, told: semantic.SemanticDefinition) -> PlacedSymbol:
     """The layer knows the types of values; of a type itself the source says more."""
     symbol = placed.symbol
     if symbol.kind not in TYPES and symbol.name in told.signature:
@@ -182,16 +184,25 @@ def _typed(placed: Placed, told: semantic.Definition) -> Placed:
     return placed._replace(symbol=symbol._replace(doc=symbol.doc or told.doc), layer=Layer.SEMANTIC)
 
 
-def _seen_only_there(told: semantic.Definition) -> Placed:
+def _seen_only_there(told: semantic.SemanticDefinition) -> PlacedSymbol:
     full = qualified(told.identity)
     symbol = Symbol(
-        told.name, full, told.kind, told.line, told.column, told.start_line, told.end_line,
-        told.signature, told.doc, -1, told.exported,
-    )  # fmt: skip
-    return Placed(told.path, symbol, full.rpartition(".")[0], told.source, Layer.SEMANTIC)
+        told.name,
+        full,
+        told.kind,
+        told.line,
+        told.column,
+        told.start_line,
+        told.end_line,
+        told.signature,
+        told.doc,
+        -1,
+        told.exported,
+    )
+    return PlacedSymbol(told.path, symbol, full.rpartition(".")[0], told.source, Layer.SEMANTIC)
 
 
-def _is_wanted(placed: Placed, wanted: Wanted) -> bool:
+def _is_wanted(placed: PlacedSymbol, wanted: SymbolQuery) -> bool:
     """What the query asks of the rows of the syntactic layer."""
     clean = os.fsencode(normalize_rel_path(wanted.path)) if wanted.path else b""
     asked = wanted.name.replace("::", ".")
@@ -202,21 +213,26 @@ def _is_wanted(placed: Placed, wanted: Wanted) -> bool:
     )
 
 
-def _rank(placed: Placed, asked: str) -> tuple[bool, bool, bytes, int, int]:
+def _rank(placed: PlacedSymbol, asked: str) -> tuple[bool, bool, bytes, int, int]:
     symbol = placed.symbol
     named = bool(asked)
     return (
-        named and symbol.name != asked, named and not symbol.exported,
-        placed.path, symbol.start_line, symbol.line,
-    )  # fmt: skip
+        named and symbol.name != asked,
+        named and not symbol.exported,
+        placed.path,
+        symbol.start_line,
+        symbol.line,
+    )
 
 
-def _placed(row: tuple[Any, ...]) -> Placed:
+def _placed(row: tuple[Any, ...]) -> PlacedSymbol:
     path, *fields, exported, parent, source = row
-    return Placed(path, Symbol._make((*fields, bool(exported))), parent, source)
+    return PlacedSymbol(path, Symbol._make((*fields, bool(exported))), parent, source)
 
 
-def _fields(found: Iterable[Placed], contents: dict[bytes, bytes]) -> Iterator[dict[str, Any]]:
+def _fields(
+    found: Iterable[PlacedSymbol], contents: dict[bytes, bytes]
+) -> Iterator[dict[str, Any]]:
     lines = {path: data.split(b"\n") for path, data in contents.items()}
     for placed in found:
         symbol = placed.symbol

@@ -13,9 +13,9 @@ from gitindex.base.runner_lock import RunnerLock
 from gitindex.base.vocabulary import BuildKind
 from gitindex.base.worktree import Worktree, worktree_at
 from gitindex.git.command import clean_env
-from gitindex.refresh import public_files as face
+from gitindex.refresh import public_files
 from gitindex.refresh.log import Log
-from gitindex.refresh.runner import Request, Runner
+from gitindex.refresh.runner import RefreshRequest, Runner
 
 LOCK_WAIT_SECONDS = 600.0
 POLL_SECONDS = 0.05
@@ -27,20 +27,26 @@ def start_errand(worktree: Worktree, kind: BuildKind, reason: str) -> subprocess
     lock = RunnerLock(worktree.lock)
     try:
         if lock.acquire():
-            face.note_progress(worktree, kind, "starting", None)
+            public_files.note_progress(worktree, kind, "starting", None)
         held = () if lock.descriptor is None else (lock.descriptor,)
         return subprocess.Popen(
             [*command, *map(str, held)],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            env=clean_env(), cwd="/", start_new_session=True, close_fds=True, pass_fds=held,
-        )  # fmt: skip
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=clean_env(),
+            cwd="/",
+            start_new_session=True,
+            close_fds=True,
+            pass_fds=held,
+        )
     finally:
         lock.release()
 
 
 def run_errand(worktree: Worktree, kind: BuildKind, reason: str, lock: RunnerLock) -> bool:
     """Do it, as soon as no other runner is at work. False: one was, all the time."""
-    request = Request(worktree, reason, force=kind is BuildKind.REINDEX)
+    request = RefreshRequest(worktree, reason, force=kind is BuildKind.REINDEX)
     deadline = time.monotonic() + LOCK_WAIT_SECONDS
     while not Runner(worktree, lock=lock).serve(request):
         if time.monotonic() > deadline:

@@ -25,7 +25,7 @@ FLUSH_SECONDS = 15.0
 SAMPLE = 500
 
 
-class Found(NamedTuple):
+class ExtractedBlob(NamedTuple):
     """What was extracted of one blob; without bytes and terms where its content is left out."""
 
     key: FactsKey
@@ -40,7 +40,7 @@ class Found(NamedTuple):
         return self.facts.status is not FactsStatus.SKIPPED
 
 
-class Intake:
+class Ingest:
     """Keeps what is found, a batch per transaction. The caller holds the runner lock.
 
     Facts are written while the workers go on. A batch ends with the commit of its documents, a look
@@ -54,7 +54,7 @@ class Intake:
         self._blobs = BlobTable(session.database)
         self._trigrams = TrigramTable(session.database)
 
-    def take_all(self, found: Iterable[Found]) -> int:
+    def take_all(self, found: Iterable[ExtractedBlob]) -> int:
         """Keep everything that comes; returns how many blobs it was."""
         coming = iter(found)
         count = 0
@@ -63,7 +63,7 @@ class Intake:
                 count += self._take_batch(chain([first], coming))
         return count
 
-    def _take_batch(self, coming: Iterator[Found]) -> int:
+    def _take_batch(self, coming: Iterator[ExtractedBlob]) -> int:
         started = time.monotonic()
         keys: list[FactsKey] = []
         blobs = size = added = 0
@@ -82,7 +82,7 @@ class Intake:
         self._db.run("UPDATE repo_state SET lexical_docs=lexical_docs+?", added)
         return blobs
 
-    def _put(self, part: list[Found]) -> int:
+    def _put(self, part: list[ExtractedBlob]) -> int:
         """Write a few blobs; returns how many documents are new. Nothing is committed yet."""
         self._session.check_identity()
         for found in part:
@@ -102,9 +102,9 @@ class Intake:
             raise StoreError("the lexical index did not store its documents", "see `gitindex log`")
 
 
-def _parts(coming: Iterator[Found]) -> Iterator[list[Found]]:
+def _parts(coming: Iterator[ExtractedBlob]) -> Iterator[list[ExtractedBlob]]:
     """A few blobs at a time, so that names are looked up together."""
-    part: list[Found] = []
+    part: list[ExtractedBlob] = []
     size = 0
     for found in coming:
         part.append(found)

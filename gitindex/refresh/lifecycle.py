@@ -21,7 +21,7 @@ from gitindex.freshness.status_file import parse_object, status_path, utc_now
 from gitindex.freshness.verdict import judge
 from gitindex.git.command import try_git
 from gitindex.git.interface import Head
-from gitindex.refresh import public_files as face
+from gitindex.refresh import public_files
 from gitindex.refresh.detached import start_errand
 from gitindex.refresh.queue import KEEP_ENDED, RefreshJobService
 from gitindex.refresh.session import check_store, wipe_store
@@ -34,7 +34,7 @@ from gitindex.store.mapping import Published
 Process = subprocess.Popen[bytes]
 
 
-class Done(NamedTuple):
+class ManageResult(NamedTuple):
     """What became of a request; `process` works on it where one was started, as `operation`."""
 
     outcome: ManageOutcome
@@ -43,87 +43,94 @@ class Done(NamedTuple):
     operation: str = ""
 
 
-def create(worktree: Worktree) -> Done:
+def create(worktree: Worktree) -> ManageResult:
     """Build the index. Only a valid proof means that there is one already."""
     check_owner(worktree)
     seen = observe(worktree)
     _refuse_newer(seen)
     if seen.progress is not None and seen.progress.kind is not BuildKind.REFRESH:
-        return Done(ManageOutcome.COALESCED, "The index is being built already.")
+        return ManageResult(ManageOutcome.COALESCED, "The index is being built already.")
     if seen.proof.outcome is ProofOutcome.VALID:
-        return Done(ManageOutcome.ALREADY_INDEXED, "Already indexed, with a valid proof.")
+        return ManageResult(ManageOutcome.ALREADY_INDEXED, "Already indexed, with a valid proof.")
     message = STALE_CREATE if seen.searchable else "Indexing has started."
     return _start(worktree, BuildKind.CREATE, "create", message)
 
 
-def reindex(worktree: Worktree) -> Done:
+def reindex(worktree: Worktree) -> ManageResult:
     """Extract everything again."""
     check_owner(worktree)
     seen = observe(worktree)
     _refuse_newer(seen)
     if seen.progress is not None and seen.progress.kind is not BuildKind.REFRESH:
-        return Done(ManageOutcome.COALESCED, "The index is being built already.")
+        return ManageResult(ManageOutcome.COALESCED, "The index is being built already.")
     return _start(worktree, BuildKind.REINDEX, "reindex", "Reindexing has started.")
 
 
-def sync(worktree: Worktree) -> Done:
+def sync(worktree: Worktree) -> ManageResult:
     """Bring a proven index up to HEAD, unless it is there or somebody is at it."""
     check_owner(worktree)
     seen = observe(worktree)
     if seen.progress is not None:
-        return Done(ManageOutcome.SKIPPED_INDEXING, "A job runs; nothing was started.")
+        return ManageResult(ManageOutcome.SKIPPED_INDEXING, "A job runs; nothing was started.")
     if judge(_committed(seen)).state is IndexState.FRESH:
-        return Done(ManageOutcome.SKIPPED_FRESH, "The index is of HEAD's tree already.")
+        return ManageResult(ManageOutcome.SKIPPED_FRESH, "The index is of HEAD's tree already.")
     if seen.pending and is_held(worktree.lock):
-        return Done(ManageOutcome.COALESCED, "A refresh is queued already, and a runner is there.")
+        return ManageResult(
+            ManageOutcome.COALESCED, "A refresh is queued already, and a runner is there."
+        )
     return _start(worktree, BuildKind.REFRESH, "sync", "A refresh has started.")
 
 
-def repair(worktree: Worktree) -> Done:
+def repair(worktree: Worktree) -> ManageResult:
     """Adopt a generation that the store proves, if its marker is gone. Deletes nothing."""
     check_owner(worktree)
     proof = prove(worktree)
     if proof.outcome is ProofOutcome.VALID:
-        return Done(ManageOutcome.ALREADY_PROVEN, "The index is proven; nothing was changed.")
+        return ManageResult(
+            ManageOutcome.ALREADY_PROVEN, "The index is proven; nothing was changed."
+        )
     if is_newer(proof):
-        return Done(ManageOutcome.NOT_ADOPTABLE, proof.message)
+        return ManageResult(ManageOutcome.NOT_ADOPTABLE, proof.message)
     if not os.path.isdir(worktree.store):
-        return Done(ManageOutcome.NOT_ADOPTABLE, "There is no store; create the index.")
+        return ManageResult(ManageOutcome.NOT_ADOPTABLE, "There is no store; create the index.")
     lock = RunnerLock(worktree.lock)
     if not lock.acquire():
-        return Done(ManageOutcome.SKIPPED_INDEXING, "A job runs; nothing was changed.")
+        return ManageResult(ManageOutcome.SKIPPED_INDEXING, "A job runs; nothing was changed.")
     try:
         marker = _adoptable(worktree)
-        face.ensure_folder(worktree)
+        public_files.ensure_folder(worktree)
         save_marker(worktree.marker, marker)
-        face.publish_status(worktree, marker)
+        public_files.publish_status(worktree, marker)
         if observe(worktree).head_tree != marker.tree_id:
-            face.mark_stale(worktree)
+            public_files.mark_stale(worktree)
     except (CorruptStore, _NotAdoptable) as why:
-        return Done(ManageOutcome.NOT_ADOPTABLE, f"Nothing to adopt: {why}. Create the index.")
+        return ManageResult(
+            ManageOutcome.NOT_ADOPTABLE, f"Nothing to adopt: {why}. Create the index."
+        )
     finally:
         _release(worktree, lock)
-    return Done(ManageOutcome.ADOPTED, f"Generation {marker.generation} is proven again.")
+    return ManageResult(ManageOutcome.ADOPTED, f"Generation {marker.generation} is proven again.")
 
 
-def clear(worktree: Worktree, root: str) -> Done:
+def clear(worktree: Worktree, root: str) -> ManageResult:
     """Remove the index of exactly `root`: our files, no others. The hooks stay."""
     if root != worktree.root:
         raise GitIndexError(
-            "clear needs the exact root of the codebase", f"say {safe_text(worktree.root)}",
+            "clear needs the exact root of the codebase",
+            f"say {safe_text(worktree.root)}",
             Exit.USAGE,
-        )  # fmt: skip
+        )
     check_owner(worktree)
     if os.path.isdir(worktree.store):
         lock = RunnerLock(worktree.lock)
         if not lock.acquire():
-            return Done(ManageOutcome.SKIPPED_INDEXING, "A job runs; nothing was removed.")
+            return ManageResult(ManageOutcome.SKIPPED_INDEXING, "A job runs; nothing was removed.")
         try:
             _remove_index(worktree)
         finally:
             _release(worktree, lock)
     _remove_face(worktree)
-    return Done(ManageOutcome.CLEARED, "The index was removed.")
+    return ManageResult(ManageOutcome.CLEARED, "The index was removed.")
 
 
 def describe(worktree: Worktree, path: str) -> dict[str, Any]:
@@ -181,10 +188,10 @@ def _no_head() -> Head:
     raise StoreError("history needs no HEAD")
 
 
-def _start(worktree: Worktree, kind: BuildKind, action: str, message: str) -> Done:
-    face.create_store(worktree)
+def _start(worktree: Worktree, kind: BuildKind, action: str, message: str) -> ManageResult:
+    public_files.create_store(worktree)
     name = new_operation(action)
-    return Done(ManageOutcome.STARTED, message, start_errand(worktree, kind, name), name)
+    return ManageResult(ManageOutcome.STARTED, message, start_errand(worktree, kind, name), name)
 
 
 def _refuse_newer(seen: Observation) -> None:
@@ -219,9 +226,16 @@ def _adoptable(worktree: Worktree) -> CompletionMarker:
     check_store(worktree)
     assert row.run_id is not None
     return CompletionMarker(
-        worktree.root, runtime_fingerprint(), counts.files, counts.symbols, utc_now(), row.run_id,
-        row.head_commit, row.tree, row.generation,
-    )  # fmt: skip
+        worktree.root,
+        runtime_fingerprint(),
+        counts.files,
+        counts.symbols,
+        utc_now(),
+        row.run_id,
+        row.head_commit,
+        row.tree,
+        row.generation,
+    )
 
 
 def _read_published(worktree: Worktree) -> tuple[Published, mapping.Counts]:

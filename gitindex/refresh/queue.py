@@ -111,9 +111,14 @@ class RefreshJobService:
             if self._one(JobStatus.RUNNING, job.context_id) is not None:
                 return None
             self._move(
-                job.id, JobStatus.QUEUED, JobStatus.RUNNING, None,
-                started_at=time.time(), run_id=run_id, attempts=job.attempts + 1,
-            )  # fmt: skip
+                job.id,
+                JobStatus.QUEUED,
+                JobStatus.RUNNING,
+                None,
+                started_at=time.time(),
+                run_id=run_id,
+                attempts=job.attempts + 1,
+            )
             return self._get(job.id)
 
     def run_job(self, job_id: int, run_id: str, work: Callable[[Job], int]) -> Job | None:
@@ -209,9 +214,13 @@ class RefreshJobService:
 
     def _supersede(self, queued: Job, why: str) -> None:
         self._move(
-            queued.id, JobStatus.QUEUED, JobStatus.SUPERSEDED, None,
-            finished_at=time.time(), superseded_reason=why,
-        )  # fmt: skip
+            queued.id,
+            JobStatus.QUEUED,
+            JobStatus.SUPERSEDED,
+            None,
+            finished_at=time.time(),
+            superseded_reason=why,
+        )
         self._prune()
 
     def _move(
@@ -221,8 +230,12 @@ class RefreshJobService:
         assigned = "".join(f", {name}=?" for name in fields)
         changed = self._db.run(
             f"UPDATE refresh_jobs SET status=?{assigned} WHERE id=? AND status=? AND run_id IS ?",
-            new, *fields.values(), job_id, old, owner,
-        )  # fmt: skip
+            new,
+            *fields.values(),
+            job_id,
+            old,
+            owner,
+        )
         if changed != 1:
             raise LostJob(f"job {job_id} is no longer {old}")
 
@@ -230,8 +243,14 @@ class RefreshJobService:
         return self._db.insert(
             "INSERT INTO refresh_jobs (worktree_id, context_id, status, scope, trigger_reason,"
             " head_at_enqueue, created_at) VALUES (?,?,?,?,?,?,?)",
-            self._worktree, context_id, JobStatus.QUEUED, scope.to_json(), reason, head, time.time(),
-        )  # fmt: skip
+            self._worktree,
+            context_id,
+            JobStatus.QUEUED,
+            scope.to_json(),
+            reason,
+            head,
+            time.time(),
+        )
 
     def _one(self, status: JobStatus, context_id: int) -> Job | None:
         found = self._select("status=? AND context_id=?", status, context_id)
@@ -250,8 +269,9 @@ class RefreshJobService:
             "DELETE FROM refresh_jobs WHERE worktree_id=?1 AND finished_at IS NOT NULL AND id <"
             " (SELECT id FROM refresh_jobs WHERE worktree_id=?1 AND finished_at IS NOT NULL"
             " ORDER BY id DESC LIMIT 1 OFFSET ?2)",
-            self._worktree, KEEP_ENDED - 1,
-        )  # fmt: skip
+            self._worktree,
+            KEEP_ENDED - 1,
+        )
 
 
 def anything_queued(database: Database, layer: Layer) -> bool:

@@ -12,7 +12,7 @@ from gitindex.base.atomic_file import read_small, write_atomic
 from gitindex.base.errors import GitIndexError, ObjectMissing, StoreError
 from gitindex.base.vocabulary import FactsStatus, SkipReason
 from gitindex.base.worktree import LLMC, Worktree
-from gitindex.extract.frames import Request
+from gitindex.extract.frames import WorkRequest
 from gitindex.extract.plain import plain_facts
 from gitindex.extract.policy import (
     BINARY_PROBE,
@@ -31,7 +31,7 @@ from gitindex.git.interface import Entry, Head
 from gitindex.languages.facts import FactsKey, decode_facts
 from gitindex.languages.table import extractor_id, language_of, needs_head
 from gitindex.refresh.heavy_slot import heavy_slot
-from gitindex.refresh.ingest import Found, Intake
+from gitindex.refresh.ingest import ExtractedBlob, Ingest
 from gitindex.refresh.scope import EMPTY, FULL, RefreshScope, resolve_scope
 from gitindex.refresh.session import Session
 from gitindex.store import history, mapping
@@ -49,7 +49,7 @@ HEAVY_BLOBS = 200
 """From here on a refresh takes turns with those of other repositories."""
 
 
-class Wanted(NamedTuple):
+class PlannedBlob(NamedTuple):
     """A path of the new tree whose facts are needed."""
 
     entry: Entry
@@ -63,7 +63,7 @@ class Plan(NamedTuple):  # not a dataclass: a runner that a hook starts cannot a
     head: Head
     gone: list[bytes]
     skipped: list[FileRow]
-    wanted: list[Wanted]
+    wanted: list[PlannedBlob]
 
 
 class Run(NamedTuple):
@@ -86,7 +86,7 @@ class Refresher:
         self._repo = session.repository(worktree)
         self._report = report
         self._blobs = BlobTable(session.database)
-        self._intake = Intake(worktree, session)
+        self._intake = Ingest(worktree, session)
         self._fingerprint = runtime_fingerprint()
         self._extracted = 0
 
@@ -186,7 +186,7 @@ class Refresher:
             return
         language = language_of(entry.path, start)
         key = FactsKey(entry.oid, extractor_id(language))
-        plan.wanted.append(Wanted(entry, key, language))
+        plan.wanted.append(PlannedBlob(entry, key, language))
 
     def _start_of(self, oid: str) -> bytes:
         return (
@@ -211,19 +211,19 @@ class Refresher:
             return nullcontext()
         return heavy_slot(lambda: self._report("waiting for another repository", None))
 
-    def _found(self, wanted: list[Wanted], absent: set[str]) -> Iterator[Found]:
+    def _found(self, wanted: list[PlannedBlob], absent: set[str]) -> Iterator[ExtractedBlob]:
         """What workers say of blobs, and what needs no worker."""
-        skipped: list[Found] = []
+        skipped: list[ExtractedBlob] = []
         tasks = self._tasks(wanted, skipped, absent)
         for done, (task, reply) in enumerate(self._session.extractor.extract(tasks), 1):
             facts = decode_facts(reply.payload)
             if facts is None:
                 facts = plain_facts(task.request, FactsStatus.QUARANTINED, "broken reply")
-            yield Found(task.key, facts, task.request.data, reply.body, reply.names)
+            yield ExtractedBlob(task.key, facts, task.request.data, reply.body, reply.names)
             self._report("extract", 100.0 * done / len(wanted))
         yield from skipped
 
-    def _ordered(self, wanted: list[Wanted], scope: RefreshScope) -> list[Wanted]:
+    def _ordered(self, wanted: list[PlannedBlob], scope: RefreshScope) -> list[PlannedBlob]:
         """What the scope names comes first; nothing else depends on the scope."""
         if scope in (FULL, EMPTY):
             return sorted(wanted, key=lambda w: w.language)  # a worker compiles few queries then
@@ -238,7 +238,7 @@ class Refresher:
             return None
 
     def _tasks(
-        self, wanted: Iterable[Wanted], skipped: list[Found], absent: set[str]
+        self, wanted: Iterable[PlannedBlob], skipped: list[ExtractedBlob], absent: set[str]
     ) -> Iterator[Task]:
         for path in wanted:
             try:
@@ -248,12 +248,12 @@ class Refresher:
                 absent.add(path.key.oid)
                 continue
             reason = SkipReason.OVERSIZE if size > MAX_TEXT_BYTES else skip_content(data)
-            request = Request(path.language, data)
+            request = WorkRequest(path.language, data)
             if reason is None:
                 yield Task(path.key, request)
             else:
                 facts = plain_facts(request, FactsStatus.SKIPPED, reason)
-                skipped.append(Found(path.key, facts))
+                skipped.append(ExtractedBlob(path.key, facts))
 
     def _drop_absent(self, plan: Plan, absent: set[str]) -> None:
         for wanted in plan.wanted:

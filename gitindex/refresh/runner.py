@@ -17,9 +17,8 @@ from gitindex.freshness.marker import is_newer
 from gitindex.freshness.observation import prove, read_failure
 from gitindex.freshness.status_file import load_status
 from gitindex.git.hook_switch import note_switch
-from gitindex.git.shadow_writer import cast_shadow
-from gitindex.refresh import public_files as face
-from gitindex.refresh import spool
+from gitindex.git.shadow_writer import refresh_shadow_index
+from gitindex.refresh import public_files, spool
 from gitindex.refresh.log import Log
 from gitindex.refresh.queue import Job, RefreshJobService, anything_queued
 from gitindex.refresh.refresher import Refresher
@@ -37,7 +36,7 @@ RETRY_SECONDS = 0.2
 Report = Callable[[str, float | None], None]
 
 
-class Request(NamedTuple):
+class RefreshRequest(NamedTuple):
     """A refresh asked for by a person, served before anything that is spooled."""
 
     worktree: Worktree
@@ -65,7 +64,7 @@ class Runner:
         self._given_up: set[tuple[str, str]] = set()
         """Heads that failed for good; a full disk may keep us from noting it anywhere else."""
 
-    def serve(self, request: Request | None = None) -> bool:
+    def serve(self, request: RefreshRequest | None = None) -> bool:
         """Take the lock and work until nothing waits. False if another runner is at it already.
 
         The spool is looked at once more after the lock was given up: a hook that saw us alive
@@ -87,7 +86,7 @@ class Runner:
             raise self._failed
         return served
 
-    def _serve_locked(self, request: Request | None) -> None:
+    def _serve_locked(self, request: RefreshRequest | None) -> None:
         if request is not None and request.force:
             mend_store(self._anchor)
         session = Session(self._anchor)
@@ -106,7 +105,7 @@ class Runner:
                 if self._run_queued(session, request) or self._notice_heads(session):
                     continue
                 for worktree in self._known:
-                    _quietly(cast_shadow, worktree)  # nobody waits for us now
+                    _quietly(refresh_shadow_index, worktree)  # nobody waits for us now
                 if not self._wait_for_news(session):
                     return
         finally:
@@ -114,7 +113,7 @@ class Runner:
 
     def _recover(self, session: Session, worktree: Worktree) -> None:
         """Mend what a dead runner left half-way: its job, its notes, a status it did not write."""
-        _quietly(face.sweep_litter, worktree)
+        _quietly(public_files.sweep_litter, worktree)
         for job in session.jobs(worktree).take_over_orphans(Layer.SYNTACTIC):
             message = job.error or "its runner died too often"
             self._note_failure(worktree, message, job.head_at_enqueue)
@@ -173,7 +172,7 @@ class Runner:
         except GitIndexError:
             return FULL  # the indexed tree was pruned, or no scope can hold a name like `c:x`
 
-    def _run_queued(self, session: Session, request: Request | None) -> bool:
+    def _run_queued(self, session: Session, request: RefreshRequest | None) -> bool:
         ran = False
         self._known = list(session.worktrees().values())
         for worktree in self._known:
@@ -217,11 +216,11 @@ class Runner:
     def _refresh(self, session: Session, worktree: Worktree, job: Job, kind: BuildKind) -> int:
         if is_newer(prove(worktree)):
             raise GitIndexError("the marker is of a newer gitindex: upgrade gitindex")
-        face.ensure_folder(worktree)
-        if kind is BuildKind.CREATE and not face.is_ours(worktree):
+        public_files.ensure_folder(worktree)
+        if kind is BuildKind.CREATE and not public_files.is_ours(worktree):
             raise GitIndexError(f"{LLMC} is tracked by git", f"`git rm -r --cached {LLMC}`")
-        face.note_progress(worktree, kind, "starting", None)
-        face.write_state(worktree, IndexState.REBUILDING)
+        public_files.note_progress(worktree, kind, "starting", None)
+        public_files.write_state(worktree, IndexState.REBUILDING)
         notes = _ProgressNotes(worktree, kind, self._report)
         refresher = Refresher(worktree, session, notes)
         assert job.run_id is not None
@@ -229,10 +228,16 @@ class Runner:
 
     def _conclude(self, session: Session, worktree: Worktree, job: Job) -> None:
         self._log.write(
-            "job", root=worktree.root, job=job.id, run=job.run_id, status=job.status,
-            attempts=job.attempts, extracted=job.extracted, error=job.error,
+            "job",
+            root=worktree.root,
+            job=job.id,
+            run=job.run_id,
+            status=job.status,
+            attempts=job.attempts,
+            extracted=job.extracted,
+            error=job.error,
             seconds=round((job.finished_at or time.time()) - (job.started_at or 0.0), 3),
-        )  # fmt: skip
+        )
         if job.status is JobStatus.COMPLETED:
             remove(worktree.failure)
             return
@@ -247,16 +252,16 @@ class Runner:
 
     def _note_failure(self, worktree: Worktree, message: str, commit: str | None) -> None:
         def note() -> None:
-            face.note_failure(worktree, message, commit)
-            if face.is_ours(worktree):
-                face.write_state(worktree, IndexState.ERROR, message)
+            public_files.note_failure(worktree, message, commit)
+            if public_files.is_ours(worktree):
+                public_files.write_state(worktree, IndexState.ERROR, message)
 
         _quietly(note)
 
     def _mend_status(self, worktree: Worktree) -> None:
         proof = prove(worktree)
         if proof.marker is not None and _status_lags(worktree):
-            face.publish_status(worktree, proof.marker)
+            public_files.publish_status(worktree, proof.marker)
 
     def _notice_heads(self, session: Session) -> bool:
         """Enqueue worktrees whose HEAD moved without a hook, unless that very HEAD just failed."""
@@ -321,7 +326,7 @@ class _ProgressNotes:
         now = time.monotonic()
         if phase != self._last[0] or now - self._last[1] > 0.2:
             self._last = (phase, now)
-            face.note_progress(self._worktree, self._kind, phase, percent)
+            public_files.note_progress(self._worktree, self._kind, phase, percent)
 
 
 def _status_lags(worktree: Worktree) -> bool:

@@ -12,8 +12,20 @@ from gitindex.git.command import clean_env
 def start_runner(worktree: Worktree) -> None:
     """What the hook does last: a detached runner that holds nothing of ours."""
     process = subprocess.Popen(
-        [sys.executable, "-I", "-m", "gitindex.refresh.background", worktree.common_dir, worktree.root],
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        env=clean_env(), cwd="/", start_new_session=True, close_fds=True,
-    )  # fmt: skip
+        [
+            sys.executable,
+            "-I",
+            "-m",
+            "gitindex.refresh.background",
+            worktree.common_dir,
+            worktree.root,
+        ],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=clean_env(),
+        cwd="/",
+        start_new_session=True,
+        close_fds=True,
+    )
     process.returncode = 0  # nobody waits for it

@@ -8,7 +8,7 @@ from typing import Any
 
 from gitindex.base.worktree import safe_text
 from gitindex.store import semantic
-from gitindex.view.tree import Lens
+from gitindex.view.tree import TreeView
 
 MAX_STALE = 20
 """Stale paths that one answer names."""
@@ -16,9 +16,9 @@ MAX_STALE = 20
 _NOTHING = semantic.Coverage(frozenset(), frozenset())
 
 
-def read_coverage(lens: Lens) -> semantic.Coverage:
+def read_coverage(view: TreeView) -> semantic.Coverage:
     """Which files of the tree the layer knows."""
-    return semantic.coverage(lens.rows) if semantic.has_facts(lens.rows) else _NOTHING
+    return semantic.coverage(view.rows) if semantic.has_facts(view.rows) else _NOTHING
 
 
 def layer_fields(coverage: semantic.Coverage, paths: Iterable[bytes]) -> dict[str, Any]:

@@ -22,14 +22,21 @@ from gitindex.refresh.log import Log
 from gitindex.refresh.queue import Job, RefreshJobService
 from gitindex.refresh.scope import FULL, RefreshScope, resolve_scope
 from gitindex.semantic.contexts.listing import LiveContexts
-from gitindex.semantic.scip.job import Done, Failed, HeadMoved, Members, SemanticJob, contexts_at
+from gitindex.semantic.scip.job import (
+    ContextFiles,
+    Failed,
+    HeadMoved,
+    SemanticJob,
+    SemanticJobResult,
+    contexts_at,
+)
 from gitindex.semantic.scip.schema import messages
-from gitindex.semantic.scip.tools import Tool, locate, tool_env, tool_for
+from gitindex.semantic.scip.tools import Indexer, locate, tool_env, tool_for
 from gitindex.semantic.scip.trust import read_trust, require_trust
 from gitindex.store import mapping, semantic
 from gitindex.store import semantic_import as store
 from gitindex.store.connection import Database, open_writer
-from gitindex.view.tree import Lens
+from gitindex.view.tree import TreeView
 
 ROUNDS = 3
 """How often a HEAD that moves makes one call start again."""
@@ -40,7 +47,7 @@ POLL_SECONDS = 0.05
 Report = Callable[[str, float | None], None]
 
 
-class Wanted(NamedTuple):
+class SemanticRequest(NamedTuple):
     """What somebody asks to be indexed."""
 
     names: tuple[str, ...] = ()  # contexts; none: all whose indexer is installed
@@ -53,10 +60,10 @@ class Outcome(NamedTuple):
 
     context: str
     job: Job
-    done: Done | None
+    done: SemanticJobResult | None
 
 
-def run(worktree: Worktree, wanted: Wanted, report: Report) -> list[Outcome]:
+def run(worktree: Worktree, wanted: SemanticRequest, report: Report) -> list[Outcome]:
     """Enqueue a job per context and work them off; another call that runs already takes them over."""
     require_trust(worktree)
     messages()  # without protobuf there is no point in an indexer's hour
@@ -92,7 +99,7 @@ class _Session:
         self._repo.close()
         self._db.close()
 
-    def enqueue(self, wanted: Wanted) -> dict[str, int]:
+    def enqueue(self, wanted: SemanticRequest) -> dict[str, int]:
         """A queued job for every context that is asked for; ids by context name."""
         self._require_index(0.0)
         chosen = self._choose(contexts_at(self._repo, self._repo.head().tree), wanted)
@@ -125,7 +132,7 @@ class _Session:
         job = self._jobs.claim(os.urandom(16).hex(), queued.id)
         assert job is not None, "only the holder of the lock claims"
         name = store.context_name(self._db, job.context_id)
-        done: Done | None = None
+        done: SemanticJobResult | None = None
         try:
             self._require_index(INDEX_SECONDS)
             runner = SemanticJob(self._worktree, self._db, self._repo, self._report)
@@ -146,12 +153,18 @@ class _Session:
             self._jobs.complete(job, done.changed)
         outcome = self.outcome(name, job.id)._replace(done=done)
         self._log.write(
-            "semantic", root=self._worktree.root, job=job.id, context=name,
-            status=outcome.job.status, error=outcome.job.error,
-        )  # fmt: skip
+            "semantic",
+            root=self._worktree.root,
+            job=job.id,
+            context=name,
+            status=outcome.job.status,
+            error=outcome.job.error,
+        )
         return outcome
 
-    def _choose(self, contexts: dict[str, Members], wanted: Wanted) -> dict[str, Members]:
+    def _choose(
+        self, contexts: dict[str, ContextFiles], wanted: SemanticRequest
+    ) -> dict[str, ContextFiles]:
         able = {name: m for name, m in contexts.items() if m.files and tool_for(m.context)}
         unknown = [name for name in wanted.names if name not in able]
         if unknown:
@@ -170,7 +183,7 @@ class _Session:
             )
         return chosen
 
-    def _is_served(self, members: Members) -> bool:
+    def _is_served(self, members: ContextFiles) -> bool:
         """Is its indexer installed, or was it once? Then its absence is a failure to be told."""
         tool = tool_for(members.context)
         assert tool is not None
@@ -178,7 +191,7 @@ class _Session:
             store.known_tool(self._db, members.context.name)
         )
 
-    def _context_id(self, members: Members) -> int:
+    def _context_id(self, members: ContextFiles) -> int:
         context = members.context
         return store.context_row(self._db, context.name, context.family, os.fsencode(context.root))
 
@@ -194,28 +207,31 @@ class _Session:
             time.sleep(POLL_SECONDS)
 
 
-def list_indexers(lens: Lens) -> dict[str, Any]:
+def list_indexers(view: TreeView) -> dict[str, Any]:
     """Every context with its indexer: installed or not, and whether it may run."""
-    live = LiveContexts(lens)
-    trust = read_trust(lens.worktree)
+    live = LiveContexts(view)
+    trust = read_trust(view.worktree)
     listed = []
     for context, paths in live.router.members(live.tree).items():
         tool = tool_for(context)
         if tool is not None and paths:
-            program = _program(tool, lens.worktree)
+            program = _program(tool, view.worktree)
             listed.append(
                 {
-                    "context": context.name, "files": len(paths), "tool": tool.program,
-                    "installed": program is not None, "install": tool.install,
+                    "context": context.name,
+                    "files": len(paths),
+                    "tool": tool.program,
+                    "installed": program is not None,
+                    "install": tool.install,
                 }
-            )  # fmt: skip
-    return lens.envelope(enabled=trust.allowed, why=trust.why, indexers=listed)
+            )
+    return view.envelope(enabled=trust.allowed, why=trust.why, indexers=listed)
 
 
-def show_status(lens: Lens) -> dict[str, Any]:
+def show_status(view: TreeView) -> dict[str, Any]:
     """Every context that an indexer could read: its last job, and how much of it is known."""
-    live = LiveContexts(lens)
-    coverage = semantic.coverage(lens.rows)
+    live = LiveContexts(view)
+    coverage = semantic.coverage(view.rows)
     listed = []
     for context, paths in live.router.members(live.tree).items():
         if tool_for(context) is None or not paths:
@@ -227,28 +243,29 @@ def show_status(lens: Lens) -> dict[str, Any]:
                 "files": len(paths),
                 "current": len(names & coverage.current),
                 "stale": len(names & coverage.stale),
-                "lastJob": _last_job(lens, context.name),
+                "lastJob": _last_job(view, context.name),
             }
         )
-    return lens.envelope(contexts=listed)
+    return view.envelope(contexts=listed)
 
 
-def _last_job(lens: Lens, name: str) -> dict[str, Any] | None:
-    rows = lens.rows(
+def _last_job(view: TreeView, name: str) -> dict[str, Any] | None:
+    rows = view.rows(
         "SELECT j.id, j.status, j.failure_reason, j.error, j.superseded_reason, j.head_at_enqueue,"
         " j.finished_at, c.tool_version FROM refresh_jobs j JOIN contexts c ON c.id=j.context_id"
         " WHERE c.name=? AND j.worktree_id=? ORDER BY j.id DESC LIMIT 1",
-        name, lens.served.published.worktree_id,
-    )  # fmt: skip
+        name,
+        view.served.published.worktree_id,
+    )
     if not rows:
         return None
     names = ("id", "status", "reason", "error", "superseded", "commit", "finishedAt", "toolVersion")
     return dict(zip(names, rows[0], strict=True))
 
 
-def _touches(scope: RefreshScope, members: Members) -> bool:
+def _touches(scope: RefreshScope, members: ContextFiles) -> bool:
     return bool(resolve_scope(scope, map(os.fsdecode, members.files), lambda _path: None))
 
 
-def _program(tool: Tool, worktree: Worktree) -> str | None:
+def _program(tool: Indexer, worktree: Worktree) -> str | None:
     return locate(tool, tool_env(worktree.root, ""), worktree.root)

@@ -18,7 +18,7 @@ MAX_NAMES = 1 << 19
 """Ids of names kept at hand."""
 
 
-class Added(NamedTuple):
+class AddedFacts(NamedTuple):
     """Where facts were put, and whether there were none before."""
 
     blob_id: int
@@ -45,8 +45,9 @@ class BlobTable:
         row = self._db.row(
             "SELECT id, language, status, reason, lines, interface_hash, flags"
             " FROM blobs WHERE oid=? AND extractor=?",
-            bytes.fromhex(key.oid), key.extractor,
-        )  # fmt: skip
+            bytes.fromhex(key.oid),
+            key.extractor,
+        )
         return encode_facts(self._load(*row)) if row else None
 
     def put(self, key: FactsKey, payload: bytes) -> None:
@@ -70,16 +71,19 @@ class BlobTable:
                 marks = ",".join("?" * len(part))
                 rows = self._db.rows(
                     f"SELECT oid, id FROM {self._prefix}blobs WHERE extractor=? AND oid IN ({marks})",
-                    extractor, *part,
-                )  # fmt: skip
+                    extractor,
+                    *part,
+                )
                 found.update((FactsKey(oid.hex(), extractor), blob_id) for oid, blob_id in rows)
         return found
 
-    def add(self, key: FactsKey, facts: BlobFacts, lexical: bool) -> Added:
+    def add(self, key: FactsKey, facts: BlobFacts, lexical: bool) -> AddedFacts:
         """Keep the facts of one blob, replacing older ones; as `add_all`."""
         return self.add_all({key: (facts, lexical)})[key]
 
-    def add_all(self, blobs: Mapping[FactsKey, tuple[BlobFacts, bool]]) -> dict[FactsKey, Added]:
+    def add_all(
+        self, blobs: Mapping[FactsKey, tuple[BlobFacts, bool]]
+    ) -> dict[FactsKey, AddedFacts]:
         """Keep the facts of blobs and whether the lexical index has them, replacing older ones.
 
         The caller holds the write transaction.
@@ -97,7 +101,7 @@ class BlobTable:
             (_blob_row(ids[key], key, *blobs[key]) for key in blobs),
         )
         self._add_children([(ids[key], facts) for key, (facts, _) in blobs.items()])
-        return {key: Added(ids[key], key not in held) for key in blobs}
+        return {key: AddedFacts(ids[key], key not in held) for key in blobs}
 
     def _forget(self, blob_ids: Iterable[int]) -> None:
         for blob_id in blob_ids:
@@ -174,9 +178,15 @@ class BlobTable:
         self._db.run_many(sql.format(self._prefix), rows)
 
     def _load(
-        self, blob_id: int, language: str, status: str, reason: str, lines: int,
-        interface_hash: str, flags: str,
-    ) -> BlobFacts:  # fmt: skip
+        self,
+        blob_id: int,
+        language: str,
+        status: str,
+        reason: str,
+        lines: int,
+        interface_hash: str,
+        flags: str,
+    ) -> BlobFacts:
         symbols = self._db.rows(
             'SELECT n.text, qualified_name, kind, line, "column", start_line, end_line, signature,'
             " doc, parent, exported FROM symbols JOIN names n ON n.id = name_id"
@@ -211,9 +221,18 @@ class BlobTable:
 
 def _blob_row(blob_id: int, key: FactsKey, facts: BlobFacts, lexical: bool) -> tuple[Any, ...]:
     return (
-        blob_id, bytes.fromhex(key.oid), key.extractor, facts.language, facts.status, facts.reason,
-        facts.lines, len(facts.symbols), facts.interface_hash, ",".join(facts.flags), lexical,
-    )  # fmt: skip
+        blob_id,
+        bytes.fromhex(key.oid),
+        key.extractor,
+        facts.language,
+        facts.status,
+        facts.reason,
+        facts.lines,
+        len(facts.symbols),
+        facts.interface_hash,
+        ",".join(facts.flags),
+        lexical,
+    )
 
 
 def _by_id(postings: Postings, name_ids: dict[str, int]) -> list[tuple[int, bytes]]:

@@ -24,23 +24,33 @@ class Decision(NamedTuple):
 
 
 def add(
-    database: Database, signature: str, head: str, file_hashes: dict[str, str],
-    selected: list[str], proof: dict[str, Any],
-) -> int | None:  # fmt: skip
+    database: Database,
+    signature: str,
+    head: str,
+    file_hashes: dict[str, str],
+    selected: list[str],
+    proof: dict[str, Any],
+) -> int | None:
     """Keep a decision; its id, or None where the same question has been answered already."""
     hashes = json.dumps(file_hashes, sort_keys=True)
     with database.write():
         held = database.row(
             "SELECT 1 FROM decision_cache WHERE ambiguity_signature=? AND file_hashes=?",
-            signature, hashes,
-        )  # fmt: skip
+            signature,
+            hashes,
+        )
         if held:
             return None
         return database.insert(
             "INSERT INTO decision_cache (ambiguity_signature, repo_head, file_hashes, decision,"
             " proof_payload, created_at) VALUES (?,?,?,?,?,?)",
-            signature, head, hashes, json.dumps(selected), json.dumps(proof), time.time(),
-        )  # fmt: skip
+            signature,
+            head,
+            hashes,
+            json.dumps(selected),
+            json.dumps(proof),
+            time.time(),
+        )
 
 
 def forget(database: Database, decision_id: int) -> bool:

@@ -24,14 +24,14 @@ INTERFACE = "CASE WHEN b.status IN ('parsed', 'partial') THEN b.interface_hash E
 """What others can depend on: the exported surface, or all bytes where no surface is known."""
 
 
-class Was(NamedTuple):
+class PathAtTime(NamedTuple):
     """A path at one time."""
 
     oid: bytes
     interface: str
 
 
-Changes = dict[str, list[tuple[int, Was | None]]]
+Changes = dict[str, list[tuple[int, PathAtTime | None]]]
 """By path, oldest first: the publish that changed it, and what it was before."""
 
 
@@ -50,7 +50,7 @@ class History:
         own = self._changes.get(path)
         return max(self._refreshed.get(path, 0), own[-1][0] if own else 0)
 
-    def at(self, path: str, generation: int, now: Was | None) -> Was | None:
+    def at(self, path: str, generation: int, now: PathAtTime | None) -> PathAtTime | None:
         """What a path was in an older generation; `now` is what is published of it."""
         changes = self._changes.get(path, ())
         after = _first_after(changes, generation)
@@ -60,7 +60,7 @@ class History:
         """How many publishes since then added or removed paths."""
         return len(self._moves) - bisect_right(self._moves, generation)
 
-    def changes(self) -> Iterable[tuple[str, list[tuple[int, Was | None]]]]:
+    def changes(self) -> Iterable[tuple[str, list[tuple[int, PathAtTime | None]]]]:
         """All that is recorded, by path."""
         return self._changes.items()
 
@@ -83,7 +83,7 @@ def load(database: Database, worktree_id: int, present: Container[str]) -> Histo
         worktree_id,
     ):
         changes[os.fsdecode(path)].append(
-            (generation, None if oid is None else Was(oid, interface))
+            (generation, None if oid is None else PathAtTime(oid, interface))
         )
     refreshed = database.rows(
         "SELECT p.path, r.generation FROM file_refreshes r JOIN paths p ON p.id=r.path_id"
@@ -93,19 +93,21 @@ def load(database: Database, worktree_id: int, present: Container[str]) -> Histo
     return History(dict(changes), {os.fsdecode(path): seen for path, seen in refreshed}, present)
 
 
-class Before(NamedTuple):
+class PathBeforePublish(NamedTuple):
     """A path that a publish is about to change."""
 
     path_id: int | None  # None: the store has never seen such a path
-    was: Was | None
+    was: PathAtTime | None
 
 
-def before(database: Database, base: Published, now: dict[bytes, str]) -> dict[bytes, Before]:
+def before(
+    database: Database, base: Published, now: dict[bytes, str]
+) -> dict[bytes, PathBeforePublish]:
     """Those of `now`, paths with their new blobs, that will change. In the publish's transaction."""
     if not base.generation:
         return {}  # nothing was published that anybody could have seen
     paths = list(now)
-    found = dict.fromkeys(paths, Before(None, None))
+    found = dict.fromkeys(paths, PathBeforePublish(None, None))
     for at in range(0, len(paths), CHUNK):
         part = paths[at : at + CHUNK]
         for path, path_id, oid, interface in database.rows(
@@ -113,17 +115,24 @@ def before(database: Database, base: Published, now: dict[bytes, str]) -> dict[b
             " LEFT JOIN files f ON f.path_id=p.id AND f.worktree_id=?"
             " LEFT JOIN blobs b ON b.id=f.blob_id"
             f" WHERE p.path IN ({','.join('?' * len(part))})",
-            base.worktree_id, *part,
-        ):  # fmt: skip
+            base.worktree_id,
+            *part,
+        ):
             if oid is not None and oid.hex() == now[path]:
                 del found[path]
             else:
-                found[path] = Before(path_id, None if oid is None else Was(oid, interface))
+                found[path] = PathBeforePublish(
+                    path_id, None if oid is None else PathAtTime(oid, interface)
+                )
     return found
 
 
 def record(
-    database: Database, base: Published, generation: int, was: dict[bytes, Before], anew: bool
+    database: Database,
+    base: Published,
+    generation: int,
+    was: dict[bytes, PathBeforePublish],
+    anew: bool,
 ) -> None:
     """Keep what a publish has changed; `was` is from before it. In the same transaction.
 
@@ -181,7 +190,7 @@ def compact(database: Database, worktree_id: int) -> None:
 
 
 def _useless(
-    changes: list[tuple[int, Was | None]], needed: list[int], keep_last: bool
+    changes: list[tuple[int, PathAtTime | None]], needed: list[int], keep_last: bool
 ) -> Iterator[int]:
     """Changes between which no file was refreshed; the last one says when this file was."""
     last = 0
@@ -200,5 +209,5 @@ def _moves(changes: Changes, present: Container[str]) -> set[int]:
     return found
 
 
-def _first_after(changes: Sequence[tuple[int, Was | None]], generation: int) -> int:
+def _first_after(changes: Sequence[tuple[int, PathAtTime | None]], generation: int) -> int:
     return bisect_right(changes, generation, key=lambda change: change[0])

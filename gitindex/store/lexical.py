@@ -22,7 +22,7 @@ USUAL_LENGTH = 1_000.0
 _AVERAGE = re.compile(r'"value": ([0-9.]+),\s*"description": "avgdl')
 
 
-class Asked(NamedTuple):
+class LexicalQuery(NamedTuple):
     """Terms with their weights, terms that must be there, and terms that must not."""
 
     terms: Sequence[tuple[str, float]]
@@ -31,7 +31,7 @@ class Asked(NamedTuple):
     name_boost: float = NAME_BOOST  # of a term that is in the name of a definition
 
 
-class Hit(NamedTuple):
+class BlobHit(NamedTuple):
     """One blob that matches, before SQLite says whether it is part of the published tree."""
 
     key: FactsKey
@@ -115,8 +115,8 @@ class LexicalReader:
             return {self._key(address) for _, address in hits}
 
     def search(
-        self, asked: Asked, limit: int, among: Iterable[FactsKey] | None = None
-    ) -> list[Hit]:
+        self, asked: LexicalQuery, limit: int, among: Iterable[FactsKey] | None = None
+    ) -> list[BlobHit]:
         """The best blobs for some terms, of all or of a few. Nothing is parsed: terms are terms."""
         clauses = [
             (tantivy.Occur.Should, clause)
@@ -195,11 +195,13 @@ class LexicalReader:
         ]
         return tantivy.Query.const_score_query(tantivy.Query.boolean_query(listed), 0.0)
 
-    def _hits(self, clauses: list[tuple[tantivy.Occur, tantivy.Query]], limit: int) -> list[Hit]:
+    def _hits(
+        self, clauses: list[tuple[tantivy.Occur, tantivy.Query]], limit: int
+    ) -> list[BlobHit]:
         with _translated():
             query = tantivy.Query.boolean_query(clauses)
             found = self._searcher.search(query, max(1, limit), count=False)
-            return [Hit(self._key(address), float(score)) for score, address in found.hits]
+            return [BlobHit(self._key(address), float(score)) for score, address in found.hits]
 
     def _key(self, address: tantivy.DocAddress) -> FactsKey:
         place = (address.segment_ord, address.doc)

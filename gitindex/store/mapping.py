@@ -47,8 +47,9 @@ def register(database: Database, name: str, root: str) -> Published:
         database.run(
             "INSERT INTO worktrees (name, root, generation) VALUES (?,?,0)"
             " ON CONFLICT (name) DO UPDATE SET root=excluded.root WHERE root<>excluded.root",
-            _stored(name), os.fsencode(root),
-        )  # fmt: skip
+            _stored(name),
+            os.fsencode(root),
+        )
     found = published(database, name)
     assert found is not None
     return found
@@ -113,9 +114,12 @@ def without_blob(database: Database, worktree_id: int) -> list[FileRow]:
 
 
 def replace_rows(
-    database: Database, worktree_id: int, gone: list[bytes], rows: list[FileRow],
+    database: Database,
+    worktree_id: int,
+    gone: list[bytes],
+    rows: list[FileRow],
     is_policy: Callable[[bytes], bool],
-) -> None:  # fmt: skip
+) -> None:
     """Change the mapping by a difference. The caller holds the write transaction."""
     known = _path_ids(database, gone + [row.path for row in rows])
     new = [row.path for row in rows if row.path not in known]
@@ -141,8 +145,10 @@ def replace_rows(
     after = _weigh(database, worktree_id, touched)
     database.run(
         "UPDATE worktrees SET files=files+?, symbols=symbols+? WHERE id=?",
-        after.files - before.files, after.symbols - before.symbols, worktree_id,
-    )  # fmt: skip
+        after.files - before.files,
+        after.symbols - before.symbols,
+        worktree_id,
+    )
 
 
 def _path_ids(database: Database, paths: list[bytes]) -> dict[bytes, int]:
@@ -164,8 +170,9 @@ def _weigh(database: Database, worktree_id: int, path_ids: list[int]) -> Counts:
             "SELECT count(*), coalesce(sum(b.symbols), 0) FROM files f"
             " JOIN blobs b ON b.id=f.blob_id"
             f" WHERE f.worktree_id=? AND b.status<>'skipped' AND f.path_id IN ({marks})",
-            worktree_id, *part,
-        )  # fmt: skip
+            worktree_id,
+            *part,
+        )
         files, symbols = files + row[0], symbols + row[1]
     return Counts(files, symbols)
 
@@ -177,8 +184,13 @@ def raise_generation(
     database.run(
         "UPDATE worktrees SET generation=generation+1, tree=?, head_commit=?, run_id=?,"
         " fingerprint=?, published_at=? WHERE id=?",
-        head.tree, head.commit, run_id, fingerprint, time.time(), worktree_id,
-    )  # fmt: skip
+        head.tree,
+        head.commit,
+        run_id,
+        fingerprint,
+        time.time(),
+        worktree_id,
+    )
     return int(database.row("SELECT generation FROM worktrees WHERE id=?", worktree_id)[0])
 
 

@@ -14,7 +14,7 @@ NOWHERE = (1 << 28) - 1
 _WORDS = 5
 
 
-class Place(NamedTuple):
+class StoredOccurrence(NamedTuple):
     """One occurrence. Lines and columns are 0-based; columns count UTF-8 bytes on disk."""
 
     line: int
@@ -85,13 +85,13 @@ def pack_places(places: Iterable[tuple[int, int, int, int, int, int]]) -> bytes:
     return packed.tobytes()
 
 
-def unpack_places(packed: bytes) -> list[Place]:
+def unpack_places(packed: bytes) -> list[StoredOccurrence]:
     """The places behind one row."""
     words = array("I")
     words.frombytes(packed)
     if sys.byteorder == "big":
         words.byteswap()
     return [
-        Place(line, column, end_line, end_column, last >> 28, last & NOWHERE)
+        StoredOccurrence(line, column, end_line, end_column, last >> 28, last & NOWHERE)
         for line, column, end_line, end_column, last in zip(*[iter(words)] * _WORDS, strict=True)
     ]

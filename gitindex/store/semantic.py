@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from gitindex.base.vocabulary import Relation
 from gitindex.store.blobs import CHUNK
-from gitindex.store.places import NOWHERE, Place, unpack_places
+from gitindex.store.places import NOWHERE, StoredOccurrence, unpack_places
 
 Rows = Callable[..., list[Any]]
 
@@ -31,7 +31,7 @@ class Coverage(NamedTuple):
     stale: frozenset[bytes]  # facts of other bytes only: say so, and fall back
 
 
-class Definition(NamedTuple):
+class SemanticDefinition(NamedTuple):
     """One definition at a live path. 0-based; columns count UTF-8 bytes."""
 
     identity: str
@@ -53,7 +53,7 @@ class Reference(NamedTuple):
 
     identity: str
     path: bytes
-    place: Place
+    place: StoredOccurrence
 
 
 class FactsRow(NamedTuple):
@@ -106,12 +106,12 @@ def find_identities(rows: Rows, name: str) -> list[str]:
     return sorted({identity for (identity,) in found})
 
 
-def definitions(rows: Rows, identities: Iterable[str]) -> list[Definition]:
+def definitions(rows: Rows, identities: Iterable[str]) -> list[SemanticDefinition]:
     """Where these symbols are defined, by path and line."""
     return _definitions(rows, "s.identity IN ({marks})", identities)
 
 
-def file_definitions(rows: Rows, paths: Iterable[bytes]) -> list[Definition]:
+def file_definitions(rows: Rows, paths: Iterable[bytes]) -> list[SemanticDefinition]:
     """All definitions of some live paths, in their order; locals and parameters too."""
     return _definitions(rows, "p.path IN ({marks})", paths)
 
@@ -153,8 +153,10 @@ def defined_at(rows: Rows, path: bytes, line: int, column: int) -> list[str]:
         f"SELECT s.identity {_DEFINED}"
         f" JOIN semantic_symbols s ON s.id=d.symbol_id AND {_SHARED}"
         ' WHERE p.path=? AND d.line=? AND d."column"=?',
-        path, line, column,
-    )  # fmt: skip
+        path,
+        line,
+        column,
+    )
     return sorted(identity for (identity,) in found)
 
 
@@ -210,7 +212,7 @@ def edge_rows(rows: Rows) -> list[EdgeRow]:
     return [EdgeRow(*row) for row in found]
 
 
-def _definitions(rows: Rows, where: str, values: Iterable[Any]) -> list[Definition]:
+def _definitions(rows: Rows, where: str, values: Iterable[Any]) -> list[SemanticDefinition]:
     found = _chunked(
         rows,
         'SELECT s.identity, n.text, d.kind, l.path, l.source, d.line, d."column",'
@@ -220,7 +222,7 @@ def _definitions(rows: Rows, where: str, values: Iterable[Any]) -> list[Definiti
         f" JOIN file_semantic_facts f ON f.id=d.facts_id{_LIVE} WHERE {where}",
         values,
     )
-    made = (Definition._make((*row[:-1], bool(row[-1]))) for row in found)
+    made = (SemanticDefinition._make((*row[:-1], bool(row[-1]))) for row in found)
     return sorted(made, key=lambda d: (d.path, d.line, d.column, d.identity))
 
 

@@ -17,7 +17,7 @@ from gitindex.store.places import Dependency, FileFacts
 SymbolRow = tuple[int, int, str, int, int, int]
 
 
-class Origin(NamedTuple):
+class FactsOrigin(NamedTuple):
     """Where facts come from."""
 
     context_id: int
@@ -25,7 +25,7 @@ class Origin(NamedTuple):
     tool_version: str
 
 
-class Known(NamedTuple):
+class PublishedFile(NamedTuple):
     """The published file at a path, as the syntactic layer knows it."""
 
     oid: str
@@ -38,8 +38,10 @@ def context_row(database: Database, name: str, family: str, root: bytes) -> int:
         database.run(
             "INSERT INTO contexts (name, language, root, tool_version) VALUES (?,?,?,'')"
             " ON CONFLICT DO NOTHING",
-            name, family, root,
-        )  # fmt: skip
+            name,
+            family,
+            root,
+        )
         return int(database.row("SELECT id FROM contexts WHERE name=?", name)[0])
 
 
@@ -59,11 +61,13 @@ def note_tool(database: Database, context_id: int, version: str) -> None:
     with database.joined():
         database.run(
             "UPDATE contexts SET tool_version=? WHERE id=? AND tool_version<>?",
-            version, context_id, version,
-        )  # fmt: skip
+            version,
+            context_id,
+            version,
+        )
 
 
-def known_documents(database: Database, origin: Origin) -> set[bytes]:
+def known_documents(database: Database, origin: FactsOrigin) -> set[bytes]:
     """Paths that an import of the same context, configuration and tool told of."""
     rows = database.rows(
         "SELECT DISTINCT p.path FROM file_semantic_facts f JOIN paths p ON p.id=f.path_id"
@@ -73,14 +77,14 @@ def known_documents(database: Database, origin: Origin) -> set[bytes]:
     return {path for (path,) in rows}
 
 
-def published_files(database: Database, worktree_id: int) -> dict[bytes, Known]:
+def published_files(database: Database, worktree_id: int) -> dict[bytes, PublishedFile]:
     """The published mapping of a worktree."""
     rows = database.rows(
         "SELECT p.path, f.oid, f.blob_id FROM files f JOIN paths p ON p.id=f.path_id"
         " WHERE f.worktree_id=?",
         worktree_id,
     )
-    return {path: Known(oid.hex(), blob_id) for path, oid, blob_id in rows}
+    return {path: PublishedFile(oid.hex(), blob_id) for path, oid, blob_id in rows}
 
 
 def syntactic_uses(database: Database, blob_id: int) -> dict[tuple[int, int], int]:
@@ -116,7 +120,12 @@ class SemanticWriter:
         self._ids: dict[str, int] = {}
 
     def save(
-        self, origin: Origin, path: bytes, oid: str, facts: FileFacts, edges: Iterable[Dependency]
+        self,
+        origin: FactsOrigin,
+        path: bytes,
+        oid: str,
+        facts: FileFacts,
+        edges: Iterable[Dependency],
     ) -> bool:
         """Keep the facts of a path's bytes, in place of older ones. False: they were there already."""
         wanted = sorted(edges)
@@ -125,8 +134,9 @@ class SemanticWriter:
         path_id = self._db.row("SELECT id FROM paths WHERE path=?", path)[0]
         held = self._db.rows(
             "SELECT context_id, digest FROM file_semantic_facts WHERE path_id=? AND oid=?",
-            path_id, raw,
-        )  # fmt: skip
+            path_id,
+            raw,
+        )
         if held == [(origin.context_id, digest)]:
             return False
         self._db.run("DELETE FROM file_semantic_facts WHERE path_id=? AND oid=?", path_id, raw)
@@ -134,9 +144,16 @@ class SemanticWriter:
             "INSERT INTO file_semantic_facts (path_id, context_id, oid, semantic_interface_hash,"
             " ambiguity_flags, config_hash, tool_version, digest, refreshed_at)"
             " VALUES (?,?,?,?,?,?,?,?,?)",
-            path_id, origin.context_id, raw, facts.interface_hash, json.dumps(facts.flags),
-            origin.config_hash, origin.tool_version, digest, time.time(),
-        )  # fmt: skip
+            path_id,
+            origin.context_id,
+            raw,
+            facts.interface_hash,
+            json.dumps(facts.flags),
+            origin.config_hash,
+            origin.tool_version,
+            digest,
+            time.time(),
+        )
         self._add_children(facts_id, facts, wanted)
         return True
 
@@ -187,7 +204,7 @@ class SemanticWriter:
         return self._ids
 
 
-def _digest(origin: Origin, facts: FileFacts, edges: list[Dependency]) -> bytes:
+def _digest(origin: FactsOrigin, facts: FileFacts, edges: list[Dependency]) -> bytes:
     digest = hashlib.sha256(repr((origin[1:], facts.interface_hash, facts.flags)).encode())
     for part in (facts.definitions, facts.relations, edges):
         digest.update(repr(part).encode("utf-8", "surrogatepass"))

@@ -7,14 +7,14 @@ from typing import Any
 
 from gitindex.base.errors import StoreError
 from gitindex.base.vocabulary import GateStatus
-from gitindex.view.snapshot import Gated
-from gitindex.view.tree import NOW, Ask
+from gitindex.view.snapshot import GateClosed
+from gitindex.view.tree import NOW, TreeChoice
 
 Answer = dict[str, Any]
 
 
 def served_or_scanned(
-    ask: Ask, serve: Callable[[], Answer], scan: Callable[[str], Answer]
+    ask: TreeChoice, serve: Callable[[], Answer], scan: Callable[[str], Answer]
 ) -> Answer:
     """The index's answer, or that of a live scan, with what the gate said under `gate`.
 
@@ -23,7 +23,7 @@ def served_or_scanned(
     """
     try:
         return serve()
-    except Gated as closed:
+    except GateClosed as closed:
         if ask != NOW or closed.envelope["status"] != GateStatus.NOT_INDEXED:
             raise
         return scan(closed.envelope["message"]) | {"gate": closed.envelope}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from gitindex.base.confined_read import Beneath
+from gitindex.base.confined_read import ConfinedRoot
 from gitindex.base.worktree import Worktree, safe_text
 from gitindex.extract.policy import MAX_TEXT_BYTES, is_policy_file, read_policy, skip_content
 from gitindex.git.command import read_blobs, read_head_state, run_git
@@ -31,7 +31,7 @@ def live_paths(worktree: Worktree, wanted: Callable[[bytes], bool]) -> list[byte
 
 def live_files(worktree: Worktree, paths: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
     """The bytes of those paths that are texts of usable size on disk."""
-    with Beneath(worktree.root) as disk:
+    with ConfinedRoot(worktree.root) as disk:
         for path in paths:
             try:
                 found = disk.read(path, MAX_TEXT_BYTES + 1)

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gitindex.base.confined_read import Beneath
+from gitindex.base.confined_read import ConfinedRoot
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.vocabulary import SkipReason
 from gitindex.base.worktree import safe_text
@@ -23,7 +23,7 @@ from gitindex.git.command import GitFailed, read_blobs, run_git, tree_of
 from gitindex.git.interface import GITLINK, LINK, Entry, blob_id
 from gitindex.languages.table import language_of, needs_head
 from gitindex.store import mapping
-from gitindex.view.snapshot import Served
+from gitindex.view.snapshot import Snapshot
 
 MAX_PATHS = 2_000
 """Paths that one answer reads from disk; the rest is left out, and said so."""
@@ -32,7 +32,7 @@ WORKTREE = "worktree"
 STAGED = "staged"
 
 
-class Laid(NamedTuple):
+class OverlaidFile(NamedTuple):
     """A path that differs, as it is now. `data` is None while git's object store holds it."""
 
     path: bytes
@@ -49,23 +49,23 @@ class Overlay(NamedTuple):
     tree: str  # of the base, or the tree asked for
     commit: str | None
     source: str  # where a laid path comes from
-    laid: dict[bytes, Laid | None]  # None: not there any more
+    laid: dict[bytes, OverlaidFile | None]  # None: not there any more
     left_out: tuple[bytes, ...]  # differ too, but are over the budget: hidden, not shown
     digest: str | None
 
 
-def overlay_worktree(served: Served) -> Overlay:
+def overlay_worktree(served: Snapshot) -> Overlay:
     """The files on disk, and a HEAD that is not indexed yet."""
     seen, row = served.seen, served.published
     committed = _changes(served, row.tree, seen.head_tree)
     on_disk = list(dict.fromkeys((*seen.head.dirty, *seen.head.untracked)))
     if not (on_disk or committed):
         return Overlay(row.tree or "", row.head_commit, WORKTREE, {}, (), None)
-    laid: dict[bytes, Laid | None] = {}
+    laid: dict[bytes, OverlaidFile | None] = {}
     policy = _policy(served, committed)
     left_out = [*on_disk[MAX_PATHS:]]
     room = MAX_BYTES
-    with Beneath(served.worktree.root) as disk:
+    with ConfinedRoot(served.worktree.root) as disk:
         for path in on_disk[:MAX_PATHS]:
             if room <= 0:
                 left_out.append(path)
@@ -81,7 +81,7 @@ def overlay_worktree(served: Served) -> Overlay:
     return Overlay(row.tree or "", row.head_commit, WORKTREE, laid, tuple(left_out), digest)
 
 
-def overlay_at(served: Served, rev: str) -> Overlay:
+def overlay_at(served: Snapshot, rev: str) -> Overlay:
     """The tree of any commit, tag or branch."""
     root = served.worktree.root
     try:
@@ -97,22 +97,32 @@ def overlay_at(served: Served, rev: str) -> Overlay:
     return Overlay(tree, commit, f"index@{tree}", laid, (), None)
 
 
-def overlay_staged(served: Served) -> Overlay:
+def overlay_staged(served: Snapshot) -> Overlay:
     """The tree the next commit will have: git's index, which a partial commit puts elsewhere."""
     told = os.environ.get("GIT_INDEX_FILE")  # relative to the work tree's root
     index = os.path.join(served.worktree.root, told) if told else None
     base = served.published.tree or ""
     output = run_git(
-        served.worktree.root, "diff-index", "--cached", "--raw", "-z", "--no-abbrev", "--no-renames",
-        "--ignore-submodules=none", "--end-of-options", base, "--", index=index,
-    )  # fmt: skip
+        served.worktree.root,
+        "diff-index",
+        "--cached",
+        "--raw",
+        "-z",
+        "--no-abbrev",
+        "--no-renames",
+        "--ignore-submodules=none",
+        "--end-of-options",
+        base,
+        "--",
+        index=index,
+    )
     changes = dict(_parse_raw(output))
     laid = _from_tree(served, changes, _policy(served, changes))
     digest = overlay_digest(laid) if laid else None
     return Overlay(base, served.published.head_commit, STAGED, laid, (), digest)
 
 
-def overlay_digest(laid: dict[bytes, Laid | None]) -> str:
+def overlay_digest(laid: dict[bytes, OverlaidFile | None]) -> str:
     """One name for everything that is laid over: paths and the ids of their bytes."""
     text = hashlib.sha256()
     for path in sorted(laid):
@@ -121,12 +131,12 @@ def overlay_digest(laid: dict[bytes, Laid | None]) -> str:
     return text.hexdigest()
 
 
-def _from_disk(disk: Beneath, path: bytes, policy: Policy, digits: int) -> Laid | None:
+def _from_disk(disk: ConfinedRoot, path: bytes, policy: Policy, digits: int) -> OverlaidFile | None:
     if path.endswith(b"/"):
         return None  # a repository inside this one
     reason = policy.skip_path(Entry(path, 0o100644, ""))
     if reason is SkipReason.SECRET:
-        return Laid(path, "", 0o100644, None, "", reason)  # not a byte of it is read
+        return OverlaidFile(path, "", 0o100644, None, "", reason)  # not a byte of it is read
     try:
         found = disk.read(path, MAX_TEXT_BYTES + 1)
     except PermissionError:
@@ -139,8 +149,8 @@ def _from_disk(disk: Beneath, path: bytes, policy: Policy, digits: int) -> Laid 
 
 
 def _from_tree(
-    served: Served, changes: dict[bytes, Entry | None], policy: Policy
-) -> dict[bytes, Laid | None]:
+    served: Snapshot, changes: dict[bytes, Entry | None], policy: Policy
+) -> dict[bytes, OverlaidFile | None]:
     """Paths of a tree, their bytes left in git; the few that need a look are read in one go."""
     reasons = {path: policy.skip_path(entry) for path, entry in changes.items() if entry}
     unclear = [
@@ -149,22 +159,22 @@ def _from_tree(
         if entry and reasons[path] is None and needs_head(path)
     ]
     starts = read_blobs(served.worktree.root, unclear)
-    laid: dict[bytes, Laid | None] = {}
+    laid: dict[bytes, OverlaidFile | None] = {}
     for path, entry in changes.items():
         laid[path] = None
         if entry is not None:
             language = language_of(path, starts.get(entry.oid, b"")[:BINARY_PROBE])
-            laid[path] = Laid(path, entry.oid, entry.mode, None, language, reasons[path])
+            laid[path] = OverlaidFile(path, entry.oid, entry.mode, None, language, reasons[path])
     return laid
 
 
-def _judged(entry: Entry, data: bytes, reason: SkipReason | None) -> Laid:
+def _judged(entry: Entry, data: bytes, reason: SkipReason | None) -> OverlaidFile:
     reason = reason or skip_content(data)
     language = language_of(entry.path, data[:BINARY_PROBE])
-    return Laid(entry.path, entry.oid, entry.mode, data, language, reason)
+    return OverlaidFile(entry.path, entry.oid, entry.mode, data, language, reason)
 
 
-def _policy(served: Served, changes: dict[bytes, Entry | None]) -> Policy:
+def _policy(served: Snapshot, changes: dict[bytes, Entry | None]) -> Policy:
     """The rules of the published tree, with what changed of them since."""
     files: dict[bytes, Entry | None] = {
         row.path: Entry(row.path, row.mode, row.oid)
@@ -176,22 +186,30 @@ def _policy(served: Served, changes: dict[bytes, Entry | None]) -> Policy:
     return read_policy(entries, lambda oid: contents.get(oid, b""))
 
 
-def _changes(served: Served, old: str | None, new: str) -> dict[bytes, Entry | None]:
+def _changes(served: Snapshot, old: str | None, new: str) -> dict[bytes, Entry | None]:
     """What leads from the published tree to another, by git's own comparison."""
     if old == new:
         return {}
     root = served.worktree.root
     try:
         output = run_git(
-            root, "diff-tree", "-r", "--raw", "-z", "--no-abbrev", "--no-renames",
-            "--end-of-options", old or "", new,
-        )  # fmt: skip
+            root,
+            "diff-tree",
+            "-r",
+            "--raw",
+            "-z",
+            "--no-abbrev",
+            "--no-renames",
+            "--end-of-options",
+            old or "",
+            new,
+        )
     except GitFailed:  # the published tree was pruned: compare with what is stored of it
         return _all_changes(served, new)
     return dict(_parse_raw(output))
 
 
-def _all_changes(served: Served, new: str) -> dict[bytes, Entry | None]:
+def _all_changes(served: Snapshot, new: str) -> dict[bytes, Entry | None]:
     output = run_git(served.worktree.root, "ls-tree", "-r", "-z", "--full-tree", new)
     now: dict[bytes, Entry | None] = {}
     for record in filter(None, output.split(b"\0")):

@@ -23,7 +23,7 @@ ATTEMPTS = 20
 PAUSE_SECONDS = 0.02
 
 
-class Served(NamedTuple):
+class Snapshot(NamedTuple):
     """One snapshot of one worktree's index, and what was seen of the world around it."""
 
     worktree: Worktree
@@ -32,7 +32,7 @@ class Served(NamedTuple):
     seen: Observation
 
 
-class Gated(Exception):
+class GateClosed(Exception):
     """The gate is closed: `envelope` is the whole answer."""
 
     def __init__(self, envelope: dict[str, Any]) -> None:
@@ -41,13 +41,13 @@ class Gated(Exception):
 
 
 @contextmanager
-def serve(
+def open_snapshot(
     worktree: Worktree,
     path: str,
     strict: bool = False,
     untracked: bool = False,
     begun: Looking | None = None,
-) -> Iterator[Served]:
+) -> Iterator[Snapshot]:
     """A snapshot to answer from, or Gated. Marker and data must agree. `begun`: a look under way."""
     for attempt in range(ATTEMPTS):
         if attempt:
@@ -58,7 +58,7 @@ def serve(
             if database is None:
                 seen = looking.result()
                 strict = strict or _insists(worktree, seen)
-                raise Gated(_envelope(worktree, seen, path, False, strict))
+                raise GateClosed(_envelope(worktree, seen, path, False, strict))
             try:
                 with database.snapshot():
                     row = mapping.published(database, worktree.id)
@@ -69,16 +69,16 @@ def serve(
                     if decide_gate(_gate(seen, searchable, strict)) is not None:
                         if searchable and _between(seen) and not last:
                             continue
-                        raise Gated(_envelope(worktree, seen, path, searchable, strict))
+                        raise GateClosed(_envelope(worktree, seen, path, searchable, strict))
                     assert row is not None
                     if _agrees(seen, row) or last:
-                        yield Served(worktree, database, row, seen)
+                        yield Snapshot(worktree, database, row, seen)
                         return
             finally:
                 database.close()
 
 
-def verdict(served: Served) -> Verdict:
+def verdict(served: Snapshot) -> Verdict:
     """How fresh the snapshot is: the marker's verdict, if the marker speaks of this snapshot."""
     found = judge(served.seen)
     if found.freshness is FreshnessState.FRESH and not _agrees(served.seen, served.published):
@@ -121,5 +121,7 @@ def _agrees(seen: Observation, row: Published) -> bool:
     if marker is None:
         return seen.proof.outcome is ProofOutcome.PROBE_FAILED
     return (marker.run_id, marker.tree_id, marker.generation) == (
-        row.run_id, row.tree, row.generation,
-    )  # fmt: skip
+        row.run_id,
+        row.tree,
+        row.generation,
+    )

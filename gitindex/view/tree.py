@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
-from gitindex.base.confined_read import Beneath
+from gitindex.base.confined_read import ConfinedRoot
 from gitindex.base.vocabulary import FactsStatus, FreshnessState
 from gitindex.base.worktree import Worktree, safe_text
-from gitindex.extract.frames import Request
+from gitindex.extract.frames import WorkRequest
 from gitindex.extract.plain import plain_facts
 from gitindex.extract.policy import MAX_TEXT_BYTES, skip_content
 from gitindex.freshness.observation import Looking
@@ -22,13 +22,13 @@ from gitindex.languages.table import extractor_id
 from gitindex.store.blobs import BlobTable
 from gitindex.view.overlay import (
     WORKTREE,
-    Laid,
+    OverlaidFile,
     Overlay,
     overlay_at,
     overlay_staged,
     overlay_worktree,
 )
-from gitindex.view.snapshot import Served, fingerprint_digest, serve, verdict
+from gitindex.view.snapshot import Snapshot, fingerprint_digest, open_snapshot, verdict
 
 MAX_EXTRACTED = 400
 """Files without stored facts that one answer extracts in memory."""
@@ -55,7 +55,7 @@ _LAID = (
 )
 
 
-class Ask(NamedTuple):
+class TreeChoice(NamedTuple):
     """How a reader wants to be served."""
 
     strict: bool = False
@@ -63,7 +63,7 @@ class Ask(NamedTuple):
     staged: bool = False
 
 
-NOW = Ask()
+NOW = TreeChoice()
 """The files as they are on disk this second."""
 
 
@@ -85,16 +85,16 @@ class FactsMemory:
             self._held.popitem(last=False)
 
 
-class Lens:
+class TreeView:
     """One tree to answer for, in one snapshot of the store."""
 
-    def __init__(self, served: Served, overlay: Overlay, memory: FactsMemory) -> None:
+    def __init__(self, served: Snapshot, overlay: Overlay, memory: FactsMemory) -> None:
         self.worktree = served.worktree
         self.served = served
         self.overlay = overlay
         self._db = served.database
         self._memory = memory
-        self._waiting: dict[bytes, Laid] = {}  # laid paths whose facts are not in yet
+        self._waiting: dict[bytes, OverlaidFile] = {}  # laid paths whose facts are not in yet
         self._read: dict[bytes, bytes] | None = None  # their bytes, once they were looked at
         self._unread: set[bytes] = set()  # of those, what has no facts: no bytes, or no room left
         self._parts = [self._part("", self._base())]
@@ -133,7 +133,7 @@ class Lens:
     def _unchanged(self, oids: dict[bytes, str]) -> dict[bytes, bytes]:
         """Files on disk whose bytes are the blob's, by its id: a tenth of what a git process costs."""
         found: dict[bytes, bytes] = {}
-        with Beneath(self.worktree.root) as disk:
+        with ConfinedRoot(self.worktree.root) as disk:
             for path, oid in oids.items():
                 with suppress(OSError):
                     file = disk.read(path, MAX_TEXT_BYTES)
@@ -163,7 +163,7 @@ class Lens:
         if wanted:
             self._load(wanted)
 
-    def changed(self) -> dict[bytes, Laid | None]:
+    def changed(self) -> dict[bytes, OverlaidFile | None]:
         """Laid paths as they are now; None where one is gone."""
         return self.overlay.laid
 
@@ -226,8 +226,9 @@ class Lens:
         row = self._db.row(
             "SELECT f.oid FROM files f JOIN paths p ON p.id=f.path_id"
             " WHERE f.worktree_id=? AND p.path=?",
-            self.served.published.worktree_id, path,
-        )  # fmt: skip
+            self.served.published.worktree_id,
+            path,
+        )
         return row[0].hex() if row else None
 
     def _lay(self) -> None:
@@ -303,10 +304,10 @@ class Lens:
             if held is not None:
                 yield path, held
             elif len(data) > MAX_TEXT_BYTES or skip_content(data) is not None:
-                yield path, plain_facts(Request(laid.language, data), FactsStatus.SKIPPED, "")
+                yield path, plain_facts(WorkRequest(laid.language, data), FactsStatus.SKIPPED, "")
             else:
                 if _key(laid) not in waiting:
-                    tasks.append(Task(_key(laid), Request(laid.language, data)))
+                    tasks.append(Task(_key(laid), WorkRequest(laid.language, data)))
                 waiting.setdefault(_key(laid), []).append(path)
         extractor = Extractor(workers=None if len(tasks) > 8 else 1)
         try:
@@ -321,33 +322,33 @@ class Lens:
 
 
 @contextmanager
-def answering(
+def open_tree(
     worktree: Worktree,
     path: str,
-    ask: Ask = NOW,
+    ask: TreeChoice = NOW,
     memory: FactsMemory | None = None,
     begun: Looking | None = None,
-) -> Iterator[Lens]:
+) -> Iterator[TreeView]:
     """The tree that is asked for, behind the gate. Raises Gated where the gate is closed.
 
     `begun` is a look at the work tree that is under way, new files included.
     """
     on_disk = not (ask.at or ask.staged)
-    with serve(worktree, path, ask.strict, on_disk, begun) as served:
+    with open_snapshot(worktree, path, ask.strict, on_disk, begun) as served:
         if ask.at:
             overlay = overlay_at(served, ask.at)
         elif ask.staged:
             overlay = overlay_staged(served)
         else:
             overlay = overlay_worktree(served)
-        yield Lens(served, overlay, memory or FactsMemory())
+        yield TreeView(served, overlay, memory or FactsMemory())
 
 
-def _key(laid: Laid) -> FactsKey:
+def _key(laid: OverlaidFile) -> FactsKey:
     return FactsKey(laid.oid, extractor_id(laid.language))
 
 
-def _row(laid: Laid, blob_id: int | None) -> tuple[Any, ...]:
+def _row(laid: OverlaidFile, blob_id: int | None) -> tuple[Any, ...]:
     skip = str(laid.skip) if laid.skip else None
     stored = int(blob_id is not None)
     return laid.path, bytes.fromhex(laid.oid), laid.mode, blob_id, skip, stored

@@ -12,9 +12,15 @@ from gitindex.languages.table import LANGUAGES, language_of
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "fixtures", "syntax")
 SAMPLES = sorted(name for name in os.listdir(FOLDER) if not name.endswith(".facts"))
 MARKS = {
-    Use.DEFINITION: "def", Use.IMPORT: "import", Use.REFERENCE: "ref", Use.CALL: "call",
-    Use.ATTRIBUTE: "attr", Use.TYPE: "type", Use.INHERIT: "inherit", Use.DECORATOR: "decorator",
-}  # fmt: skip
+    Use.DEFINITION: "def",
+    Use.IMPORT: "import",
+    Use.REFERENCE: "ref",
+    Use.CALL: "call",
+    Use.ATTRIBUTE: "attr",
+    Use.TYPE: "type",
+    Use.INHERIT: "inherit",
+    Use.DECORATOR: "decorator",
+}
 
 
 def read(name: str) -> bytes:

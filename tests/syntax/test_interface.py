@@ -64,7 +64,8 @@ SAME = {
     "python-private-changed": ("python", PYTHON, "_helper(self)", "_helper(self, x=1)"),
     "python-quotes": ("python", PYTHON, "name='x'", 'name="x"'),
     "python-layout": (
-        "python", PYTHON,
+        "python",
+        PYTHON,
         "(self, by: float = 1.0, name='x')",
         "(\n        self,\n        by: float=1.0,  # factor\n        name='x',\n    )",
     ),
@@ -81,7 +82,7 @@ SAME = {
     "go-private": ("go", GO, "helper(a int) int", "helper(a, b int) int"),
     "go-private-field": ("go", GO, "size int", "size int64"),
     "go-comment": ("go", GO, "// Area is exported.", "// Area of a circle."),
-}  # fmt: skip
+}
 
 DIFFERENT = {
     "python-default": ("python", PYTHON, "by: float = 1.0", "by: float = 2.0"),
@@ -107,7 +108,7 @@ DIFFERENT = {
     "go-signature": ("go", GO, "Area(r float64)", "Area(r float32)"),
     "go-field": ("go", GO, "Name string", "Name []byte"),
     "go-added": ("go", GO, "func helper", "func Helper"),
-}  # fmt: skip
+}
 
 
 def digest(language: str, text: str) -> str:

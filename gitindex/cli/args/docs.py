@@ -33,8 +33,8 @@ def docs(
 ) -> None:
     """Markdown, reStructuredText and AsciiDoc by topic, day and text."""
     from gitindex.cli.verbs.docs import docs as find
-    from gitindex.query.documents import Wanted
+    from gitindex.query.documents import DocumentQuery
     from gitindex.store.entities import Filter
 
-    wanted = Wanted(query, Filter(tuple(tags or ()), date_from, date_to), limit)
+    wanted = DocumentQuery(query, Filter(tuple(tags or ()), date_from, date_to), limit)
     leave(find(wanted, path, asked(at, staged), as_json))

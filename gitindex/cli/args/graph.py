@@ -43,11 +43,11 @@ def refs(
 ) -> None:
     """Where a symbol is used, and whether that is all."""
     from gitindex.cli.verbs import graph as commands
-    from gitindex.query.references import Wanted
+    from gitindex.query.references import ReferenceQuery
 
     if role and role not in (Role.REFERENCE, Role.IMPORT):
         raise typer.BadParameter("reference or import", param_hint="--role")
-    wanted = Wanted(name, role, below, limit)
+    wanted = ReferenceQuery(name, role, below, limit)
     leave(commands.refs(wanted, path, asked(at, staged), as_json))
 
 
@@ -116,13 +116,18 @@ def graph(
 
 
 def _graph(
-    direction: Direction, symbol: str, path: str, bounds: tuple[int, int, int],
-    at: str, staged: bool, form: str,
-) -> None:  # fmt: skip
+    direction: Direction,
+    symbol: str,
+    path: str,
+    bounds: tuple[int, int, int],
+    at: str,
+    staged: bool,
+    form: str,
+) -> None:
     from gitindex.cli.verbs import graph as commands
-    from gitindex.query.callgraph.answer import Wanted
+    from gitindex.query.callgraph.answer import GraphQuery
 
-    leave(commands.graph(Wanted(symbol, direction, *bounds), path, asked(at, staged), form))
+    leave(commands.graph(GraphQuery(symbol, direction, *bounds), path, asked(at, staged), form))
 
 
 @app.command()

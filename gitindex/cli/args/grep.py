@@ -8,9 +8,9 @@ import typer
 
 from gitindex.cli.app import Json, Path, app, leave
 from gitindex.cli.verbs.grep import LIMIT, find_lines, form_of
-from gitindex.query.grep.grep import Question
-from gitindex.query.grep.pattern import Needle
-from gitindex.view.tree import Ask
+from gitindex.query.grep.grep import GrepQuery
+from gitindex.query.grep.pattern import GrepPattern
+from gitindex.view.tree import TreeChoice
 
 
 @app.command()
@@ -47,6 +47,6 @@ def grep(
     ] = False,
 ) -> None:
     """Lines that match a pattern. The index says where to look, the files say what is there."""
-    needle = Needle(pattern, ignore_case, fixed, word)
-    question = Question(needle, form=form_of(names, count), limit=limit)
-    leave(find_lines(question, files or [], path, Ask(strict, at, staged), as_json))
+    needle = GrepPattern(pattern, ignore_case, fixed, word)
+    question = GrepQuery(needle, form=form_of(names, count), limit=limit)
+    leave(find_lines(question, files or [], path, TreeChoice(strict, at, staged), as_json))

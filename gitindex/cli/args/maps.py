@@ -34,7 +34,7 @@ def map_(
 ) -> None:
     """The files that matter most and their signatures. Never longer than its budget."""
     from gitindex.cli.verbs.maps import show_map
-    from gitindex.query.map.answer import Wanted, read_sections
+    from gitindex.query.map.answer import MapQuery, read_sections
 
-    wanted = Wanted(tokens, tuple(focus), read_sections(include))
+    wanted = MapQuery(tokens, tuple(focus), read_sections(include))
     leave(show_map(wanted, path, asked(at, staged), svg, as_json))

@@ -6,14 +6,14 @@ from typing import Annotated
 
 import typer
 
-from gitindex.base.vocabulary import Place
+from gitindex.base.vocabulary import PathKind
 from gitindex.cli.app import At, Json, Path, Staged, among, app, asked, leave
 from gitindex.cli.verbs import questions as commands
 from gitindex.cli.verbs import search as finding
 from gitindex.languages.table import BY_NAME
 from gitindex.query.export import FORMATS
 from gitindex.query.search.query_text import KINDS, read_filters
-from gitindex.query.symbols import Wanted
+from gitindex.query.symbols import SymbolQuery
 
 Many = list[str]
 KIND = among(*sorted(KINDS))
@@ -44,7 +44,7 @@ def search(
     exclude: Annotated[Many, typer.Option("--exclude", help="Without this word (exclude:).")] = [],  # noqa: B006
     place: Annotated[
         Many,
-        typer.Option("--in", help="code, tests or docs (in:).", autocompletion=among(*Place)),
+        typer.Option("--in", help="code, tests or docs (in:).", autocompletion=among(*PathKind)),
     ] = [],  # noqa: B006
     recent: Annotated[bool, typer.Option("--recent", help="Recently changed first.")] = False,
     at: At = "",
@@ -55,9 +55,16 @@ def search(
     as_json: Json = False,
 ) -> None:
     """Search the index: best places first, with proof."""
-    flags = {"lang": lang, "path": below, "-path": not_below, "kind": kind, "must": must,
-             "exclude": exclude, "in": place}  # fmt: skip
-    wish = finding.Wish(limit, read_filters(flags), recent)
+    flags = {
+        "lang": lang,
+        "path": below,
+        "-path": not_below,
+        "kind": kind,
+        "must": must,
+        "exclude": exclude,
+        "in": place,
+    }
+    wish = finding.SearchRequest(limit, read_filters(flags), recent)
     leave(finding.find(" ".join(query), path, wish, asked(at, staged, strict), as_json))
 
 
@@ -87,7 +94,7 @@ def symbols(
     """Definitions by name, path and kind."""
     if file:
         leave(commands.symbols_of_file(file, as_json))
-    leave(commands.symbols(Wanted(name, below, kind, limit), path, asked(at, staged), as_json))
+    leave(commands.symbols(SymbolQuery(name, below, kind, limit), path, asked(at, staged), as_json))
 
 
 @app.command()

@@ -7,15 +7,17 @@ from typing import Any
 
 from gitindex.base.errors import Exit
 from gitindex.base.worktree import find_worktree, safe_text
-from gitindex.cli.printing import tell
+from gitindex.cli.printing import print_answer
 from gitindex.cli.terminal import paint, say
-from gitindex.query.documents import Wanted, find_documents
-from gitindex.view.tree import NOW, Ask
+from gitindex.query.documents import DocumentQuery, find_documents
+from gitindex.view.tree import NOW, TreeChoice
 
 
-def docs(wanted: Wanted, path: str = ".", ask: Ask = NOW, as_json: bool = False) -> int:
+def docs(
+    wanted: DocumentQuery, path: str = ".", ask: TreeChoice = NOW, as_json: bool = False
+) -> int:
     """Documents by topic, day and text."""
-    answer = tell(
+    answer = print_answer(
         lambda: find_documents(find_worktree(path), path, wanted, ask), as_json, _say_documents
     )
     if answer is None:

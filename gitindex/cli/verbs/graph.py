@@ -12,29 +12,31 @@ from typing import TYPE_CHECKING, Any
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.vocabulary import Direction
 from gitindex.base.worktree import find_worktree, inside_root, path_fields, safe_text
-from gitindex.cli.printing import say_gated, tell
+from gitindex.cli.printing import print_answer, say_gated
 from gitindex.cli.progress import patience
 from gitindex.cli.terminal import paint, say
-from gitindex.view.snapshot import Gated
-from gitindex.view.tree import NOW, Ask, Lens, answering
+from gitindex.view.snapshot import GateClosed
+from gitindex.view.tree import NOW, TreeChoice, TreeView, open_tree
 
 if TYPE_CHECKING:
-    from gitindex.query.callgraph.answer import Wanted as WantedGraph
-    from gitindex.query.impact.change import Change
+    from gitindex.query.callgraph.answer import GraphQuery as WantedGraph
+    from gitindex.query.impact.change import TreeChange
     from gitindex.query.impact.dangling import Dangling
-    from gitindex.query.references import Wanted as WantedReferences
+    from gitindex.query.references import ReferenceQuery as WantedReferences
 
 EXITS = {"ok": Exit.OK, "not_found": Exit.NO, "ambiguous": Exit.NO}
 
 
-def refs(wanted: WantedReferences, path: str = ".", ask: Ask = NOW, as_json: bool = False) -> int:
+def refs(
+    wanted: WantedReferences, path: str = ".", ask: TreeChoice = NOW, as_json: bool = False
+) -> int:
     """Where a symbol is used."""
     from gitindex.query.references import find_references
 
     inside = wanted._replace(asked=_inside(path, wanted.asked))
 
-    def question(lens: Lens) -> dict[str, Any]:
-        return find_references(lens, inside)
+    def question(view: TreeView) -> dict[str, Any]:
+        return find_references(view, inside)
 
     answer = _answer(path, ask, as_json, question)
     if answer is None:
@@ -44,13 +46,13 @@ def refs(wanted: WantedReferences, path: str = ".", ask: Ask = NOW, as_json: boo
     return int(Exit.OK if answer["references"] else Exit.NO)
 
 
-def graph(wanted: WantedGraph, path: str = ".", ask: Ask = NOW, form: str = "text") -> int:
+def graph(wanted: WantedGraph, path: str = ".", ask: TreeChoice = NOW, form: str = "text") -> int:
     """Who calls a symbol, and what it calls."""
     from gitindex.query.callgraph.answer import call_graph
 
     inside = wanted._replace(asked=_inside(path, wanted.asked))
     as_json = form == "json"
-    answer = _answer(path, ask, as_json, lambda lens: call_graph(lens, inside))
+    answer = _answer(path, ask, as_json, lambda view: call_graph(view, inside))
     if answer is None:
         return int(Exit.GATED)
     if as_json:
@@ -73,15 +75,15 @@ def _exit(answer: dict[str, Any]) -> Exit:
 
 
 def _answer(
-    path: str, ask: Ask, as_json: bool, question: Callable[[Lens], dict[str, Any]]
+    path: str, ask: TreeChoice, as_json: bool, question: Callable[[TreeView], dict[str, Any]]
 ) -> dict[str, Any] | None:
     """The answer, printed already if it is wanted as JSON; None where the gate is closed."""
 
     def served() -> dict[str, Any]:
-        with patience("following names"), answering(find_worktree(path), path, ask) as lens:
-            return question(lens)
+        with patience("following names"), open_tree(find_worktree(path), path, ask) as view:
+            return question(view)
 
-    return tell(served, as_json, lambda _answer: None)
+    return print_answer(served, as_json, lambda _answer: None)
 
 
 def _inside(path: str, asked: str) -> str:
@@ -165,7 +167,7 @@ def impact(
         with _comparing(path, wanted, staged) as change:
             return find_impact(change, depth)
 
-    answer = tell(question, as_json, _say_impact)
+    answer = print_answer(question, as_json, _say_impact)
     if answer is None:
         return int(Exit.GATED)
     return int(Exit.OK if answer["changedFiles"] else Exit.NO)
@@ -175,9 +177,9 @@ def dangling(wanted: str, staged: bool, path: str = ".", as_json: bool = False) 
     """Refuse a change that leaves references behind: exit 1, with their places."""
     from gitindex.query.impact.dangling import find_dangling
 
-    def question(change: Change) -> dict[str, Any]:
+    def question(change: TreeChange) -> dict[str, Any]:
         listed = [_dangling_fields(found) for found in find_dangling(change)]
-        return change.after.lens.envelope(dangling=listed)
+        return change.after.view.envelope(dangling=listed)
 
     answer, code = _compare(wanted, staged, path, as_json, question)
     if answer is None:
@@ -193,8 +195,8 @@ def reached_tests(wanted: str, staged: bool, path: str = ".", as_json: bool = Fa
     """The test files that reach a change."""
     from gitindex.query.impact.reach import affected_tests
 
-    def question(change: Change) -> dict[str, Any]:
-        return change.after.lens.envelope(
+    def question(change: TreeChange) -> dict[str, Any]:
+        return change.after.view.envelope(
             tests=[safe_text(name) for name in affected_tests(change)]
         )
 
@@ -210,7 +212,7 @@ def _compare(
     staged: bool,
     path: str,
     as_json: bool,
-    question: Callable[[Change], dict[str, Any]],
+    question: Callable[[TreeChange], dict[str, Any]],
 ) -> tuple[dict[str, Any] | None, int]:
     """The answer, printed already if it is wanted as JSON, and an exit code.
 
@@ -219,7 +221,7 @@ def _compare(
     try:
         with _comparing(path, wanted, staged) as change:
             answer = question(change)
-    except Gated as closed:
+    except GateClosed as closed:
         if as_json:
             return None, say_gated(closed, as_json)
         sys.stderr.write(
@@ -241,7 +243,7 @@ def _dangling_fields(found: Dangling) -> dict[str, Any]:
 
 
 @contextmanager
-def _comparing(path: str, wanted: str, staged: bool) -> Iterator[Change]:
+def _comparing(path: str, wanted: str, staged: bool) -> Iterator[TreeChange]:
     from gitindex.query.impact.change import comparing, parse_range
 
     between = parse_range(wanted, staged)

@@ -10,22 +10,22 @@ from typing import Any
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.vocabulary import GrepForm
 from gitindex.base.worktree import Worktree, find_worktree, inside_root, safe_text
-from gitindex.cli.printing import tell
+from gitindex.cli.printing import print_answer
 from gitindex.cli.terminal import coloured, paint, say
 from gitindex.freshness.observation import Looking
-from gitindex.query.grep.grep import Question, grep, scan
-from gitindex.query.grep.pattern import Needle, understand
+from gitindex.query.grep.grep import GrepQuery, grep, scan
+from gitindex.query.grep.pattern import GrepPattern, understand
 from gitindex.view.fallback import served_or_scanned
-from gitindex.view.tree import NOW, Ask, answering
+from gitindex.view.tree import NOW, TreeChoice, open_tree
 
 LIMIT = 1_000
 
 
 def find_lines(
-    question: Question,
+    question: GrepQuery,
     files: list[str],
     path: str = ".",
-    ask: Ask = NOW,
+    ask: TreeChoice = NOW,
     as_json: bool = False,
     begun: Looking | None = None,
 ) -> int:
@@ -35,13 +35,13 @@ def find_lines(
     named = question._replace(below=tuple(_below(worktree, path, file, ask) for file in files))
 
     def serve() -> dict[str, Any]:
-        with answering(worktree, path, ask, begun=begun) as lens:
-            return grep(lens, named)
+        with open_tree(worktree, path, ask, begun=begun) as view:
+            return grep(view, named)
 
     def served() -> dict[str, Any]:
         return served_or_scanned(ask, serve, lambda why: scan(worktree, named, why))
 
-    answer = tell(served, as_json, lambda found: _say_found(found, question.needle))
+    answer = print_answer(served, as_json, lambda found: _say_found(found, question.needle))
     if answer is None:
         return int(Exit.GATED)
     return int(Exit.OK if answer["results"] else Exit.NO)
@@ -54,9 +54,9 @@ def read_flags(args: list[str], begun: Looking | None = None) -> Callable[[], in
     letters = "".join(flag[1:] for flag in flags if flag != "--json")
     if not words or set(letters) - set("iFwlc"):
         return None
-    needle = Needle(words[0], "i" in letters, "F" in letters, "w" in letters)
+    needle = GrepPattern(words[0], "i" in letters, "F" in letters, "w" in letters)
     form = form_of("l" in letters, "c" in letters)
-    question = Question(needle, form=form, limit=LIMIT)
+    question = GrepQuery(needle, form=form, limit=LIMIT)
     return lambda: find_lines(question, words[1:], as_json="--json" in flags, begun=begun)
 
 
@@ -65,14 +65,14 @@ def form_of(files: bool, counts: bool) -> GrepForm:
     return GrepForm.COUNTS if counts else GrepForm.FILES if files else GrepForm.LINES
 
 
-def _below(worktree: Worktree, path: str, file: str, ask: Ask) -> bytes:
+def _below(worktree: Worktree, path: str, file: str, ask: TreeChoice) -> bytes:
     inside = inside_root(worktree.root, path, file)
     if not (ask.at or ask.staged or os.path.lexists(os.path.join(worktree.root, inside))):
         raise GitIndexError(f"no such file or folder: {safe_text(file)}", code=Exit.USAGE)
     return b"" if inside == "." else os.fsencode(inside)
 
 
-def _say_found(answer: dict[str, Any], needle: Needle) -> None:
+def _say_found(answer: dict[str, Any], needle: GrepPattern) -> None:
     show = _painter(needle)
     for result in answer["results"]:
         shown = paint("path", result["path"])
@@ -87,7 +87,7 @@ def _say_found(answer: dict[str, Any], needle: Needle) -> None:
         sys.stderr.write(f"gitindex: {safe_text(note)}\n")
 
 
-def _painter(needle: Needle) -> Callable[[str], str]:
+def _painter(needle: GrepPattern) -> Callable[[str], str]:
     """Paints what matched, where somebody sees it and the pattern is never slow."""
     if not coloured() or not understand(needle).is_plain:
         return lambda text: text

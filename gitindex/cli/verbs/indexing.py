@@ -19,16 +19,16 @@ from gitindex.freshness.observation import observe, read_progress
 from gitindex.freshness.verdict import judge
 from gitindex.git.hook_switch import note_switch
 from gitindex.git.interface import Head
-from gitindex.git.settings import SETTINGS, Setting, Value, read_settings, unknown_settings
+from gitindex.git.settings import SETTINGS, Setting, SettingValue, read_settings, unknown_settings
 from gitindex.install import hooks
-from gitindex.refresh import public_files as face
+from gitindex.refresh import public_files
 from gitindex.refresh.log import read_log
 from gitindex.refresh.queue import Job, RefreshJobService
 from gitindex.refresh.spool import IMMEDIATE, Pace, append_event
 from gitindex.store import mapping
 from gitindex.store.connection import open_reader
-from gitindex.view.snapshot import Gated
-from gitindex.view.tree import answering
+from gitindex.view.snapshot import GateClosed
+from gitindex.view.tree import open_tree
 
 LOCK_WAIT_SECONDS = 600.0
 POLL_SECONDS = 0.03
@@ -41,7 +41,7 @@ def install(path: str = ".", mode: str = "auto", everywhere: bool = False) -> in
         return _say_installed(hooks.install_for_user(mode))
     worktree = _writable(path)
     mode = hooks.decide_mode(mode, worktree.root)
-    face.create_store(worktree)
+    public_files.create_store(worktree)
     states = hooks.install(worktree, mode)
     append_event(worktree, "install")
     hooks.start_runner(worktree)
@@ -91,17 +91,17 @@ def uninstall_aliases() -> int:
 
 def index(path: str = ".", force: bool = False, as_json: bool = False) -> int:
     """Build or refresh the index now, in the foreground."""
-    from gitindex.refresh.runner import Request, Runner
+    from gitindex.refresh.runner import RefreshRequest, Runner
 
     worktree = _writable(path)
-    face.create_store(worktree)
+    public_files.create_store(worktree)
     seen = observe(worktree)
     if seen.searchable and seen.proof.outcome is ProofOutcome.STALE_LOCAL and not as_json:
         say(STALE_CREATE)
     deadline = time.monotonic() + LOCK_WAIT_SECONDS
     with progress_bar("indexing") as report:
         while True:
-            request = Request(worktree, "reindex" if force else "index", force)
+            request = RefreshRequest(worktree, "reindex" if force else "index", force)
             if Runner(worktree, IMMEDIATE, report).serve(request):
                 break
             if time.monotonic() > deadline:
@@ -173,12 +173,12 @@ def _watch(worktree: Worktree, report: Report, until: float) -> None:
 def skipped(path: str = ".", as_json: bool = False) -> int:
     """Every tracked path without content in the index, and why."""
     try:
-        with answering(find_worktree(path), path) as lens:
-            served = lens.served
+        with open_tree(find_worktree(path), path) as view:
+            served = view.served
             rows = mapping.skipped(served.database, served.published.worktree_id)
             listed = [{**path_fields(name), "reason": reason} for name, reason in rows]
-            answer = lens.envelope(skipped=listed)
-    except Gated as closed:
+            answer = view.envelope(skipped=listed)
+    except GateClosed as closed:
         return say_gated(closed, as_json)
     if as_json:
         say(json.dumps(answer, ensure_ascii=True))
@@ -225,7 +225,7 @@ def config(path: str = ".", as_json: bool = False) -> int:
     return int(Exit.OK)
 
 
-def _setting_fields(setting: Setting, value: Value | None) -> dict[str, str | None]:
+def _setting_fields(setting: Setting, value: SettingValue | None) -> dict[str, str | None]:
     """`origin` is null where the default is in force."""
     told = safe_text(value.value) if value else setting.default
     return {"name": setting.name, "value": told, "origin": value.origin if value else None}
@@ -252,9 +252,9 @@ def _say_installed(states: list[hooks.HookState]) -> int:
 
 
 def _run_for(worktree: Worktree, report: Report) -> None:
-    from gitindex.refresh.runner import Request, Runner
+    from gitindex.refresh.runner import RefreshRequest, Runner
 
-    Runner(worktree, IMMEDIATE, report).serve(Request(worktree, "wait"))
+    Runner(worktree, IMMEDIATE, report).serve(RefreshRequest(worktree, "wait"))
 
 
 def _writable(path: str) -> Worktree:

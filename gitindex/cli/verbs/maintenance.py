@@ -18,7 +18,7 @@ from gitindex.maintenance.gc import collect, survey
 from gitindex.maintenance.verify import verify as check_all
 from gitindex.refresh.lifecycle import check_owner
 from gitindex.refresh.spool import waiting
-from gitindex.view.snapshot import Gated
+from gitindex.view.snapshot import GateClosed
 
 MAX_RECEIPT = 16 << 20
 
@@ -29,7 +29,7 @@ def verify(path: str = ".", receipt: str = "", full: bool = False, as_json: bool
     try:
         with progress_bar("verifying") as report:
             answer = check_all(find_worktree(path), path, told, full, report=report)
-    except Gated as closed:
+    except GateClosed as closed:
         return say_gated(closed, as_json)
     return _say_checks(answer, as_json)
 
@@ -40,7 +40,7 @@ def audit(path: str = ".", as_json: bool = False) -> int:
     try:
         with progress_bar("auditing") as report:
             answer = compare_with_clean(find_worktree(path), path, report)
-    except Gated as closed:
+    except GateClosed as closed:
         return say_gated(closed, as_json)
     if as_json:
         say(json.dumps(answer, ensure_ascii=True))

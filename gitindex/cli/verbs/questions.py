@@ -11,32 +11,34 @@ from typing import Any
 from gitindex.base.atomic_file import write_atomic
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.worktree import find_worktree, inside_root, safe_text
-from gitindex.cli.printing import say_gated, tell
+from gitindex.cli.printing import print_answer, say_gated
 from gitindex.cli.terminal import paint, say
 from gitindex.query.export import export
 from gitindex.query.read import parse_span, read_lines
 from gitindex.query.search.query_text import KINDS
 from gitindex.query.slice import EXITS as SLICE_EXITS
 from gitindex.query.slice import parse_place, slice_file
-from gitindex.query.symbols import Wanted, file_symbols, list_symbols
+from gitindex.query.symbols import SymbolQuery, file_symbols, list_symbols
 from gitindex.query.symbols import outline as file_outline
-from gitindex.view.snapshot import Gated
-from gitindex.view.tree import NOW, Ask, Lens, answering
+from gitindex.view.snapshot import GateClosed
+from gitindex.view.tree import NOW, TreeChoice, TreeView, open_tree
 
 
-def symbols(wanted: Wanted, path: str = ".", ask: Ask = NOW, as_json: bool = False) -> int:
+def symbols(
+    wanted: SymbolQuery, path: str = ".", ask: TreeChoice = NOW, as_json: bool = False
+) -> int:
     """Definitions by name, path and kind."""
     if wanted.kind and wanted.kind not in KINDS:
         raise GitIndexError(
             f"no such kind: {wanted.kind}", f"one of {', '.join(sorted(KINDS))}", Exit.USAGE
         )
-    return _serve_symbols(path, ask, as_json, lambda lens: list_symbols(lens, wanted))
+    return _serve_symbols(path, ask, as_json, lambda view: list_symbols(view, wanted))
 
 
-def outline(file: str, path: str = ".", ask: Ask = NOW, as_json: bool = False) -> int:
+def outline(file: str, path: str = ".", ask: TreeChoice = NOW, as_json: bool = False) -> int:
     """All definitions of one file."""
     inside = inside_root(find_worktree(path).root, path, file)
-    return _serve_symbols(path, ask, as_json, lambda lens: file_outline(lens, inside))
+    return _serve_symbols(path, ask, as_json, lambda view: file_outline(view, inside))
 
 
 def symbols_of_file(file: str, as_json: bool = False) -> int:
@@ -45,16 +47,20 @@ def symbols_of_file(file: str, as_json: bool = False) -> int:
 
 
 def read(
-    place: str, path: str = ".", ask: Ask = NOW, outlined: bool = False, as_json: bool = False
+    place: str,
+    path: str = ".",
+    ask: TreeChoice = NOW,
+    outlined: bool = False,
+    as_json: bool = False,
 ) -> int:
     """Lines of one file of the tree."""
     worktree = find_worktree(path)
     span = parse_span(place)
     inside = span._replace(file=inside_root(worktree.root, path, span.file))
     try:
-        with answering(worktree, path, ask) as lens:
-            answer = read_lines(lens, inside, outlined)
-    except Gated as closed:
+        with open_tree(worktree, path, ask) as view:
+            answer = read_lines(view, inside, outlined)
+    except GateClosed as closed:
         return say_gated(closed, as_json)
     if as_json:
         say(json.dumps(answer, ensure_ascii=True))
@@ -84,19 +90,19 @@ def slice_lines(place: str, path: str = ".", forward: bool = False, as_json: boo
     return int(SLICE_EXITS[answer["status"]])
 
 
-def write_export(form: str, path: str = ".", ask: Ask = NOW, output: str = "-") -> int:
+def write_export(form: str, path: str = ".", ask: TreeChoice = NOW, output: str = "-") -> int:
     """The whole index in another tool's format."""
     try:
-        with answering(find_worktree(path), path, ask) as lens:
+        with open_tree(find_worktree(path), path, ask) as view:
             if output == "-":
                 seen = sys.stdout.isatty()  # programs get the very bytes, a terminal does not
-                for piece in export(lens, form):
+                for piece in export(view, form):
                     shown = safe_text(piece, keep="\n\t").encode() if seen else piece
                     sys.stdout.buffer.write(shown)
             else:
                 folder = os.path.dirname(os.path.abspath(output))
-                _write(output, b"".join(export(lens, form, folder)))
-    except Gated as closed:
+                _write(output, b"".join(export(view, form, folder)))
+    except GateClosed as closed:
         return say_gated(closed, as_json=False)
     return int(Exit.OK)
 
@@ -109,17 +115,17 @@ def _write(output: str, data: bytes) -> None:
 
 
 def _serve_symbols(
-    path: str, ask: Ask, as_json: bool, question: Callable[[Lens], dict[str, Any]]
+    path: str, ask: TreeChoice, as_json: bool, question: Callable[[TreeView], dict[str, Any]]
 ) -> int:
     def served() -> dict[str, Any]:
-        with answering(find_worktree(path), path, ask) as lens:
-            return question(lens)
+        with open_tree(find_worktree(path), path, ask) as view:
+            return question(view)
 
     return _tell_symbols(served, as_json)
 
 
 def _tell_symbols(question: Callable[[], dict[str, Any]], as_json: bool) -> int:
-    answer = tell(question, as_json, _say_symbols)
+    answer = print_answer(question, as_json, _say_symbols)
     if answer is None:
         return int(Exit.GATED)
     return int(Exit.OK if answer["symbols"] else Exit.NO)

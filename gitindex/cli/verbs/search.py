@@ -7,16 +7,16 @@ from typing import Any, NamedTuple
 
 from gitindex.base.errors import Exit
 from gitindex.base.worktree import find_worktree, safe_text
-from gitindex.cli.printing import tell
+from gitindex.cli.printing import print_answer
 from gitindex.cli.terminal import paint, say
 from gitindex.freshness.observation import Looking
 from gitindex.query.search.query_text import Filters
 from gitindex.query.search.search import search
 from gitindex.view.fallback import served_or_scanned
-from gitindex.view.tree import NOW, Ask, answering
+from gitindex.view.tree import NOW, TreeChoice, open_tree
 
 
-class Wish(NamedTuple):
+class SearchRequest(NamedTuple):
     """What is asked for besides the text."""
 
     limit: int = 10
@@ -27,8 +27,8 @@ class Wish(NamedTuple):
 def find(
     query: str,
     path: str = ".",
-    wish: Wish = Wish(),  # noqa: B008 - a constant
-    ask: Ask = NOW,
+    wish: SearchRequest = SearchRequest(),  # noqa: B008 - a constant
+    ask: TreeChoice = NOW,
     as_json: bool = False,
     begun: Looking | None = None,
 ) -> int:
@@ -36,15 +36,15 @@ def find(
     worktree = begun.worktree if begun else find_worktree(path)
 
     def serve() -> dict[str, Any]:
-        with answering(worktree, path, ask, begun=begun) as lens:
-            return search(lens, query, wish.limit, wish.filters, wish.recent)
+        with open_tree(worktree, path, ask, begun=begun) as view:
+            return search(view, query, wish.limit, wish.filters, wish.recent)
 
     def scan(why: str) -> dict[str, Any]:
         from gitindex.query.search.live import search_live
 
         return search_live(worktree, query, wish.limit, why, wish.filters)
 
-    answer = tell(lambda: served_or_scanned(ask, serve, scan), as_json, _say_results)
+    answer = print_answer(lambda: served_or_scanned(ask, serve, scan), as_json, _say_results)
     if answer is None:
         return int(Exit.GATED)
     return int(Exit.OK if answer["results"] else Exit.NO)

@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, Any
 from gitindex.base.errors import Exit
 from gitindex.base.vocabulary import JobStatus
 from gitindex.base.worktree import find_worktree, inside_root, safe_text
-from gitindex.cli.printing import tell
+from gitindex.cli.printing import print_answer
 from gitindex.cli.terminal import say
 from gitindex.refresh.scope import FULL, RefreshScope
-from gitindex.view.tree import NOW, Ask, Lens, answering
+from gitindex.view.tree import NOW, TreeChoice, TreeView, open_tree
 
 if TYPE_CHECKING:
     from gitindex.semantic.jobs import Outcome
 
 
-def contexts(path: str = ".", ask: Ask = NOW, as_json: bool = False) -> int:
+def contexts(path: str = ".", ask: TreeChoice = NOW, as_json: bool = False) -> int:
     """The projects of the tree, by language family, and what each owns."""
     from gitindex.semantic.contexts.listing import LiveContexts
 
     return _serve(
-        path, as_json, lambda lens: LiveContexts(lens).answer(), _say_contexts, "contexts", ask
+        path, as_json, lambda view: LiveContexts(view).answer(), _say_contexts, "contexts", ask
     )
 
 
@@ -62,14 +62,14 @@ def run(
 ) -> int:
     """Run the indexers of some contexts, or of all whose indexer is installed."""
     from gitindex.cli.progress import progress_bar
-    from gitindex.semantic.jobs import Wanted
+    from gitindex.semantic.jobs import SemanticRequest
     from gitindex.semantic.jobs import run as run_jobs
 
     os.umask(0o077)
     worktree = find_worktree(path)
     scope = _scope(worktree.root, path, only) if only else FULL
     with progress_bar("semantic") as report:
-        outcomes = run_jobs(worktree, Wanted(tuple(names), scope, seconds), report)
+        outcomes = run_jobs(worktree, SemanticRequest(tuple(names), scope, seconds), report)
     if as_json:
         say(json.dumps({"status": "ok", "jobs": [_fields(o) for o in outcomes]}, ensure_ascii=True))
     else:
@@ -94,15 +94,24 @@ def _scope(root: str, path: str, only: list[str]) -> RefreshScope:
 def _fields(outcome: Outcome) -> dict[str, Any]:
     job, done = outcome.job, outcome.done
     fields: dict[str, Any] = {
-        "context": outcome.context, "id": job.id, "status": job.status, "reason": job.failure_reason,
-        "error": job.error, "superseded": job.superseded_reason, "commit": job.head_at_enqueue,
+        "context": outcome.context,
+        "id": job.id,
+        "status": job.status,
+        "reason": job.failure_reason,
+        "error": job.error,
+        "superseded": job.superseded_reason,
+        "commit": job.head_at_enqueue,
         "seconds": round((job.finished_at or 0.0) - (job.started_at or 0.0), 3),
-    }  # fmt: skip
+    }
     if done is not None:
         fields |= {
-            "files": done.files, "imported": done.imported, "changed": done.changed,
-            "leftOut": done.left_out, "doubtful": done.doubtful, "leftBehind": done.left_behind,
-        }  # fmt: skip
+            "files": done.files,
+            "imported": done.imported,
+            "changed": done.changed,
+            "leftOut": done.left_out,
+            "doubtful": done.doubtful,
+            "leftBehind": done.left_behind,
+        }
     return fields
 
 
@@ -123,16 +132,16 @@ def _told(job: dict[str, Any] | None) -> str:
 def _serve(
     path: str,
     as_json: bool,
-    ask: Callable[[Lens], dict[str, Any]],
+    ask: Callable[[TreeView], dict[str, Any]],
     text: Callable[[dict[str, Any]], None],
     found: str,
-    asked: Ask = NOW,
+    asked: TreeChoice = NOW,
 ) -> int:
     def question() -> dict[str, Any]:
-        with answering(find_worktree(path), path, asked) as lens:
-            return ask(lens)
+        with open_tree(find_worktree(path), path, asked) as view:
+            return ask(view)
 
-    answer = tell(question, as_json, text)
+    answer = print_answer(question, as_json, text)
     if answer is None:
         return int(Exit.GATED)
     return int(Exit.OK if answer[found] else Exit.NO)

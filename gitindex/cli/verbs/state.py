@@ -11,10 +11,10 @@ from typing import Any
 from gitindex.base.errors import Exit, GitIndexError, NotIndexed
 from gitindex.base.vocabulary import Freshness, Mutation
 from gitindex.base.worktree import Worktree, find_worktree, inside_root, path_fields, safe_text
-from gitindex.cli.printing import say_gated, tell
+from gitindex.cli.printing import print_answer, say_gated
 from gitindex.cli.terminal import say
 from gitindex.filestate import FileStateService
-from gitindex.filestate.ambiguity import Target, parse_target
+from gitindex.filestate.ambiguity import EditTarget, parse_target
 from gitindex.filestate.core import OPAQUE
 from gitindex.filestate.decisions import (
     MAX_PROOF_BYTES,
@@ -27,8 +27,8 @@ from gitindex.filestate.mutation_gate import check_mutation_gate
 from gitindex.store import decisions as table
 from gitindex.store import history
 from gitindex.store.connection import Database, open_reader, open_writer
-from gitindex.view.snapshot import Gated
-from gitindex.view.tree import Lens, answering
+from gitindex.view.snapshot import GateClosed
+from gitindex.view.tree import TreeView, open_tree
 
 _GATE_EXITS = {
     Mutation.OK: Exit.OK,
@@ -47,10 +47,12 @@ def show_states(
     def question() -> dict[str, Any]:
         if refresh:
             _refresh(worktree, named, path)
-        with answering(worktree, path) as lens:
-            return file_states(lens, named)
+        with open_tree(worktree, path) as view:
+            return file_states(view, named)
 
-    answer = tell(question, as_json, lambda found: _say_states(found, everything=bool(files)))
+    answer = print_answer(
+        question, as_json, lambda found: _say_states(found, everything=bool(files))
+    )
     if answer is None:
         return int(Exit.GATED)
     clean = all(file["freshness"] == Freshness.CLEAN for file in answer["files"])
@@ -63,9 +65,9 @@ def _inside(worktree: Worktree, start: str, file: str) -> str:
     return inside_root(worktree.root, start, file)
 
 
-def file_states(lens: Lens, named: Sequence[str]) -> dict[str, Any]:
+def file_states(view: TreeView, named: Sequence[str]) -> dict[str, Any]:
     """The states of files and of all files below folders; of the whole tree if none is named."""
-    service = FileStateService(lens)
+    service = FileStateService(view)
     paths = _expand(service, named or ["."])
     states = service.states(paths)
     files = []
@@ -82,7 +84,7 @@ def file_states(lens: Lens, named: Sequence[str]) -> dict[str, Any]:
             fields["via"] = [safe_text(name) for name in chain[1:]]
             fields["because"] = [safe_text(name) for name in because[:10]]
         files.append(fields)
-    return lens.envelope(files=files)
+    return view.envelope(files=files)
 
 
 def _expand(service: FileStateService, named: Sequence[str]) -> list[str]:
@@ -99,17 +101,18 @@ def _expand(service: FileStateService, named: Sequence[str]) -> list[str]:
 
 def _refresh(worktree: Worktree, named: Sequence[str], path: str) -> None:
     """Note that files have been looked at again, with what is published before one's eyes."""
-    with answering(worktree, path) as lens:
-        service = FileStateService(lens)
+    with open_tree(worktree, path) as view:
+        service = FileStateService(view)
         states = service.states(paths := _expand(service, named))
         opaque = [file for file in paths if states.of(file).freshness in OPAQUE]
         if not paths or set(opaque) & set(named):
             shown = safe_text(opaque[0]) if opaque else "no file was named"
             raise GitIndexError(
                 f"cannot be refreshed: {shown}",
-                "only files whose bytes are indexed can: commit them", Exit.USAGE,
-            )  # fmt: skip
-        seen = lens.served.published
+                "only files whose bytes are indexed can: commit them",
+                Exit.USAGE,
+            )
+        seen = view.served.published
     database = open_writer(worktree.database)
     try:
         chosen = [os.fsencode(file) for file in paths if file not in opaque]
@@ -132,14 +135,14 @@ def gate(targets: Sequence[str], path: str = ".", as_json: bool = False) -> int:
     asked = [_target(worktree, path, text) for text in targets]
 
     def question() -> dict[str, Any]:
-        with answering(worktree, path) as lens:
-            return check_mutation_gate(lens, asked)
+        with open_tree(worktree, path) as view:
+            return check_mutation_gate(view, asked)
 
-    answer = tell(question, as_json, lambda found: [*map(_say_gate, found["targets"])])
+    answer = print_answer(question, as_json, lambda found: [*map(_say_gate, found["targets"])])
     return int(Exit.GATED if answer is None else _GATE_EXITS[Mutation(answer["status"])])
 
 
-def _target(worktree: Worktree, start: str, text: str) -> Target:
+def _target(worktree: Worktree, start: str, text: str) -> EditTarget:
     found = parse_target(text, lambda name: os.path.lexists(os.path.join(start, name)))
     return found._replace(path=inside_root(worktree.root, start, found.path))
 
@@ -174,10 +177,10 @@ def decide_commit(proof: str, path: str = ".", as_json: bool = False) -> int:
     parsed = parse_proof(_read_proof(proof))
     worktree = find_worktree(path)
     try:
-        with answering(worktree, path) as lens:
-            hashes = check(FileStateService(lens), parsed)
-            head = lens.served.seen.head.commit or ""
-    except Gated as closed:
+        with open_tree(worktree, path) as view:
+            hashes = check(FileStateService(view), parsed)
+            head = view.served.seen.head.commit or ""
+    except GateClosed as closed:
         return say_gated(closed, as_json)
     database = open_writer(worktree.database)
     try:

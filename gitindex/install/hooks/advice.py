@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from gitindex.base.shipped import event_script
 from gitindex.install.hooks.block import render_lines, render_portable, sh_quote
-from gitindex.install.hooks.place import Place
+from gitindex.install.hooks.place import HooksFolder
 
 
 class Advice(NamedTuple):
@@ -17,7 +17,7 @@ class Advice(NamedTuple):
     lines: str
 
 
-def advise(event: str, place: Place, writer: str) -> Advice:
+def advise(event: str, place: HooksFolder, writer: str) -> Advice:
     """What makes this event reach us, given who owns the hook."""
     path = os.path.join(place.folder, event)
     if place.manager == "husky":

@@ -32,7 +32,7 @@ class Form(StrEnum):
     DISPATCHER = "dispatcher"  # ours alone, and runs the hook that was moved aside
 
 
-class Found(NamedTuple):
+class HookBlock(NamedTuple):
     """The first block of ours in a file."""
 
     version: int
@@ -109,13 +109,13 @@ def insert(data: bytes, event: str, script: str) -> bytes:
     return first + newline + block + rest
 
 
-def find(data: bytes) -> Found | None:
+def find(data: bytes) -> HookBlock | None:
     """Our block in a file, if there is one."""
     match = _BLOCK.search(data)
     if match is None:
         return None
     rest = _strip(data)
-    return Found(int(match[1]), _form(match[2], rest), match[0], rest)
+    return HookBlock(int(match[1]), _form(match[2], rest), match[0], rest)
 
 
 def takes_lines(data: bytes) -> bool:

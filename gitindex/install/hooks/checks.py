@@ -10,7 +10,13 @@ from gitindex.base.worktree import Worktree
 from gitindex.install.hooks import files, include
 from gitindex.install.hooks.block import EVENTS
 from gitindex.install.hooks.installation import HookState, Record, hook_states, read_record
-from gitindex.install.hooks.place import Place, ask_git, find_place, git_version, knows_config_hooks
+from gitindex.install.hooks.place import (
+    HooksFolder,
+    ask_git,
+    find_place,
+    git_version,
+    knows_config_hooks,
+)
 
 INSTALL = "run `gitindex install`"
 PRE_COMMIT_CONFIG = ".pre-commit-config.yaml"
@@ -26,7 +32,7 @@ class Finding(NamedTuple):
     remedy: str = ""
 
 
-class Ways(NamedTuple):
+class EventRoutes(NamedTuple):
     """The ways by which events reach us in this worktree."""
 
     config: bool  # this repository's configuration
@@ -50,13 +56,13 @@ def check_hooks(worktree: Worktree) -> list[Finding]:
     ]
 
 
-def find_ways(worktree: Worktree) -> Ways:
+def find_ways(worktree: Worktree) -> EventRoutes:
     """How a commit reaches us, as far as files tell."""
     path = os.path.join(find_place(worktree).folder, "post-commit")
     hook, legacy = files.look(path), files.look(path + files.LEGACY)
     managed = hook is not None and hook.writer in ("pre-commit", "prek")
     user = os.path.join(include.user_folder(), include.NAME)
-    return Ways(
+    return EventRoutes(
         config=include.is_included(worktree.root, "local", include.INCLUDED),
         user_config=include.is_included(worktree.root, "global", user),
         file=hook is not None and hook.found is not None,
@@ -65,7 +71,9 @@ def find_ways(worktree: Worktree) -> Ways:
     )
 
 
-def _event(state: HookState, place: Place, record: Record | None, ways: Ways) -> Finding:
+def _event(
+    state: HookState, place: HooksFolder, record: Record | None, ways: EventRoutes
+) -> Finding:
     where = f"{state.state} at {state.path}"
     if state.state == "installed":
         return Finding(state.event, True, f"{where} ({state.via})")
@@ -76,7 +84,9 @@ def _event(state: HookState, place: Place, record: Record | None, ways: Ways) ->
     return _missing(state, place, record, ways)
 
 
-def _missing(state: HookState, place: Place, record: Record | None, ways: Ways) -> Finding:
+def _missing(
+    state: HookState, place: HooksFolder, record: Record | None, ways: EventRoutes
+) -> Finding:
     """No block of ours in the hook: somebody else may serve us, or have put us out."""
     event, path = state.event, os.path.join(place.folder, state.event)
     hook, old = files.look(path), files.look(path + ".old")
@@ -99,14 +109,14 @@ def _missing(state: HookState, place: Place, record: Record | None, ways: Ways) 
     return Finding(event, False, f"not installed at {path}{why}", f"{INSTALL}: it says what to do")
 
 
-def _moved_folder(place: Place, record: Record | None, ways: Ways) -> list[Finding]:
+def _moved_folder(place: HooksFolder, record: Record | None, ways: EventRoutes) -> list[Finding]:
     if record is None or ways.config or not record.folder or record.folder == place.folder:
         return []
     detail = f"installed into {record.folder}, but git runs hooks from {place.folder}"
     return [Finding("core.hooksPath", False, detail, INSTALL)]
 
 
-def _config_hooks(worktree: Worktree, ways: Ways) -> list[Finding]:
+def _config_hooks(worktree: Worktree, ways: EventRoutes) -> list[Finding]:
     if not (ways.config or ways.user_config) or knows_config_hooks(worktree.root):
         return []
     version = ".".join(map(str, git_version(worktree.root)))
@@ -114,7 +124,7 @@ def _config_hooks(worktree: Worktree, ways: Ways) -> list[Finding]:
     return [Finding("config hooks", False, detail, "run `gitindex install --mode hooks`")]
 
 
-def _twice(ways: Ways) -> list[Finding]:
+def _twice(ways: EventRoutes) -> list[Finding]:
     used = [name.replace("_", " ") for name, there in ways._asdict().items() if there]
     if len(used) < 2:
         return []
@@ -122,7 +132,7 @@ def _twice(ways: Ways) -> list[Finding]:
     return [Finding("duplicate", False, f"a commit reaches us by {' and by '.join(used)}", remedy)]
 
 
-def _git_lfs(worktree: Worktree, place: Place) -> list[Finding]:
+def _git_lfs(worktree: Worktree, place: HooksFolder) -> list[Finding]:
     """`git lfs install` gives up at the first hook that is not its own."""
     try:
         with open(os.path.join(worktree.root, ".gitattributes"), "rb") as file:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from gitindex.base.atomic_file import remove, write_atomic
 from gitindex.install.hooks import block
-from gitindex.install.hooks.block import BLOCK_VERSION, ORIGINAL, SHEBANG, Form, Found
+from gitindex.install.hooks.block import BLOCK_VERSION, ORIGINAL, SHEBANG, Form, HookBlock
 
 LEGACY = ".legacy"  # pre-commit and prek run it
 COPIES = (LEGACY, ".old")
@@ -24,7 +24,7 @@ class HookFile(NamedTuple):
     link: bool
 
     @property
-    def found(self) -> Found | None:
+    def found(self) -> HookBlock | None:
         return block.find(self.data) if self.data is not None and not self.link else None
 
     @property
@@ -44,7 +44,7 @@ class HookFile(NamedTuple):
         return "git-lfs" if b"git lfs " in data else ""
 
 
-class Refused(Exception):
+class WriteRefused(Exception):
     """This file must not be written; the text says why."""
 
 
@@ -68,11 +68,11 @@ def put(path: str, event: str, script: str) -> None:
     elif hook.link:
         _move_aside(path, event, script)
     elif hook.data is None:
-        raise Refused("it is not a readable file")
+        raise WriteRefused("it is not a readable file")
     elif hook.found is not None:
         _renew(hook, hook.found, event, script)
     elif hook.writer == "lefthook":
-        raise Refused("lefthook writes this file anew")
+        raise WriteRefused("lefthook writes this file anew")
     elif hook.writer in ("pre-commit", "prek") and _renew_legacy(path, event, script):
         return  # it runs the copy of ours that it moved aside
     elif hook.runnable and block.takes_lines(hook.data):
@@ -115,7 +115,7 @@ def _create(path: str, event: str, script: str) -> None:
         write_hook(path, block.render_file(event, script))
 
 
-def _renew(hook: HookFile, found: Found, event: str, script: str) -> None:
+def _renew(hook: HookFile, found: HookBlock, event: str, script: str) -> None:
     if found.version > BLOCK_VERSION:
         return  # a newer gitindex wrote it, and it works
     if found.form is Form.BLOCK:
@@ -140,7 +140,9 @@ def _renew_legacy(path: str, event: str, script: str) -> bool:
 
 def _move_aside(path: str, event: str, script: str) -> None:
     if os.path.lexists(path + ORIGINAL):
-        raise Refused(f"{os.path.basename(path)}{ORIGINAL} exists already; which one is yours?")
+        raise WriteRefused(
+            f"{os.path.basename(path)}{ORIGINAL} exists already; which one is yours?"
+        )
     try:
         os.link(path, path + ORIGINAL, follow_symlinks=False)  # the hook is never missing
     except OSError:
@@ -148,7 +150,7 @@ def _move_aside(path: str, event: str, script: str) -> None:
     write_hook(path, block.render_dispatcher(event, script, os.path.dirname(path)))
 
 
-def _restore(hook: HookFile, found: Found, original: str) -> None:
+def _restore(hook: HookFile, found: HookBlock, original: str) -> None:
     ours_alone = found.form is not Form.BLOCK and found.rest == SHEBANG
     if not ours_alone:
         rewrite(hook, found.rest)

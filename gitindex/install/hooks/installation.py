@@ -18,7 +18,7 @@ from gitindex.install.hooks.advice import Advice, advise
 from gitindex.install.hooks.block import BLOCK_VERSION, EVENTS, ORIGINAL, sh_quote
 from gitindex.install.hooks.place import (
     CONFIG_HOOKS,
-    Place,
+    HooksFolder,
     find_global_place,
     find_place,
     git_version,
@@ -153,13 +153,13 @@ def read_record(worktree: Worktree) -> Record | None:
     )
 
 
-def _put_all(place: Place) -> dict[str, str]:
+def _put_all(place: HooksFolder) -> dict[str, str]:
     """Install every event in a folder; returns why some could not be."""
     refused = {}
     for event in EVENTS:
         try:
             files.put(os.path.join(place.folder, event), event, event_script())
-        except files.Refused as why:
+        except files.WriteRefused as why:
             refused[event] = str(why)
         except OSError as error:
             refused[event] = f"it cannot be written: {error.strerror}"
@@ -184,11 +184,11 @@ def _remove_files(worktree: Worktree) -> list[str]:
     return removed
 
 
-def _states(place: Place, refused: dict[str, str]) -> list[HookState]:
+def _states(place: HooksFolder, refused: dict[str, str]) -> list[HookState]:
     return [_state(event, place, refused.get(event, "")) for event in EVENTS]
 
 
-def _state(event: str, place: Place, refused: str) -> HookState:
+def _state(event: str, place: HooksFolder, refused: str) -> HookState:
     path = os.path.join(place.folder, event)
     hook, via = files.look(path), ""
     writer = hook.writer if hook else ""
@@ -214,7 +214,7 @@ def _sources(text: bytes) -> bool:
     return text.startswith(own) and os.fsencode(sh_quote(event_script())) in text
 
 
-def _make_folder(worktree: Worktree, place: Place) -> bool:
+def _make_folder(worktree: Worktree, place: HooksFolder) -> bool:
     if place.refusal or os.path.isdir(place.folder):
         return False
     mode = stat.S_IMODE(os.stat(worktree.common_dir).st_mode)
@@ -226,7 +226,7 @@ def _make_folder(worktree: Worktree, place: Place) -> bool:
     return True
 
 
-def _was_made(worktree: Worktree, place: Place) -> bool:
+def _was_made(worktree: Worktree, place: HooksFolder) -> bool:
     record = read_record(worktree)
     return record is not None and record.made_folder and record.folder == place.folder
 

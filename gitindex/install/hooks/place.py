@@ -17,14 +17,14 @@ CONFIG_HOOKS = (2, 54)
 _KEPT = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
 
 
-class Answer(NamedTuple):
+class GitOutput(NamedTuple):
     """What one git command printed, and how it ended."""
 
     code: int
     output: bytes
 
 
-class Place(NamedTuple):
+class HooksFolder(NamedTuple):
     """The folder git runs hooks from."""
 
     folder: str
@@ -34,15 +34,19 @@ class Place(NamedTuple):
     shared: bool = False  # other people get this file: no path of this machine may be in it
 
 
-def ask_git(root: str, *args: str) -> Answer:
+def ask_git(root: str, *args: str) -> GitOutput:
     """Ask git as the user would, hooks configuration included; nothing here runs a hook."""
     env = clean_env(root)
     env |= {name: os.environ[name] for name in _KEPT if name in os.environ}
     done = subprocess.run(
         [git_program(env), "-C", root, *args],
-        env=env, stdin=subprocess.DEVNULL, capture_output=True, timeout=30, check=False,
-    )  # fmt: skip
-    return Answer(done.returncode, done.stdout)
+        env=env,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=30,
+        check=False,
+    )
+    return GitOutput(done.returncode, done.stdout)
 
 
 def git_version(root: str = "/") -> tuple[int, int]:
@@ -56,7 +60,7 @@ def knows_config_hooks(root: str = "/") -> bool:
     return git_version(root) >= CONFIG_HOOKS
 
 
-def find_place(worktree: Worktree) -> Place:
+def find_place(worktree: Worktree) -> HooksFolder:
     """The folder of this worktree's hooks, and what stands against writing there."""
     answer = ask_git(worktree.root, "rev-parse", "--git-path", "hooks")
     if answer.code:
@@ -66,32 +70,32 @@ def find_place(worktree: Worktree) -> Place:
     folder = _absolute(worktree.root, answer.output)
     scope = _scope(worktree.root, "core.hooksPath")
     if scope == "default":
-        return Place(folder, scope)
+        return HooksFolder(folder, scope)
     return _judge(worktree, folder, scope)
 
 
-def find_global_place() -> Place | None:
+def find_global_place() -> HooksFolder | None:
     """The hooks folder of the user's or the system's configuration, if one is set."""
     for scope in ("global", "system"):
         answer = ask_git("/", "config", f"--{scope}", "--type=path", "--get", "core.hooksPath")
         if answer.code == 0 and answer.output.strip():
-            return Place(_absolute("/", answer.output), scope)
+            return HooksFolder(_absolute("/", answer.output), scope)
     return None
 
 
-def _judge(worktree: Worktree, folder: str, scope: str) -> Place:
+def _judge(worktree: Worktree, folder: str, scope: str) -> HooksFolder:
     if os.path.basename(folder.removesuffix("/_")) == ".husky":
         why = "husky writes this folder anew at every install"
-        return Place(folder, scope, "husky", why, shared=True)
+        return HooksFolder(folder, scope, "husky", why, shared=True)
     if folder == os.devnull:
-        return Place(folder, scope, "", "core.hooksPath=/dev/null: hooks are switched off")
+        return HooksFolder(folder, scope, "", "core.hooksPath=/dev/null: hooks are switched off")
     if scope in ("global", "system"):
         why = f"core.hooksPath of your {scope} configuration: every repository uses this folder"
-        return Place(folder, scope, "", why)
+        return HooksFolder(folder, scope, "", why)
     if _is_shared(worktree, folder):
         why = "core.hooksPath is a folder under version control"
-        return Place(folder, scope, "", why, shared=True)
-    return Place(folder, scope)
+        return HooksFolder(folder, scope, "", why, shared=True)
+    return HooksFolder(folder, scope)
 
 
 def _is_shared(worktree: Worktree, folder: str) -> bool:

@@ -9,9 +9,16 @@ from typing import NamedTuple
 from gitindex.languages.slicing.control import control_dependence
 from gitindex.languages.slicing.flow import DefSite, Flow, UseSite
 from gitindex.languages.slicing.graph import build_graph
-from gitindex.languages.slicing.ir import Block, Definition, Kind, Statement, Unit, Use
+from gitindex.languages.slicing.ir import (
+    Block,
+    Statement,
+    StatementKind,
+    Unit,
+    VariableRead,
+    VariableWrite,
+)
 
-_VALUED = (Kind.RETURN, Kind.RAISE)
+_VALUED = (StatementKind.RETURN, StatementKind.RAISE)
 
 
 class _Reached(NamedTuple):
@@ -39,12 +46,12 @@ class Analysis:
             for decider in deciders:
                 self._decided[decider].add(node)
 
-    def definitions_of(self, statement: int, use: Use) -> set[DefSite]:
+    def definitions_of(self, statement: int, use: VariableRead) -> set[DefSite]:
         """The definitions that reach one use."""
         nodes = self._nodes[statement]
         return set().union(*(self._flow.definitions_of(node, use) for node in nodes))
 
-    def uses_of(self, statement: int, definition: Definition) -> set[UseSite]:
+    def uses_of(self, statement: int, definition: VariableWrite) -> set[UseSite]:
         """The uses that one definition reaches."""
         nodes = self._nodes[statement]
         return set().union(*(self._flow.uses_of(node, definition) for node in nodes))
@@ -57,12 +64,12 @@ class Analysis:
         """These statements and all they influence."""
         return _closure((_Reached(id) for id in statements), self._dependents)
 
-    def backward_of_use(self, statement: int, use: Use) -> set[int]:
+    def backward_of_use(self, statement: int, use: VariableRead) -> set[int]:
         """What the value of one use depends on, and whether its statement runs."""
         sources = {_Reached(site.statement) for site in self.definitions_of(statement, use)}
         return {statement} | _closure(sources.union(self._deciding(statement)), self._dependencies)
 
-    def forward_of_definition(self, statement: int, definition: Definition) -> set[int]:
+    def forward_of_definition(self, statement: int, definition: VariableWrite) -> set[int]:
         """What the value of one definition influences."""
         readers = map(self._reading, self.uses_of(statement, definition))
         return {statement} | _closure(readers, self._dependents)
@@ -77,7 +84,7 @@ class Analysis:
 
     def _deciding(self, statement: int) -> Iterator[_Reached]:
         """What decides whether a statement runs: of a jump, that it is there, not its value."""
-        caught = self.statements[statement].kind is Kind.CASE
+        caught = self.statements[statement].kind is StatementKind.CASE
         for node in self._nodes[statement]:
             for decider in map(self._at, self._deciders[node]):
                 yield _Reached(decider.id, decider.kind in _VALUED and not caught)
@@ -88,7 +95,7 @@ class Analysis:
             yield from map(self._reading, self.uses_of(statement.id, definition))
         for node in self._nodes[statement.id]:
             for decided in map(self._at, self._decided[node]):
-                if not reached.bare or decided.kind is Kind.CASE:
+                if not reached.bare or decided.kind is StatementKind.CASE:
                     yield _Reached(decided.id)
 
     def _reading(self, site: UseSite) -> _Reached:

@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from gitindex.languages.slicing.ir import Block, Kind, Statement, Trait
-from gitindex.languages.slicing.reader import Head, Place, Reader, StatementReader, label_of
-from gitindex.languages.slicing.walk import Context, Role, Walker, field_of, text_of
+from gitindex.languages.slicing.ir import Block, Statement, StatementKind, Trait
+from gitindex.languages.slicing.reader import (
+    ReadContext,
+    Reader,
+    StatementHead,
+    StatementReader,
+    label_of,
+)
+from gitindex.languages.slicing.walk import NodeContext, ValueRole, Walker, field_of, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -16,21 +22,21 @@ _SHORT_CIRCUITS = ("&&", "||", "??")
 _ALWAYS = ("true", "(true)", "1", "(1)")
 
 
-def assign(walker: Walker, node: Node, context: Context) -> None:
+def assign(walker: Walker, node: Node, context: NodeContext) -> None:
     """An assignment. Inside an expression, what follows sees the new value."""
     operator = field_of(node, "operator")
     updates = operator is not None and text_of(operator) != "="
-    early = context.role is not Role.DROP and not updates
-    target = context._replace(role=Role.UPDATE if updates else Role.STORE, early=early)
+    early = context.role is not ValueRole.DROP and not updates
+    target = context._replace(role=ValueRole.UPDATE if updates else ValueRole.STORE, early=early)
     walker.push((field_of(node, "right"), context.load()), (field_of(node, "left"), target))
 
 
-def update(walker: Walker, node: Node, context: Context) -> None:
+def update(walker: Walker, node: Node, context: NodeContext) -> None:
     """`x++`, and whatever else reads and writes its operand."""
-    walker.push_children(node, context.to(Role.UPDATE))
+    walker.push_children(node, context.to(ValueRole.UPDATE))
 
 
-def binary(walker: Walker, node: Node, context: Context) -> None:
+def binary(walker: Walker, node: Node, context: NodeContext) -> None:
     """The right side of a short circuit may not run."""
     operator = field_of(node, "operator")
     short = operator is not None and text_of(operator) in _SHORT_CIRCUITS
@@ -38,7 +44,7 @@ def binary(walker: Walker, node: Node, context: Context) -> None:
     walker.push((field_of(node, "left"), context.load()), (field_of(node, "right"), right))
 
 
-def ternary(walker: Walker, node: Node, context: Context) -> None:
+def ternary(walker: Walker, node: Node, context: NodeContext) -> None:
     """Only one of the two values is computed."""
     walker.push(
         (field_of(node, "condition"), context.load()),
@@ -47,25 +53,25 @@ def ternary(walker: Walker, node: Node, context: Context) -> None:
     )
 
 
-def declarator(walker: Walker, node: Node, context: Context) -> None:
+def declarator(walker: Walker, node: Node, context: NodeContext) -> None:
     """A new variable with its first value, which does not see it."""
     value, name = field_of(node, "value"), field_of(node, "name")
-    walker.push((value, context.load()), (name, context.to(Role.DECLARE)))
+    walker.push((value, context.load()), (name, context.to(ValueRole.DECLARE)))
 
 
-def read_block(reader: Reader, node: Node, place: Place) -> list[Statement]:
+def read_block(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
     """A block of its own."""
     return list(reader.block(node, place.inner()))
 
 
-def read_list(reader: Reader, node: Node, place: Place) -> list[Statement]:
+def read_list(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
     """Statements that stand in a node of their own without being a block."""
     return list(reader.sequence(node.named_children, place.below()))
 
 
-def read_if(reader: Reader, node: Node, place: Place) -> list[Statement]:
+def read_if(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
     """An if with its else-ifs; variables of its head are known in all branches."""
-    heads: list[tuple[Head, Block]] = []
+    heads: list[tuple[StatementHead, Block]] = []
     before: list[Statement] = []
     here: Node | None = node
     place = place.inner()
@@ -73,7 +79,7 @@ def read_if(reader: Reader, node: Node, place: Place) -> list[Statement]:
         initializer = field_of(here, "initializer")
         if initializer is not None:
             before += reader.statement(initializer, place)
-        head = reader.head((field_of(here, "condition"), Context(place.scope)), start=here)
+        head = reader.head((field_of(here, "condition"), NodeContext(place.scope)), start=here)
         heads.append((head, reader.block(field_of(here, "consequence"), place.inner())))
         here = _else(here)
     otherwise = reader.block(here, place.inner())
@@ -89,26 +95,26 @@ def _else(node: Node) -> Node | None:
     return found
 
 
-def read_while(reader: Reader, node: Node, place: Place) -> list[Statement]:
+def read_while(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
     """A loop with a test before its body."""
     condition = field_of(node, "condition")
     endless = condition is not None and text_of(condition) in _ALWAYS
-    head = reader.head((condition, Context(place.scope)), start=node)
+    head = reader.head((condition, NodeContext(place.scope)), start=node)
     body = reader.block(field_of(node, "body"), place.inner())
-    return [reader.make(Kind.LOOP, head, *([Trait.ENDLESS] if endless else []), body=body)]
+    return [reader.make(StatementKind.LOOP, head, *([Trait.ENDLESS] if endless else []), body=body)]
 
 
-def read_do(reader: Reader, node: Node, place: Place) -> list[Statement]:
+def read_do(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
     """A loop with a test after its body."""
     body = reader.block(field_of(node, "body"), place.inner())
-    head = reader.head((field_of(node, "condition"), Context(place.scope)))
-    return [reader.make(Kind.LOOP, head, Trait.TESTED_LAST, body=body)]
+    head = reader.head((field_of(node, "condition"), NodeContext(place.scope)))
+    return [reader.make(StatementKind.LOOP, head, Trait.TESTED_LAST, body=body)]
 
 
 def counting_loop(
     reader: Reader,
     node: Node,
-    place: Place,
+    place: ReadContext,
     before: list[Statement],
     condition: Node | None,
     updates: Iterable[Node],
@@ -117,29 +123,29 @@ def counting_loop(
     if condition is None:
         head, traits = reader.keyword(node), [Trait.ENDLESS]
     else:
-        head, traits = reader.head((condition, Context(place.scope)), start=node), []
+        head, traits = reader.head((condition, NodeContext(place.scope)), start=node), []
     body = reader.block(field_of(node, "body"), place.inner())
     last = tuple(s for update in updates for s in reader.statement(update, place))
-    return [*before, reader.make(Kind.LOOP, head, *traits, body=body, last=last)]
+    return [*before, reader.make(StatementKind.LOOP, head, *traits, body=body, last=last)]
 
 
 def each_loop(
     reader: Reader,
     node: Node,
-    place: Place,
+    place: ReadContext,
     source: Node | None,
     target: Node | None,
-    role: Context,
+    role: NodeContext,
 ) -> list[Statement]:
     """A loop over the elements of something; its target is written at the start of every round."""
-    head = reader.head((source, Context(place.scope)), start=node)
+    head = reader.head((source, NodeContext(place.scope)), start=node)
     head.found.raises = True  # the iterator may
-    written = [reader.make(Kind.SIMPLE, reader.head((target, role)))] if target else []
+    written = [reader.make(StatementKind.SIMPLE, reader.head((target, role)))] if target else []
     body = reader.block(field_of(node, "body"), place.inner())
-    return [reader.make(Kind.LOOP, head, body=(*written, *body))]
+    return [reader.make(StatementKind.LOOP, head, body=(*written, *body))]
 
 
-def read_labelled(reader: Reader, node: Node, place: Place) -> list[Statement]:
+def read_labelled(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
     """A statement with a label before it."""
     inner = [child for child in node.named_children if not child.is_extra][1:]
     statements = [s for child in inner for s in reader.statement(child, place)]
@@ -149,19 +155,19 @@ def read_labelled(reader: Reader, node: Node, place: Place) -> list[Statement]:
 def separately(*kinds: str) -> StatementReader:
     """A declaration of several variables: one statement for each, the keyword with the first."""
 
-    def read(reader: Reader, node: Node, place: Place) -> list[Statement]:
+    def read(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
         each = [child for child in node.named_children if child.type in kinds]
-        context = Context(place.scope, Role.DROP)
+        context = NodeContext(place.scope, ValueRole.DROP)
         found = []
         for at, child in enumerate(each):
             head = reader.head((child, context), start=node if at == 0 else None)
-            found.append(reader.make(Kind.SIMPLE, head))
+            found.append(reader.make(StatementKind.SIMPLE, head))
         return found
 
     return read
 
 
-def read_try(reader: Reader, node: Node, place: Place) -> list[Statement]:
+def read_try(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
     """try, catch and finally; the resources of a try are the first of its body."""
     inside = place.inner()
     resources = field_of(node, "resources")
@@ -176,7 +182,9 @@ def read_try(reader: Reader, node: Node, place: Place) -> list[Statement]:
     complete = any(_catches_all(handler) for handler in handlers)
     traits = [Trait.COMPLETE] if complete else []
     head = reader.keyword(node)
-    return [reader.make(Kind.TRY, head, *traits, body=opened + body, last=last, cases=cases)]
+    return [
+        reader.make(StatementKind.TRY, head, *traits, body=opened + body, last=last, cases=cases)
+    ]
 
 
 def _catches_all(handler: Node) -> bool:
@@ -185,13 +193,13 @@ def _catches_all(handler: Node) -> bool:
     return not caught or types == ["Throwable"] or types == ["Exception"]
 
 
-def _handler(reader: Reader, node: Node, place: Place) -> Block:
-    context = Context(place.scope, Role.DECLARE)
+def _handler(reader: Reader, node: Node, place: ReadContext) -> Block:
+    context = NodeContext(place.scope, ValueRole.DECLARE)
     body = field_of(node, "body")
     parts = [c for c in node.named_children if (body is None or c.id != body.id) and not c.is_extra]
     kept = [(c, context) for c in parts if c.type != "type_annotation"]
     head = reader.head(*kept, start=node)
-    return (reader.make(Kind.CASE, head), *reader.block(body, place.inner()))
+    return (reader.make(StatementKind.CASE, head), *reader.block(body, place.inner()))
 
 
 def _block_in(node: Node) -> Node | None:
@@ -199,8 +207,10 @@ def _block_in(node: Node) -> Node | None:
     return blocks[0] if blocks else None
 
 
-def case(reader: Reader, node: Node, labels: Iterable[tuple[Node, Context]], body: Block) -> Block:
+def case(
+    reader: Reader, node: Node, labels: Iterable[tuple[Node, NodeContext]], body: Block
+) -> Block:
     """One case of a switch: its labels, then its statements."""
     listed = list(labels)
     head = reader.head(*listed, start=node) if listed else reader.keyword(node)
-    return (reader.make(Kind.CASE, head), *body)
+    return (reader.make(StatementKind.CASE, head), *body)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from gitindex.languages.slicing.graph import EXIT, Graph
-from gitindex.languages.slicing.ir import Kind
+from gitindex.languages.slicing.graph import EXIT, FlowGraph
+from gitindex.languages.slicing.ir import StatementKind
 
 
-def control_dependence(graph: Graph) -> list[set[int]]:
+def control_dependence(graph: FlowGraph) -> list[set[int]]:
     """For every node, those that decide about it.
 
     A jump counts as a decision between its target and the next statement (Ball and Horwitz), so what
@@ -29,16 +29,16 @@ def control_dependence(graph: Graph) -> list[set[int]]:
     return deciders
 
 
-def _through_tries(graph: Graph, node: int, deciders: list[set[int]]) -> set[int]:
+def _through_tries(graph: FlowGraph, node: int, deciders: list[set[int]]) -> set[int]:
     """A try decides about its handlers alone: for all else, look at what decides about the try."""
-    if _kind(graph, node) is Kind.CASE:
+    if _kind(graph, node) is StatementKind.CASE:
         return set(deciders[node])
     found: set[int] = set()
     seen: set[int] = set()
     stack = list(deciders[node])
     while stack:
         decider = stack.pop()
-        if _kind(graph, decider) is not Kind.TRY:
+        if _kind(graph, decider) is not StatementKind.TRY:
             found.add(decider)
         elif decider not in seen:
             seen.add(decider)
@@ -46,7 +46,7 @@ def _through_tries(graph: Graph, node: int, deciders: list[set[int]]) -> set[int
     return found
 
 
-def _kind(graph: Graph, node: int) -> Kind | None:
+def _kind(graph: FlowGraph, node: int) -> StatementKind | None:
     statement = graph.statements[node]
     return statement.kind if statement else None
 

@@ -6,29 +6,47 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gitindex.languages.slicing import braces
-from gitindex.languages.slicing.scope import Scope
-from gitindex.languages.slicing.walk import Context, Role, Table, Walker, field_of, text_of
+from gitindex.languages.slicing.scope import BlockScope
+from gitindex.languages.slicing.walk import NodeContext, Table, ValueRole, Walker, field_of, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-FUNCTIONS = frozenset((
-    "function_declaration", "generator_function_declaration", "function_expression",
-    "generator_function", "arrow_function", "method_definition", "class_static_block",
-))  # fmt: skip
+FUNCTIONS = frozenset(
+    (
+        "function_declaration",
+        "generator_function_declaration",
+        "function_expression",
+        "generator_function",
+        "arrow_function",
+        "method_definition",
+        "class_static_block",
+    )
+)
 DECLARED = frozenset(("function_declaration", "generator_function_declaration"))
 CLASSES = frozenset(("class_declaration", "abstract_class_declaration", "class"))
 LEXICAL = ("lexical_declaration", "using_declaration")
-_PATTERNS = frozenset((
-    "array_pattern", "object_pattern", "rest_pattern", "pair_pattern", "assignment_pattern",
-    "object_assignment_pattern",
-))  # fmt: skip
-_NAMES = frozenset((
-    "identifier", "shorthand_property_identifier", "shorthand_property_identifier_pattern", "this",
-))  # fmt: skip
+_PATTERNS = frozenset(
+    (
+        "array_pattern",
+        "object_pattern",
+        "rest_pattern",
+        "pair_pattern",
+        "assignment_pattern",
+        "object_assignment_pattern",
+    )
+)
+_NAMES = frozenset(
+    (
+        "identifier",
+        "shorthand_property_identifier",
+        "shorthand_property_identifier_pattern",
+        "this",
+    )
+)
 
 
-def _declaration(walker: Walker, node: Node, context: Context) -> None:
+def _declaration(walker: Walker, node: Node, context: NodeContext) -> None:
     """`var` belongs to the function, and without a value it does nothing."""
     if node.type == "variable_declaration":
         context = context._replace(scope=context.scope.function)
@@ -37,17 +55,17 @@ def _declaration(walker: Walker, node: Node, context: Context) -> None:
     walker.push(*((c, context) for c in each if valued or field_of(c, "value") is not None))
 
 
-def target_of(node: Node, context: Context) -> Context:
+def target_of(node: Node, context: NodeContext) -> NodeContext:
     """How the variable of a for-in is written."""
     kind = field_of(node, "kind")
     if kind is None:
-        return context.to(Role.STORE)
+        return context.to(ValueRole.STORE)
     if text_of(kind) == "var":
-        return context._replace(scope=context.scope.function, role=Role.DECLARE)
-    return context.to(Role.DECLARE)
+        return context._replace(scope=context.scope.function, role=ValueRole.DECLARE)
+    return context.to(ValueRole.DECLARE)
 
 
-def _for_in(walker: Walker, node: Node, context: Context) -> None:
+def _for_in(walker: Walker, node: Node, context: NodeContext) -> None:
     context = context.load()._replace(scope=context.scope.inner())
     walker.push(
         (field_of(node, "right"), context),
@@ -56,17 +74,17 @@ def _for_in(walker: Walker, node: Node, context: Context) -> None:
     )
 
 
-def _catch(walker: Walker, node: Node, context: Context) -> None:
+def _catch(walker: Walker, node: Node, context: NodeContext) -> None:
     context = context.load()._replace(scope=context.scope.inner())
     parameter = field_of(node, "parameter")
-    walker.push((parameter, context.to(Role.DECLARE)), (field_of(node, "body"), context))
+    walker.push((parameter, context.to(ValueRole.DECLARE)), (field_of(node, "body"), context))
 
 
-def _member(walker: Walker, node: Node, context: Context) -> None:
+def _member(walker: Walker, node: Node, context: NodeContext) -> None:
     walker.part_of(field_of(node, "object"), context, field_of(node, "index"))
 
 
-def _call(walker: Walker, node: Node, context: Context) -> None:
+def _call(walker: Walker, node: Node, context: NodeContext) -> None:
     called = field_of(node, "function")
     walker.push((field_of(node, "arguments"), context.load()))
     if called is not None and called.type == "member_expression":
@@ -75,65 +93,65 @@ def _call(walker: Walker, node: Node, context: Context) -> None:
         walker.push((called, context.load()))
 
 
-def _pair_pattern(walker: Walker, node: Node, context: Context) -> None:
+def _pair_pattern(walker: Walker, node: Node, context: NodeContext) -> None:
     walker.push((field_of(node, "key"), context.load()), (field_of(node, "value"), context))
 
 
-def _with_default(walker: Walker, node: Node, context: Context) -> None:
+def _with_default(walker: Walker, node: Node, context: NodeContext) -> None:
     walker.push((field_of(node, "right"), context.maybe()), (field_of(node, "left"), context))
 
 
-def _parameter(walker: Walker, node: Node, context: Context) -> None:
+def _parameter(walker: Walker, node: Node, context: NodeContext) -> None:
     walker.push((field_of(node, "value"), context.maybe()), (field_of(node, "pattern"), context))
 
 
-def _function(walker: Walker, node: Node, context: Context) -> None:
+def _function(walker: Walker, node: Node, context: NodeContext) -> None:
     """A nested function: what it takes from outside is used, its own names are not."""
     name, body = field_of(node, "name"), field_of(node, "body")
     inside = walker.enter(context)
     if node.type in DECLARED:
-        walker.push((name, context.to(Role.DECLARE)))
+        walker.push((name, context.to(ValueRole.DECLARE)))
     elif node.type == "function_expression" and name is not None:
         inside.scope.declare(text_of(name))
     if body is not None:
         _hoist_vars(body, inside.scope)
         walker.push((body, inside))
     for each in ("parameters", "parameter"):
-        walker.push((field_of(node, each), inside.to(Role.DECLARE)))
+        walker.push((field_of(node, each), inside.to(ValueRole.DECLARE)))
 
 
-def _class(walker: Walker, node: Node, context: Context) -> None:
+def _class(walker: Walker, node: Node, context: NodeContext) -> None:
     walker.push((field_of(node, "body"), walker.enter(context)))
     heritage = [child for child in node.named_children if child.type == "class_heritage"]
     walker.push(*((child, context.load()) for child in heritage))
     name = field_of(node, "name")
     if name is not None and node.type != "class":
-        walker.name(name, context.to(Role.DECLARE))
+        walker.name(name, context.to(ValueRole.DECLARE))
 
 
-def _enum(walker: Walker, node: Node, context: Context) -> None:
+def _enum(walker: Walker, node: Node, context: NodeContext) -> None:
     name = field_of(node, "name")
-    walker.push((name, context.to(Role.DECLARE)), (field_of(node, "body"), context.load()))
+    walker.push((name, context.to(ValueRole.DECLARE)), (field_of(node, "body"), context.load()))
 
 
-def _import_specifier(walker: Walker, node: Node, context: Context) -> None:
+def _import_specifier(walker: Walker, node: Node, context: NodeContext) -> None:
     walker.push((field_of(node, "alias") or field_of(node, "name"), context))
 
 
-def _import(walker: Walker, node: Node, context: Context) -> None:
-    walker.push_children(node, context.to(Role.DECLARE))
+def _import(walker: Walker, node: Node, context: NodeContext) -> None:
+    walker.push_children(node, context.to(ValueRole.DECLARE))
 
 
-def _export_specifier(walker: Walker, node: Node, context: Context) -> None:
+def _export_specifier(walker: Walker, node: Node, context: NodeContext) -> None:
     walker.push((field_of(node, "name"), context.load()))
 
 
-def _augmented(walker: Walker, node: Node, context: Context) -> None:
+def _augmented(walker: Walker, node: Node, context: NodeContext) -> None:
     right, left = field_of(node, "right"), field_of(node, "left")
-    walker.push((right, context.load()), (left, context.to(Role.UPDATE)))
+    walker.push((right, context.load()), (left, context.to(ValueRole.UPDATE)))
 
 
-def hoist(block: Node, scope: Scope) -> None:
+def hoist(block: Node, scope: BlockScope) -> None:
     """Declare what is visible in a whole block, from its first line on."""
     statements = block.named_children
     if block.type == "switch_body":
@@ -149,7 +167,7 @@ def hoist(block: Node, scope: Scope) -> None:
         _hoist_vars(block, scope)
 
 
-def _hoist_vars(body: Node, scope: Scope) -> None:
+def _hoist_vars(body: Node, scope: BlockScope) -> None:
     """Declare the `var`s of a function."""
     stack = [body]
     while stack:
@@ -188,25 +206,59 @@ def _pattern_names(pattern: Node) -> Iterator[str]:
 
 
 _TYPES = (
-    "type_annotation", "type_arguments", "type_parameters", "implements_clause", "type_predicate",
-    "interface_declaration", "type_alias_declaration", "nested_type_identifier", "type_query",
-    "accessibility_modifier", "asserts_annotation", "type_predicate_annotation", "object_type",
-    "generic_type", "union_type", "function_type", "ambient_declaration", "function_signature",
-)  # fmt: skip
+    "type_annotation",
+    "type_arguments",
+    "type_parameters",
+    "implements_clause",
+    "type_predicate",
+    "interface_declaration",
+    "type_alias_declaration",
+    "nested_type_identifier",
+    "type_query",
+    "accessibility_modifier",
+    "asserts_annotation",
+    "type_predicate_annotation",
+    "object_type",
+    "generic_type",
+    "union_type",
+    "function_type",
+    "ambient_declaration",
+    "function_signature",
+)
 
 TABLE = Table(
     names=_NAMES,
     skipped=frozenset((*_TYPES, "comment", "hash_bang_line", "empty_statement")),
-    transparent=_PATTERNS | frozenset((
-        "expression_statement", "parenthesized_expression", "await_expression", "formal_parameters",
-        "non_null_expression", "as_expression", "satisfies_expression", "sequence_expression",
-        "import_clause", "named_imports", "namespace_import",
-    )),
-    raising=frozenset((
-        "call_expression", "new_expression", "member_expression", "subscript_expression",
-        "await_expression", "yield_expression", "throw_statement", "object_pattern", "array_pattern",
-        "import_statement",
-    )),
+    transparent=_PATTERNS
+    | frozenset(
+        (
+            "expression_statement",
+            "parenthesized_expression",
+            "await_expression",
+            "formal_parameters",
+            "non_null_expression",
+            "as_expression",
+            "satisfies_expression",
+            "sequence_expression",
+            "import_clause",
+            "named_imports",
+            "namespace_import",
+        )
+    ),
+    raising=frozenset(
+        (
+            "call_expression",
+            "new_expression",
+            "member_expression",
+            "subscript_expression",
+            "await_expression",
+            "yield_expression",
+            "throw_statement",
+            "object_pattern",
+            "array_pattern",
+            "import_statement",
+        )
+    ),
     blocks=frozenset(("statement_block", "for_statement", "switch_body")),
     mutators=frozenset(("pop", "shift", "push", "unshift", "splice", "sort", "reverse", "next")),
     visitors={
@@ -237,4 +289,4 @@ TABLE = Table(
         "export_specifier": _export_specifier,
     },
     hoist=hoist,
-)  # fmt: skip
+)

@@ -6,32 +6,32 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from gitindex.languages.slicing.graph import Graph
-from gitindex.languages.slicing.ir import Definition, Statement, Use
+from gitindex.languages.slicing.graph import FlowGraph
+from gitindex.languages.slicing.ir import Statement, VariableRead, VariableWrite
 
 
 class DefSite(NamedTuple):
     """A definition and its statement."""
 
     statement: int
-    definition: Definition
+    definition: VariableWrite
 
 
 class UseSite(NamedTuple):
     """A use and its statement."""
 
     statement: int
-    use: Use
+    use: VariableRead
 
 
 class Flow:
     """Answers about one graph; nothing is computed before it is asked for."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: FlowGraph) -> None:
         self._graph = graph
         self._before = _reversed(graph.after)
         self._thrown_from = _reversed(graph.thrown)
-        self._defined: list[dict[int, list[Definition]]] = []
+        self._defined: list[dict[int, list[VariableWrite]]] = []
         self._all_defined: dict[int, set[DefSite]] = defaultdict(set)
         self._captured: dict[int, set[UseSite]] = defaultdict(set)
         self._shared: set[int] = set()
@@ -40,8 +40,8 @@ class Flow:
         for statement in graph.statements:
             self._defined.append(self._note(statement))
 
-    def _note(self, statement: Statement | None) -> dict[int, list[Definition]]:
-        found: dict[int, list[Definition]] = defaultdict(list)
+    def _note(self, statement: Statement | None) -> dict[int, list[VariableWrite]]:
+        found: dict[int, list[VariableWrite]] = defaultdict(list)
         if statement is None:
             return found
         for definition in statement.definitions:
@@ -54,7 +54,7 @@ class Flow:
                 self._captured[use.variable].add(UseSite(statement.id, use))
         return found
 
-    def definitions_of(self, node: int, use: Use) -> set[DefSite]:
+    def definitions_of(self, node: int, use: VariableRead) -> set[DefSite]:
         """The definitions whose value this use may read."""
         if use.captured:
             return set(self._all_defined[use.variable])
@@ -67,7 +67,7 @@ class Flow:
             found |= self._reaching[asked]
         return found
 
-    def uses_of(self, node: int, definition: Definition) -> set[UseSite]:
+    def uses_of(self, node: int, definition: VariableWrite) -> set[UseSite]:
         """The uses that may read this definition's value."""
         variable = definition.variable
         found = set(self._captured[variable])
@@ -114,7 +114,7 @@ class Flow:
             if use.variable == variable and not self._is_settled(own, use):
                 yield UseSite(self._id(node), use)
 
-    def _is_settled(self, own: Iterable[Definition], use: Use) -> bool:
+    def _is_settled(self, own: Iterable[VariableWrite], use: VariableRead) -> bool:
         """Does its own statement surely give the variable a value before this use?"""
         shared = use.variable in self._shared
         return not shared and any(not d.weak and d.span < use.span for d in own)
@@ -133,7 +133,7 @@ class Flow:
         return self._statement(node).id
 
 
-def _reachable(graph: Graph) -> set[int]:
+def _reachable(graph: FlowGraph) -> set[int]:
     """The nodes that some execution comes to; the unit begins at the first."""
     found: set[int] = set()
     stack = [1] if len(graph.statements) > 1 else []

@@ -5,59 +5,67 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gitindex.languages.slicing import braces
-from gitindex.languages.slicing.ir import Block, Kind, Statement, Trait
-from gitindex.languages.slicing.reader import Grammar, Place, Reader, jump
-from gitindex.languages.slicing.walk import WRITING, Context, Role, Table, Walker, field_of, text_of
+from gitindex.languages.slicing.ir import Block, Statement, StatementKind, Trait
+from gitindex.languages.slicing.reader import Grammar, ReadContext, Reader, jump
+from gitindex.languages.slicing.walk import (
+    WRITING,
+    NodeContext,
+    Table,
+    ValueRole,
+    Walker,
+    field_of,
+    text_of,
+)
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-def _short(walker: Walker, node: Node, context: Context) -> None:
+def _short(walker: Walker, node: Node, context: NodeContext) -> None:
     """`:=` makes those variables that this very scope does not have yet."""
     right, left = field_of(node, "right"), field_of(node, "left")
-    walker.push((right, context.load()), (left, context.to(Role.DECLARE)))
+    walker.push((right, context.load()), (left, context.to(ValueRole.DECLARE)))
 
 
-def _spec(walker: Walker, node: Node, context: Context) -> None:
+def _spec(walker: Walker, node: Node, context: NodeContext) -> None:
     names = node.children_by_field_name("name")
-    target = context.to(Role.DECLARE)
+    target = context.to(ValueRole.DECLARE)
     walker.push((field_of(node, "value"), context.load()), *((name, target) for name in names))
 
 
-def _step(walker: Walker, node: Node, context: Context) -> None:
-    walker.push_children(node, context.to(Role.UPDATE))
+def _step(walker: Walker, node: Node, context: NodeContext) -> None:
+    walker.push_children(node, context.to(ValueRole.UPDATE))
 
 
-def _received(walker: Walker, node: Node, context: Context) -> None:
+def _received(walker: Walker, node: Node, context: NodeContext) -> None:
     """`range` and a receive: the variables are new or not, as the operator says."""
     right, left = field_of(node, "right"), field_of(node, "left")
     walker.push((right, context.load()), (left, _target(node, context)))
 
 
-def _target(node: Node, context: Context) -> Context:
+def _target(node: Node, context: NodeContext) -> NodeContext:
     is_new = any(child.type == ":=" for child in node.children)
-    return context.to(Role.DECLARE if is_new else Role.STORE)
+    return context.to(ValueRole.DECLARE if is_new else ValueRole.STORE)
 
 
-def _selector(walker: Walker, node: Node, context: Context) -> None:
+def _selector(walker: Walker, node: Node, context: NodeContext) -> None:
     walker.part_of(field_of(node, "operand"), context)
 
 
-def _index(walker: Walker, node: Node, context: Context) -> None:
+def _index(walker: Walker, node: Node, context: NodeContext) -> None:
     others = [field_of(node, name) for name in ("index", "start", "end", "capacity")]
     walker.part_of(field_of(node, "operand"), context, *others)
 
 
-def _unary(walker: Walker, node: Node, context: Context) -> None:
+def _unary(walker: Walker, node: Node, context: NodeContext) -> None:
     """Whoever has the address may write; writing through a pointer changes what it points to."""
     operator, operand = field_of(node, "operator"), field_of(node, "operand")
     taken = operator is not None and text_of(operator) == "&"
     changes = taken or context.role in WRITING
-    walker.push((operand, context.to(Role.MUTATE if changes else Role.LOAD)))
+    walker.push((operand, context.to(ValueRole.MUTATE if changes else ValueRole.LOAD)))
 
 
-def _call(walker: Walker, node: Node, context: Context) -> None:
+def _call(walker: Walker, node: Node, context: NodeContext) -> None:
     called = field_of(node, "function")
     walker.push((field_of(node, "arguments"), context.load()))
     if called is not None and called.type == "selector_expression":
@@ -66,12 +74,12 @@ def _call(walker: Walker, node: Node, context: Context) -> None:
         walker.push((called, context.load()))
 
 
-def _send(walker: Walker, node: Node, context: Context) -> None:
+def _send(walker: Walker, node: Node, context: NodeContext) -> None:
     channel, value = field_of(node, "channel"), field_of(node, "value")
-    walker.push((value, context.load()), (channel, context.to(Role.MUTATE)))
+    walker.push((value, context.load()), (channel, context.to(ValueRole.MUTATE)))
 
 
-def _composite(walker: Walker, node: Node, context: Context) -> None:
+def _composite(walker: Walker, node: Node, context: NodeContext) -> None:
     """The keys of a struct are its fields; those of anything else are values."""
     kind = field_of(node, "type")
     keyed = kind is not None and kind.type in ("map_type", "array_type", "slice_type")
@@ -83,49 +91,49 @@ def _composite(walker: Walker, node: Node, context: Context) -> None:
             walker.push((element, context.load()))
 
 
-def _parameter(walker: Walker, node: Node, context: Context) -> None:
+def _parameter(walker: Walker, node: Node, context: NodeContext) -> None:
     walker.push(*((name, context) for name in node.children_by_field_name("name")))
 
 
-def _function(walker: Walker, node: Node, context: Context) -> None:
+def _function(walker: Walker, node: Node, context: NodeContext) -> None:
     """A nested function: what it takes from outside is used, its own names are not."""
     inside = walker.enter(context)
     walker.push((field_of(node, "body"), inside))
     for each in ("receiver", "parameters", "result"):
-        walker.push((field_of(node, each), inside.to(Role.DECLARE)))
+        walker.push((field_of(node, each), inside.to(ValueRole.DECLARE)))
     name = field_of(node, "name")
     if name is not None and node.type == "function_declaration":
-        walker.push((name, context.to(Role.DECLARE)))
+        walker.push((name, context.to(ValueRole.DECLARE)))
 
 
-def _type_switch(walker: Walker, node: Node, context: Context) -> None:
+def _type_switch(walker: Walker, node: Node, context: NodeContext) -> None:
     context = context.load()._replace(scope=context.scope.inner())
     alias = field_of(node, "alias")
     for child in reversed(node.named_children):
         is_alias = alias is not None and child.id == alias.id
-        walker.push((child, context.to(Role.DECLARE) if is_alias else context))
+        walker.push((child, context.to(ValueRole.DECLARE) if is_alias else context))
 
 
-def _read_grouped(reader: Reader, node: Node, place: Place) -> list[Statement]:
+def _read_grouped(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
     """`var ( … )` and `const ( … )`: one statement for each line of the group."""
     specs = []
     for child in node.named_children:
         listed = child.named_children if child.type.endswith("_spec_list") else [child]
         specs += [spec for spec in listed if spec.type in ("var_spec", "const_spec")]
-    context = Context(place.scope)
+    context = NodeContext(place.scope)
     alone = node if len(specs) == 1 else None
     heads = [reader.head((spec, context), start=alone) for spec in specs]
-    return [reader.make(Kind.SIMPLE, head) for head in heads]
+    return [reader.make(StatementKind.SIMPLE, head) for head in heads]
 
 
-def _read_for(reader: Reader, node: Node, place: Place) -> list[Statement]:
+def _read_for(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
     place = place.inner()
     body = field_of(node, "body")
     parts = [c for c in node.named_children if not c.is_extra and (not body or c.id != body.id)]
     clause = parts[0] if parts else None
     if clause is not None and clause.type == "range_clause":
         source, target = field_of(clause, "right"), field_of(clause, "left")
-        role = _target(clause, Context(place.scope))
+        role = _target(clause, NodeContext(place.scope))
         return braces.each_loop(reader, node, place, source, target, role)
     if clause is None or clause.type != "for_clause":
         return braces.counting_loop(reader, node, place, [], clause, ())
@@ -139,24 +147,24 @@ def _read_for(reader: Reader, node: Node, place: Place) -> list[Statement]:
 _CASES = ("expression_case", "default_case", "type_case", "communication_case")
 
 
-def _read_switch(reader: Reader, node: Node, place: Place) -> list[Statement]:
+def _read_switch(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
     """switch, type switch and select; `fallthrough` is a jump of its own."""
     place = place.inner()
     initializer, alias = field_of(node, "initializer"), field_of(node, "alias")
     before = reader.statement(initializer, place) if initializer is not None else []
-    context = Context(place.scope)
-    parts = [(field_of(node, "value"), context), (alias, context.to(Role.DECLARE))]
+    context = NodeContext(place.scope)
+    parts = [(field_of(node, "value"), context), (alias, context.to(ValueRole.DECLARE))]
     head = reader.head(*parts, start=node)
     clauses = [child for child in node.named_children if child.type in _CASES]
     cases = [_read_case(reader, clause, place.inner()) for clause in clauses]
     has_default = any(clause.type == "default_case" for clause in clauses)
     complete = has_default or node.type == "select_statement"
     traits = [Trait.COMPLETE] if complete else []
-    return [*before, reader.make(Kind.SWITCH, head, *traits, cases=cases)]
+    return [*before, reader.make(StatementKind.SWITCH, head, *traits, cases=cases)]
 
 
-def _read_case(reader: Reader, node: Node, place: Place) -> Block:
-    context = Context(place.scope)
+def _read_case(reader: Reader, node: Node, place: ReadContext) -> Block:
+    context = NodeContext(place.scope)
     fields = ("value", "communication")
     labels = [(c, context) for f in fields for c in node.children_by_field_name(f)]
     lists = [c for c in node.named_children if c.type == "statement_list"]
@@ -164,36 +172,73 @@ def _read_case(reader: Reader, node: Node, place: Place) -> Block:
     return braces.case(reader, node, labels, body)
 
 
-def _read_return(reader: Reader, node: Node, place: Place) -> list[Statement]:
+def _read_return(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
     """A bare return gives back the named results."""
     if node.named_child_count or not reader.results:
-        return [reader.simple(node, place, Kind.RETURN)]
-    context = Context(place.scope)
+        return [reader.simple(node, place, StatementKind.RETURN)]
+    context = NodeContext(place.scope)
     found = reader.head(*((name, context) for name in reader.results)).found
     at = reader.keyword(node)
     found.uses[:] = [use._replace(span=at.span) for use in found.uses]
-    return [reader.make(Kind.RETURN, at._replace(found=found))]
+    return [reader.make(StatementKind.RETURN, at._replace(found=found))]
 
 
 TABLE = Table(
     names=frozenset(("identifier",)),
-    skipped=frozenset((
-        "comment", "package_clause", "import_declaration", "type_declaration", "label_name",
-        "empty_statement", "array_type", "slice_type", "map_type", "pointer_type", "generic_type",
-        "channel_type", "function_type", "qualified_type", "struct_type", "interface_type",
-        "blank_identifier", "type_arguments",
-    )),
-    transparent=frozenset((
-        "expression_statement", "parenthesized_expression", "expression_list", "parameter_list",
-        "var_spec_list", "defer_statement", "go_statement",
-    )),
-    raising=frozenset((
-        "call_expression", "index_expression", "selector_expression", "type_assertion_expression",
-    )),
-    blocks=frozenset((
-        "block", "if_statement", "for_statement", "expression_switch_statement", "select_statement",
-        "expression_case", "default_case", "type_case", "communication_case",
-    )),
+    skipped=frozenset(
+        (
+            "comment",
+            "package_clause",
+            "import_declaration",
+            "type_declaration",
+            "label_name",
+            "empty_statement",
+            "array_type",
+            "slice_type",
+            "map_type",
+            "pointer_type",
+            "generic_type",
+            "channel_type",
+            "function_type",
+            "qualified_type",
+            "struct_type",
+            "interface_type",
+            "blank_identifier",
+            "type_arguments",
+        )
+    ),
+    transparent=frozenset(
+        (
+            "expression_statement",
+            "parenthesized_expression",
+            "expression_list",
+            "parameter_list",
+            "var_spec_list",
+            "defer_statement",
+            "go_statement",
+        )
+    ),
+    raising=frozenset(
+        (
+            "call_expression",
+            "index_expression",
+            "selector_expression",
+            "type_assertion_expression",
+        )
+    ),
+    blocks=frozenset(
+        (
+            "block",
+            "if_statement",
+            "for_statement",
+            "expression_switch_statement",
+            "select_statement",
+            "expression_case",
+            "default_case",
+            "type_case",
+            "communication_case",
+        )
+    ),
     mutators=frozenset(("Read", "Write", "Scan", "Next", "Pop", "Push", "Decode", "ReadString")),
     visitors={
         "short_var_declaration": _short,
@@ -219,7 +264,7 @@ TABLE = Table(
         "type_switch_statement": _type_switch,
         "binary_expression": braces.binary,
     },
-)  # fmt: skip
+)
 
 GRAMMAR = Grammar(
     table=TABLE,
@@ -235,10 +280,10 @@ GRAMMAR = Grammar(
         "statement_list": braces.read_list,
         "labeled_statement": braces.read_labelled,
         "return_statement": _read_return,
-        "break_statement": jump(Kind.BREAK),
-        "continue_statement": jump(Kind.CONTINUE),
-        "goto_statement": jump(Kind.GOTO),
-        "fallthrough_statement": jump(Kind.FALL),
+        "break_statement": jump(StatementKind.BREAK),
+        "continue_statement": jump(StatementKind.CONTINUE),
+        "goto_statement": jump(StatementKind.GOTO),
+        "fallthrough_statement": jump(StatementKind.FALL),
     },
     functions=frozenset(("function_declaration", "method_declaration", "func_literal")),
     named=frozenset(("function_declaration", "method_declaration")),

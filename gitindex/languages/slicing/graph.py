@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from gitindex.languages.slicing.ir import JUMPS, Block, Kind, Statement, Trait
+from gitindex.languages.slicing.ir import JUMPS, Block, Statement, StatementKind, Trait
 
 MAX_NODES = 40_000
 """Copies of finally blocks multiply; a unit with more steps is not analysed."""
@@ -16,7 +16,7 @@ class TooLarge(Exception):
     """The unit has more steps than we look at."""
 
 
-class Graph(NamedTuple):
+class FlowGraph(NamedTuple):
     """Nodes by number; node 0 is the exit and has no statement."""
 
     statements: list[Statement | None]
@@ -49,19 +49,19 @@ class _Target:
         self.handling = True  # of a try: its body runs, not yet its handlers
 
 
-def build_graph(body: Block) -> Graph:
+def build_graph(body: Block) -> FlowGraph:
     """The graph of a unit's body. TooLarge if it explodes."""
     return _Builder().build(body)
 
 
 class _Builder:
     def __init__(self) -> None:
-        self._graph = Graph([None], [set()], [set()], [set()], {})
+        self._graph = FlowGraph([None], [set()], [set()], [set()], {})
         self._targets: list[_Target] = []
         self._labels: dict[str, int] = {}
         self._gotos: list[tuple[int, str]] = []
 
-    def build(self, body: Block) -> Graph:
+    def build(self, body: Block) -> FlowGraph:
         self._link(self._block(body, []), EXIT)
         for node, label in self._gotos:
             self._link([_Edge(node)], self._labels.get(label, EXIT))
@@ -96,15 +96,15 @@ class _Builder:
         if statement.kind in JUMPS:
             return self._jump(statement, edges)
         match statement.kind:
-            case Kind.BRANCH:
+            case StatementKind.BRANCH:
                 return self._branch(statement, edges)
-            case Kind.LOOP:
+            case StatementKind.LOOP:
                 return self._loop(statement, edges)
-            case Kind.SWITCH:
+            case StatementKind.SWITCH:
                 return self._switch(statement, edges)
-            case Kind.TRY:
+            case StatementKind.TRY:
                 return self._try(statement, edges)
-            case Kind.BLOCK:
+            case StatementKind.BLOCK:
                 return self._labelled(statement, edges)
             case _:
                 return [_Edge(self._add(statement, edges))]
@@ -116,7 +116,7 @@ class _Builder:
             head = [_Edge(self._add(statement, edges))]
             out += self._block(statement.body, head)
             rest = statement.otherwise
-            if len(rest) != 1 or rest[0].kind is not Kind.BRANCH:
+            if len(rest) != 1 or rest[0].kind is not StatementKind.BRANCH:
                 return out + self._block(rest, head)
             statement, edges = rest[0], head
 
@@ -191,7 +191,7 @@ class _Builder:
             for node in raisers:
                 self._graph.thrown[node].add(begin)
         going = [edge._replace(decides=False) for edge in failing if edge.real]
-        self._leave(going, self._targets, Kind.RAISE)
+        self._leave(going, self._targets, StatementKind.RAISE)
         return out + [_Edge(edge.node, False) for edge in failing]
 
     def _raisers(self, first: int, head: int) -> list[int]:
@@ -203,7 +203,7 @@ class _Builder:
     def _may_raise(self, node: int) -> bool:
         statement = self._graph.statements[node]
         assert statement is not None
-        return statement.kind is Kind.RAISE or Trait.MAY_RAISE in statement.traits
+        return statement.kind is StatementKind.RAISE or Trait.MAY_RAISE in statement.traits
 
     def _throw(self, raisers: list[int], catcher: _Edges) -> None:
         for edge in catcher:
@@ -217,35 +217,42 @@ class _Builder:
 
     def _jump(self, statement: Statement, edges: _Edges) -> _Edges:
         node = self._add(statement, edges)
-        if statement.kind is Kind.GOTO:
+        if statement.kind is StatementKind.GOTO:
             self._gotos.append((node, statement.label))
         else:
             self._leave([_Edge(node)], self._targets, statement.kind, statement.label)
         return [_Edge(node, False)]
 
-    def _leave(self, edges: _Edges, targets: list[_Target], kind: Kind, label: str = "") -> None:
+    def _leave(
+        self, edges: _Edges, targets: list[_Target], kind: StatementKind, label: str = ""
+    ) -> None:
         """Carry a jump outwards, through the finally blocks on its way, to where it goes."""
         for depth in range(len(targets) - 1, -1, -1):
             target = targets[depth]
             if self._stops(target, edges, kind, label):
                 return
-            if target.statement.kind is Kind.TRY and target.statement.last:
+            if target.statement.kind is StatementKind.TRY and target.statement.last:
                 inside, self._targets = self._targets, targets[:depth]
                 edges = self._block(target.statement.last, edges)
                 self._targets = inside
         self._link(edges, EXIT)
 
-    def _stops(self, target: _Target, edges: _Edges, kind: Kind, label: str) -> bool:
+    def _stops(self, target: _Target, edges: _Edges, kind: StatementKind, label: str) -> bool:
         statement = target.statement
         match kind:
-            case Kind.RAISE if statement.kind is Kind.TRY and target.handling:
+            case StatementKind.RAISE if statement.kind is StatementKind.TRY and target.handling:
                 target.raises += edges
                 return Trait.COMPLETE in statement.traits and bool(statement.cases)
-            case Kind.FALL if statement.kind is Kind.SWITCH:
+            case StatementKind.FALL if statement.kind is StatementKind.SWITCH:
                 target.falls += edges
-            case Kind.CONTINUE if statement.kind is Kind.LOOP and label in ("", statement.label):
+            case StatementKind.CONTINUE if statement.kind is StatementKind.LOOP and label in (
+                "",
+                statement.label,
+            ):
                 target.continues += edges
-            case Kind.BREAK if label in ("", statement.label) and _breaks(statement, label):
+            case StatementKind.BREAK if label in ("", statement.label) and _breaks(
+                statement, label
+            ):
                 target.breaks += edges
             case _:
                 return False
@@ -254,8 +261,8 @@ class _Builder:
 
 def _breaks(statement: Statement, label: str) -> bool:
     """Does a break leave this statement? A plain block only by its label; a try never."""
-    if statement.kind is Kind.BLOCK:
+    if statement.kind is StatementKind.BLOCK:
         return bool(label)
-    if statement.kind is Kind.SWITCH:
+    if statement.kind is StatementKind.SWITCH:
         return Trait.UNBROKEN not in statement.traits
-    return statement.kind is Kind.LOOP
+    return statement.kind is StatementKind.LOOP

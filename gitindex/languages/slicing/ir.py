@@ -7,7 +7,7 @@ from enum import Enum, StrEnum, auto
 from typing import NamedTuple, TypeAlias
 
 
-class Kind(StrEnum):
+class StatementKind(StrEnum):
     """What a statement does to the order of execution."""
 
     ENTRY = "entry"  # the head of a function, or one parameter
@@ -26,7 +26,16 @@ class Kind(StrEnum):
     FALL = "fall"  # into the next case
 
 
-JUMPS = frozenset((Kind.RETURN, Kind.RAISE, Kind.BREAK, Kind.CONTINUE, Kind.GOTO, Kind.FALL))
+JUMPS = frozenset(
+    (
+        StatementKind.RETURN,
+        StatementKind.RAISE,
+        StatementKind.BREAK,
+        StatementKind.CONTINUE,
+        StatementKind.GOTO,
+        StatementKind.FALL,
+    )
+)
 
 
 class Trait(Enum):
@@ -40,7 +49,7 @@ class Trait(Enum):
     MAY_RAISE = auto()
 
 
-class Span(NamedTuple):
+class TextSpan(NamedTuple):
     """A piece of text; lines and byte columns from 0, the end is exclusive."""
 
     line: int
@@ -54,21 +63,21 @@ class Span(NamedTuple):
         return start <= (line, column) < end
 
 
-class Use(NamedTuple):
+class VariableRead(NamedTuple):
     """A read of a variable. A captured one happens later, whenever a closure runs."""
 
     variable: int
     name: str
-    span: Span
+    span: TextSpan
     captured: bool = False
 
 
-class Definition(NamedTuple):
+class VariableWrite(NamedTuple):
     """A write of a variable. A weak one leaves something of the old value in place."""
 
     variable: int
     name: str
-    span: Span
+    span: TextSpan
     weak: bool = False
     early: bool = False  # part of an expression: the rest of the statement may see it
     captured: bool = False  # done by a closure
@@ -79,10 +88,10 @@ class Statement:
     """One step; `span` is its own text without the blocks below it."""
 
     id: int
-    kind: Kind
-    span: Span
-    definitions: tuple[Definition, ...] = ()
-    uses: tuple[Use, ...] = ()
+    kind: StatementKind
+    span: TextSpan
+    definitions: tuple[VariableWrite, ...] = ()
+    uses: tuple[VariableRead, ...] = ()
     body: Block = ()
     otherwise: Block = ()
     last: Block = ()  # finally; the update of a counting loop
@@ -99,5 +108,5 @@ class Unit(NamedTuple):
 
     name: str
     kind: str  # function, class, module
-    span: Span
+    span: TextSpan
     body: Block

@@ -5,63 +5,72 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gitindex.languages.slicing import braces
-from gitindex.languages.slicing.ir import Block, Kind, Statement, Trait
-from gitindex.languages.slicing.reader import Grammar, Place, Reader, jump
-from gitindex.languages.slicing.walk import Context, Role, Table, Walker, field_of, text_of
+from gitindex.languages.slicing.ir import Block, Statement, StatementKind, Trait
+from gitindex.languages.slicing.reader import Grammar, ReadContext, Reader, jump
+from gitindex.languages.slicing.walk import NodeContext, Table, ValueRole, Walker, field_of, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-CLASSES = frozenset((
-    "class_declaration", "enum_declaration", "record_declaration", "interface_declaration",
-))  # fmt: skip
-METHODS = frozenset((
-    "method_declaration", "constructor_declaration", "compact_constructor_declaration",
-))  # fmt: skip
+CLASSES = frozenset(
+    (
+        "class_declaration",
+        "enum_declaration",
+        "record_declaration",
+        "interface_declaration",
+    )
+)
+METHODS = frozenset(
+    (
+        "method_declaration",
+        "constructor_declaration",
+        "compact_constructor_declaration",
+    )
+)
 
 
-def _name_and_value(walker: Walker, node: Node, context: Context) -> None:
+def _name_and_value(walker: Walker, node: Node, context: NodeContext) -> None:
     """A parameter, a resource, a variable of a loop."""
     name = field_of(node, "name")
     if name is None:
         walker.push_children(node, context.load())
         return
-    target = context.to(Role.DECLARE)
+    target = context.to(ValueRole.DECLARE)
     walker.push((field_of(node, "value"), context.load()), (name, target))
     walker.push((field_of(node, "body"), context.load()))
 
 
-def _each(walker: Walker, node: Node, context: Context) -> None:
+def _each(walker: Walker, node: Node, context: NodeContext) -> None:
     context = context.load()._replace(scope=context.scope.inner())
     walker.push(
         (field_of(node, "value"), context),
-        (field_of(node, "name"), context.to(Role.DECLARE)),
+        (field_of(node, "name"), context.to(ValueRole.DECLARE)),
         (field_of(node, "body"), context),
     )
 
 
-def _spread(walker: Walker, node: Node, context: Context) -> None:
+def _spread(walker: Walker, node: Node, context: NodeContext) -> None:
     walker.push(*((c, context) for c in node.named_children if c.type == "variable_declarator"))
 
 
-def _field(walker: Walker, node: Node, context: Context) -> None:
+def _field(walker: Walker, node: Node, context: NodeContext) -> None:
     walker.part_of(field_of(node, "object"), context)
 
 
-def _array(walker: Walker, node: Node, context: Context) -> None:
+def _array(walker: Walker, node: Node, context: NodeContext) -> None:
     walker.part_of(field_of(node, "array"), context, field_of(node, "index"))
 
 
-def _invocation(walker: Walker, node: Node, context: Context) -> None:
+def _invocation(walker: Walker, node: Node, context: NodeContext) -> None:
     walker.push((field_of(node, "arguments"), context.load()))
     walker.receive(field_of(node, "object"), field_of(node, "name"), context)
 
 
-def _reference(walker: Walker, node: Node, context: Context) -> None:
+def _reference(walker: Walker, node: Node, context: NodeContext) -> None:
     walker.push(*((child, context.load()) for child in node.named_children[:1]))
 
 
-def _creation(walker: Walker, node: Node, context: Context) -> None:
+def _creation(walker: Walker, node: Node, context: NodeContext) -> None:
     for child in reversed(node.named_children):
         if child.type == "class_body":
             walker.push((child, walker.enter(context)))
@@ -69,46 +78,46 @@ def _creation(walker: Walker, node: Node, context: Context) -> None:
             walker.push((child, context.load()))
 
 
-def _lambda(walker: Walker, node: Node, context: Context) -> None:
+def _lambda(walker: Walker, node: Node, context: NodeContext) -> None:
     """A nested function: what it takes from outside is used, its own names are not."""
     inside = walker.enter(context)
     walker.push((field_of(node, "body"), inside))
-    walker.push((field_of(node, "parameters"), inside.to(Role.DECLARE)))
+    walker.push((field_of(node, "parameters"), inside.to(ValueRole.DECLARE)))
 
 
-def _local_class(walker: Walker, node: Node, context: Context) -> None:
+def _local_class(walker: Walker, node: Node, context: NodeContext) -> None:
     walker.push((field_of(node, "body"), walker.enter(context)))
-    walker.push((field_of(node, "name"), context.to(Role.DECLARE)))
+    walker.push((field_of(node, "name"), context.to(ValueRole.DECLARE)))
 
 
-def _instanceof(walker: Walker, node: Node, context: Context) -> None:
-    new = context._replace(role=Role.DECLARE, early=True)
+def _instanceof(walker: Walker, node: Node, context: NodeContext) -> None:
+    new = context._replace(role=ValueRole.DECLARE, early=True)
     left = (field_of(node, "left"), context.load())
     walker.push(left, (field_of(node, "name"), new), (field_of(node, "pattern"), new))
 
 
-def _pattern(walker: Walker, node: Node, context: Context) -> None:
+def _pattern(walker: Walker, node: Node, context: NodeContext) -> None:
     """The last name is the variable, all before it is its type."""
-    new = context._replace(role=Role.DECLARE)
+    new = context._replace(role=ValueRole.DECLARE)
     names = [child for child in node.named_children if child.type == "identifier"]
     walker.push(*((name, new) for name in names[-1:]))
 
 
-def _record_pattern(walker: Walker, node: Node, context: Context) -> None:
+def _record_pattern(walker: Walker, node: Node, context: NodeContext) -> None:
     bodies = [child for child in node.named_children if child.type == "record_pattern_body"]
-    new = context._replace(role=Role.DECLARE)
+    new = context._replace(role=ValueRole.DECLARE)
     walker.push(*((c, new) for body in bodies for c in body.named_children))
 
 
-def _labelled(walker: Walker, node: Node, context: Context) -> None:
+def _labelled(walker: Walker, node: Node, context: NodeContext) -> None:
     walker.push(*((child, context.load()) for child in node.named_children[1:]))
 
 
-def _nothing(_: Walker, __: Node, ___: Context) -> None:
+def _nothing(_: Walker, __: Node, ___: NodeContext) -> None:
     """A jump's label is no variable."""
 
 
-def _read_for(reader: Reader, node: Node, place: Place) -> list[Statement]:
+def _read_for(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
     place = place.inner()
     inits = node.children_by_field_name("init")
     before = [s for init in inits for s in reader.statement(init, place)]
@@ -117,16 +126,16 @@ def _read_for(reader: Reader, node: Node, place: Place) -> list[Statement]:
     return braces.counting_loop(reader, node, place, before, condition, updates)
 
 
-def _read_each(reader: Reader, node: Node, place: Place) -> list[Statement]:
+def _read_each(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
     place = place.inner()
-    role = Context(place.scope, Role.DECLARE)
+    role = NodeContext(place.scope, ValueRole.DECLARE)
     source, target = field_of(node, "value"), field_of(node, "name")
     return braces.each_loop(reader, node, place, source, target, role)
 
 
-def _read_switch(reader: Reader, node: Node, place: Place) -> list[Statement]:
+def _read_switch(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
     """A switch as a statement; with arrows it does not fall into the next case."""
-    head = reader.head((field_of(node, "condition"), Context(place.scope)), start=node)
+    head = reader.head((field_of(node, "condition"), NodeContext(place.scope)), start=node)
     place = place.inner()
     body = field_of(node, "body")
     clauses = body.named_children if body is not None else []
@@ -137,7 +146,7 @@ def _read_switch(reader: Reader, node: Node, place: Place) -> list[Statement]:
         inside = place.inner() if group.type == "switch_rule" else place
         labels = [c for c in group.named_children if c.type == "switch_label"]
         others = [c for c in group.named_children if c.type != "switch_label"]
-        context = Context(inside.scope)
+        context = NodeContext(inside.scope)
         parts = [(c, context) for label in labels for c in label.named_children]
         made = braces.case(reader, group, parts, reader.sequence(others, inside.below()))
         cases.append(made)
@@ -145,17 +154,17 @@ def _read_switch(reader: Reader, node: Node, place: Place) -> list[Statement]:
             traits.append(Trait.FALLS)
         if any(text_of(label).startswith("default") for label in labels):
             traits.append(Trait.COMPLETE)
-    return [reader.make(Kind.SWITCH, head, *traits, cases=cases)]
+    return [reader.make(StatementKind.SWITCH, head, *traits, cases=cases)]
 
 
-def _read_synchronized(reader: Reader, node: Node, place: Place) -> list[Statement]:
+def _read_synchronized(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
     body = field_of(node, "body")
     locks = [c for c in node.named_children if c.type == "parenthesized_expression"]
-    head = reader.head(*((lock, Context(place.scope)) for lock in locks), start=node)
-    return [reader.make(Kind.SIMPLE, head), *reader.block(body, place.inner())]
+    head = reader.head(*((lock, NodeContext(place.scope)) for lock in locks), start=node)
+    return [reader.make(StatementKind.SIMPLE, head), *reader.block(body, place.inner())]
 
 
-def _read_expression(reader: Reader, node: Node, place: Place) -> list[Statement]:
+def _read_expression(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
     """A switch is an expression, even as a statement."""
     inside = [child for child in node.named_children if not child.is_extra]
     if len(inside) == 1 and inside[0].type == "switch_expression":
@@ -165,28 +174,77 @@ def _read_expression(reader: Reader, node: Node, place: Place) -> list[Statement
 
 TABLE = Table(
     names=frozenset(("identifier", "this")),
-    skipped=frozenset((
-        "line_comment", "block_comment", "package_declaration", "import_declaration", "modifiers",
-        "marker_annotation", "annotation", "type_arguments", "generic_type", "scoped_type_identifier",
-        "dimensions", "throws", "catch_type", "type_parameters", "class_literal",
-    )),
-    transparent=frozenset((
-        "expression_statement", "parenthesized_expression", "formal_parameters",
-        "inferred_parameters", "pattern", "record_pattern_component",
-    )),
-    raising=frozenset((
-        "method_invocation", "object_creation_expression", "field_access", "array_access",
-        "throw_statement", "cast_expression", "array_creation_expression", "assert_statement",
-        "resource",
-    )),
-    blocks=frozenset((
-        "block", "for_statement", "switch_block", "switch_rule", "try_with_resources_statement",
-        "catch_clause", "constructor_body",
-    )),
-    mutators=frozenset((
-        "add", "remove", "poll", "pop", "push", "offer", "put", "next", "read", "readLine",
-        "computeIfAbsent", "append", "getAndIncrement", "incrementAndGet",
-    )),
+    skipped=frozenset(
+        (
+            "line_comment",
+            "block_comment",
+            "package_declaration",
+            "import_declaration",
+            "modifiers",
+            "marker_annotation",
+            "annotation",
+            "type_arguments",
+            "generic_type",
+            "scoped_type_identifier",
+            "dimensions",
+            "throws",
+            "catch_type",
+            "type_parameters",
+            "class_literal",
+        )
+    ),
+    transparent=frozenset(
+        (
+            "expression_statement",
+            "parenthesized_expression",
+            "formal_parameters",
+            "inferred_parameters",
+            "pattern",
+            "record_pattern_component",
+        )
+    ),
+    raising=frozenset(
+        (
+            "method_invocation",
+            "object_creation_expression",
+            "field_access",
+            "array_access",
+            "throw_statement",
+            "cast_expression",
+            "array_creation_expression",
+            "assert_statement",
+            "resource",
+        )
+    ),
+    blocks=frozenset(
+        (
+            "block",
+            "for_statement",
+            "switch_block",
+            "switch_rule",
+            "try_with_resources_statement",
+            "catch_clause",
+            "constructor_body",
+        )
+    ),
+    mutators=frozenset(
+        (
+            "add",
+            "remove",
+            "poll",
+            "pop",
+            "push",
+            "offer",
+            "put",
+            "next",
+            "read",
+            "readLine",
+            "computeIfAbsent",
+            "append",
+            "getAndIncrement",
+            "incrementAndGet",
+        )
+    ),
     visitors={
         "variable_declarator": braces.declarator,
         "formal_parameter": _name_and_value,
@@ -214,7 +272,7 @@ TABLE = Table(
         "break_statement": _nothing,
         "continue_statement": _nothing,
     },
-)  # fmt: skip
+)
 
 GRAMMAR = Grammar(
     table=TABLE,
@@ -235,10 +293,10 @@ GRAMMAR = Grammar(
         "synchronized_statement": _read_synchronized,
         "labeled_statement": braces.read_labelled,
         "enum_body_declarations": braces.read_list,
-        "return_statement": jump(Kind.RETURN),
-        "throw_statement": jump(Kind.RAISE),
-        "break_statement": jump(Kind.BREAK),
-        "continue_statement": jump(Kind.CONTINUE),
+        "return_statement": jump(StatementKind.RETURN),
+        "throw_statement": jump(StatementKind.RAISE),
+        "break_statement": jump(StatementKind.BREAK),
+        "continue_statement": jump(StatementKind.CONTINUE),
     },
     functions=METHODS | {"lambda_expression", "static_initializer"},
     named=METHODS | {"static_initializer"},

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gitindex.languages.slicing.ir import Block, Kind, Statement, Trait
+from gitindex.languages.slicing.ir import Block, Statement, StatementKind, Trait
 from gitindex.languages.slicing.python_values import TABLE
-from gitindex.languages.slicing.reader import Grammar, Head, Place, Reader, jump
-from gitindex.languages.slicing.walk import Context, Role, field_of, text_of
+from gitindex.languages.slicing.reader import Grammar, ReadContext, Reader, StatementHead, jump
+from gitindex.languages.slicing.walk import NodeContext, ValueRole, field_of, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-def _read_if(reader: Reader, node: Node, place: Place) -> list[Statement]:
-    heads: list[tuple[Head, Block]] = []
+def _read_if(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
+    heads: list[tuple[StatementHead, Block]] = []
     otherwise: Block = ()
     for part in (node, *node.children_by_field_name("alternative")):
         if part.type == "else_clause":
@@ -26,46 +26,50 @@ def _read_if(reader: Reader, node: Node, place: Place) -> list[Statement]:
     return reader.chain(heads, otherwise)
 
 
-def _test(reader: Reader, node: Node, place: Place) -> Head:
+def _test(reader: Reader, node: Node, place: ReadContext) -> StatementHead:
     condition = field_of(node, "condition")
     if condition is None:
         return reader.keyword(node)
-    return reader.head((condition, Context(place.scope)), start=node)
+    return reader.head((condition, NodeContext(place.scope)), start=node)
 
 
-def _read_while(reader: Reader, node: Node, place: Place) -> list[Statement]:
+def _read_while(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
     condition = field_of(node, "condition")
     endless = condition is not None and text_of(condition) in ("True", "1")
     traits = [Trait.ENDLESS] if endless else []
     return [_loop(reader, node, place, _test(reader, node, place), *traits)]
 
 
-def _read_for(reader: Reader, node: Node, place: Place) -> list[Statement]:
+def _read_for(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
     """The target is written at the start of every round, and not when there is no round."""
-    head = reader.head((field_of(node, "right"), Context(place.scope)), start=node)
+    head = reader.head((field_of(node, "right"), NodeContext(place.scope)), start=node)
     head.found.raises = True  # the iterator may
     loop = _loop(reader, node, place, head)
-    target = reader.head((field_of(node, "left"), Context(place.scope, Role.STORE)))
-    return [replace(loop, body=(reader.make(Kind.SIMPLE, target), *loop.body))]
+    target = reader.head((field_of(node, "left"), NodeContext(place.scope, ValueRole.STORE)))
+    return [replace(loop, body=(reader.make(StatementKind.SIMPLE, target), *loop.body))]
 
 
-def _loop(reader: Reader, node: Node, place: Place, head: Head, *traits: Trait) -> Statement:
+def _loop(
+    reader: Reader, node: Node, place: ReadContext, head: StatementHead, *traits: Trait
+) -> Statement:
     otherwise = field_of(node, "alternative")
     return reader.make(
-        Kind.LOOP, head, *traits,
+        StatementKind.LOOP,
+        head,
+        *traits,
         body=reader.block(field_of(node, "body"), place.below()),
         otherwise=reader.block(otherwise and field_of(otherwise, "body"), place.below()),
-    )  # fmt: skip
+    )
 
 
-def _read_with(reader: Reader, node: Node, place: Place) -> list[Statement]:
+def _read_with(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
     clauses = [child for child in node.named_children if child.type == "with_clause"]
-    head = reader.head(*((clause, Context(place.scope)) for clause in clauses), start=node)
+    head = reader.head(*((clause, NodeContext(place.scope)) for clause in clauses), start=node)
     body = reader.block(field_of(node, "body"), place.below())
-    return [reader.make(Kind.SIMPLE, head), *body]
+    return [reader.make(StatementKind.SIMPLE, head), *body]
 
 
-def _read_try(reader: Reader, node: Node, place: Place) -> list[Statement]:
+def _read_try(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
     body = reader.block(field_of(node, "body"), place.below())
     cases: list[Block] = []
     otherwise: Block = ()
@@ -84,10 +88,15 @@ def _read_try(reader: Reader, node: Node, place: Place) -> list[Statement]:
     traits = [Trait.COMPLETE] if catches_all else []
     return [
         reader.make(
-            Kind.TRY, reader.keyword(node), *traits,
-            body=body, otherwise=otherwise, last=last, cases=cases,
+            StatementKind.TRY,
+            reader.keyword(node),
+            *traits,
+            body=body,
+            otherwise=otherwise,
+            last=last,
+            cases=cases,
         )
-    ]  # fmt: skip
+    ]
 
 
 def _names_all(value: Node) -> bool:
@@ -95,11 +104,11 @@ def _names_all(value: Node) -> bool:
     return text_of(caught) in ("Exception", "BaseException")
 
 
-def _read_handler(reader: Reader, node: Node, place: Place) -> Block:
+def _read_handler(reader: Reader, node: Node, place: ReadContext) -> Block:
     value = field_of(node, "value")
-    context = Context(place.scope)
+    context = NodeContext(place.scope)
     head = reader.head((value, context), start=node) if value else reader.keyword(node)
-    return (reader.make(Kind.CASE, head), *reader.sequence(_inside(node), place.below()))
+    return (reader.make(StatementKind.CASE, head), *reader.sequence(_inside(node), place.below()))
 
 
 def _inside(node: Node) -> list[Node]:
@@ -108,14 +117,14 @@ def _inside(node: Node) -> list[Node]:
     return [statement for block in blocks for statement in block.named_children]
 
 
-def _read_match(reader: Reader, node: Node, place: Place) -> list[Statement]:
+def _read_match(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
     subjects = node.children_by_field_name("subject")
-    head = reader.head(*((s, Context(place.scope)) for s in subjects), start=node)
+    head = reader.head(*((s, NodeContext(place.scope)) for s in subjects), start=node)
     body = field_of(node, "body")
     clauses = [c for c in body.named_children if c.type == "case_clause"] if body else []
     cases = [_read_case(reader, clause, place) for clause in clauses]
     traits = [Trait.UNBROKEN] + [Trait.COMPLETE for clause in clauses[-1:] if _fits_all(clause)]
-    return [reader.make(Kind.SWITCH, head, *traits, cases=cases)]
+    return [reader.make(StatementKind.SWITCH, head, *traits, cases=cases)]
 
 
 def _fits_all(clause: Node) -> bool:
@@ -127,14 +136,14 @@ def _fits_all(clause: Node) -> bool:
     )
 
 
-def _read_case(reader: Reader, node: Node, place: Place) -> Block:
-    context = Context(place.scope)
+def _read_case(reader: Reader, node: Node, place: ReadContext) -> Block:
+    context = NodeContext(place.scope)
     patterns = [
-        (c, context.to(Role.MATCH)) for c in node.named_children if c.type == "case_pattern"
+        (c, context.to(ValueRole.MATCH)) for c in node.named_children if c.type == "case_pattern"
     ]
     head = reader.head(*patterns, (field_of(node, "guard"), context), start=node)
     body = reader.block(field_of(node, "consequence"), place.below())
-    return (reader.make(Kind.CASE, head), *body)
+    return (reader.make(StatementKind.CASE, head), *body)
 
 
 GRAMMAR = Grammar(
@@ -146,10 +155,10 @@ GRAMMAR = Grammar(
         "with_statement": _read_with,
         "try_statement": _read_try,
         "match_statement": _read_match,
-        "return_statement": jump(Kind.RETURN),
-        "raise_statement": jump(Kind.RAISE),
-        "break_statement": jump(Kind.BREAK),
-        "continue_statement": jump(Kind.CONTINUE),
+        "return_statement": jump(StatementKind.RETURN),
+        "raise_statement": jump(StatementKind.RAISE),
+        "break_statement": jump(StatementKind.BREAK),
+        "continue_statement": jump(StatementKind.CONTINUE),
     },
     functions=frozenset(("function_definition", "lambda")),
     named=frozenset(("function_definition",)),

@@ -4,40 +4,40 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gitindex.languages.slicing.scope import Scope
-from gitindex.languages.slicing.walk import Context, Role, Table, Walker, field_of, text_of
+from gitindex.languages.slicing.scope import BlockScope
+from gitindex.languages.slicing.walk import NodeContext, Table, ValueRole, Walker, field_of, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-def _assignment(walker: Walker, node: Node, context: Context) -> None:
+def _assignment(walker: Walker, node: Node, context: NodeContext) -> None:
     right, left = field_of(node, "right"), field_of(node, "left")
     if right is not None:  # a bare annotation gives no value
-        walker.push((right, context.load()), (left, context.to(Role.STORE)))
+        walker.push((right, context.load()), (left, context.to(ValueRole.STORE)))
 
 
-def _augmented(walker: Walker, node: Node, context: Context) -> None:
+def _augmented(walker: Walker, node: Node, context: NodeContext) -> None:
     right, left = field_of(node, "right"), field_of(node, "left")
-    walker.push((right, context.load()), (left, context.to(Role.UPDATE)))
+    walker.push((right, context.load()), (left, context.to(ValueRole.UPDATE)))
 
 
-def _walrus(walker: Walker, node: Node, context: Context) -> None:
+def _walrus(walker: Walker, node: Node, context: NodeContext) -> None:
     """Binds in the function, also from inside a comprehension."""
-    target = context._replace(scope=context.scope.function, role=Role.STORE, early=True)
+    target = context._replace(scope=context.scope.function, role=ValueRole.STORE, early=True)
     walker.push((field_of(node, "value"), context.load()), (field_of(node, "name"), target))
 
 
-def _attribute(walker: Walker, node: Node, context: Context) -> None:
+def _attribute(walker: Walker, node: Node, context: NodeContext) -> None:
     walker.part_of(field_of(node, "object"), context)
 
 
-def _subscript(walker: Walker, node: Node, context: Context) -> None:
+def _subscript(walker: Walker, node: Node, context: NodeContext) -> None:
     indexes = node.children_by_field_name("subscript")
     walker.part_of(field_of(node, "value"), context, *indexes)
 
 
-def _call(walker: Walker, node: Node, context: Context) -> None:
+def _call(walker: Walker, node: Node, context: NodeContext) -> None:
     called = field_of(node, "function")
     walker.push((field_of(node, "arguments"), context.load()))
     if called is not None and called.type == "attribute":
@@ -46,101 +46,101 @@ def _call(walker: Walker, node: Node, context: Context) -> None:
         walker.push((called, context.load()))
 
 
-def _value_only(walker: Walker, node: Node, context: Context) -> None:
+def _value_only(walker: Walker, node: Node, context: NodeContext) -> None:
     walker.push((field_of(node, "value"), context.load()))
 
 
-def _default(walker: Walker, node: Node, context: Context) -> None:
+def _default(walker: Walker, node: Node, context: NodeContext) -> None:
     walker.push((field_of(node, "value"), context.load()), (field_of(node, "name"), context))
 
 
-def _comprehension(walker: Walker, node: Node, context: Context) -> None:
+def _comprehension(walker: Walker, node: Node, context: NodeContext) -> None:
     """Its clauses come first: they declare what its body uses."""
     inside = context.maybe()._replace(scope=context.scope.inner())
     parts = sorted(node.named_children, key=lambda child: child.type != "for_in_clause")
     walker.push(*((child, inside) for child in parts))
 
 
-def _clause(walker: Walker, node: Node, context: Context) -> None:
-    target = context._replace(role=Role.DECLARE, early=True)
+def _clause(walker: Walker, node: Node, context: NodeContext) -> None:
+    target = context._replace(role=ValueRole.DECLARE, early=True)
     sources = node.children_by_field_name("right")
     walker.push(*((s, context.load()) for s in sources), (field_of(node, "left"), target))
 
 
-def _for(walker: Walker, node: Node, context: Context) -> None:
+def _for(walker: Walker, node: Node, context: NodeContext) -> None:
     walker.push(
         (field_of(node, "right"), context.load()),
-        (field_of(node, "left"), context.to(Role.STORE)),
+        (field_of(node, "left"), context.to(ValueRole.STORE)),
         (field_of(node, "body"), context.load()),
         (field_of(node, "alternative"), context.load()),
     )
 
 
-def _as(walker: Walker, node: Node, context: Context) -> None:
+def _as(walker: Walker, node: Node, context: NodeContext) -> None:
     """`with … as x`, `except … as x`; and in a pattern, `… as x`."""
-    target = context._replace(role=Role.STORE, early=context.role is not Role.MATCH)
-    first = context if context.role is Role.MATCH else context.load()
+    target = context._replace(role=ValueRole.STORE, early=context.role is not ValueRole.MATCH)
+    first = context if context.role is ValueRole.MATCH else context.load()
     children = node.named_children
     walker.push(*((c, first if at == 0 else target) for at, c in enumerate(children)))
 
 
-def _dotted(walker: Walker, node: Node, context: Context) -> None:
+def _dotted(walker: Walker, node: Node, context: NodeContext) -> None:
     """In a pattern one name is bound, but a dotted one is a value; an import binds the first."""
     names = node.named_children
-    value = context.role is Role.MATCH and len(names) > 1
+    value = context.role is ValueRole.MATCH and len(names) > 1
     walker.push(*((name, context.load() if value else context) for name in names[:1]))
 
 
-def _class_pattern(walker: Walker, node: Node, context: Context) -> None:
+def _class_pattern(walker: Walker, node: Node, context: NodeContext) -> None:
     children = node.named_children
     walker.push(*((c, context.load() if at == 0 else context) for at, c in enumerate(children)))
 
 
-def _keyword_pattern(walker: Walker, node: Node, context: Context) -> None:
+def _keyword_pattern(walker: Walker, node: Node, context: NodeContext) -> None:
     walker.push(*((child, context) for child in node.named_children[1:]))
 
 
-def _dict_pattern(walker: Walker, node: Node, context: Context) -> None:
+def _dict_pattern(walker: Walker, node: Node, context: NodeContext) -> None:
     keys = {key.id for key in node.children_by_field_name("key")}
     walker.push(*((c, context.load() if c.id in keys else context) for c in node.named_children))
 
 
-def _case(walker: Walker, node: Node, context: Context) -> None:
+def _case(walker: Walker, node: Node, context: NodeContext) -> None:
     for child in reversed(node.named_children):
         matched = child.type == "case_pattern"
-        walker.push((child, context.to(Role.MATCH) if matched else context.load()))
+        walker.push((child, context.to(ValueRole.MATCH) if matched else context.load()))
 
 
-def _conditional(walker: Walker, node: Node, context: Context) -> None:
+def _conditional(walker: Walker, node: Node, context: NodeContext) -> None:
     parts = node.named_children
     walker.push(
         *((c, context.load() if at == 1 else context.maybe()) for at, c in enumerate(parts))
     )
 
 
-def _boolean(walker: Walker, node: Node, context: Context) -> None:
+def _boolean(walker: Walker, node: Node, context: NodeContext) -> None:
     walker.push(
         (field_of(node, "left"), context.load()), (field_of(node, "right"), context.maybe())
     )
 
 
-def _import(walker: Walker, node: Node, context: Context) -> None:
+def _import(walker: Walker, node: Node, context: NodeContext) -> None:
     for name in node.children_by_field_name("name"):
-        walker.push((field_of(name, "alias") or name, context.to(Role.STORE)))
+        walker.push((field_of(name, "alias") or name, context.to(ValueRole.STORE)))
 
 
-def _delete(walker: Walker, node: Node, context: Context) -> None:
-    walker.push_children(node, context.to(Role.STORE))
+def _delete(walker: Walker, node: Node, context: NodeContext) -> None:
+    walker.push_children(node, context.to(ValueRole.STORE))
 
 
-def _outer_names(walker: Walker, node: Node, _: Context) -> None:
+def _outer_names(walker: Walker, node: Node, _: NodeContext) -> None:
     walker.unbound.update(map(text_of, node.named_children))
 
 
-def _function(walker: Walker, node: Node, context: Context) -> None:
+def _function(walker: Walker, node: Node, context: NodeContext) -> None:
     """A nested function: what it takes from outside is used, its own names are not."""
     parameters, body = field_of(node, "parameters"), field_of(node, "body")
-    walker.push((field_of(node, "name"), context.to(Role.STORE)))
+    walker.push((field_of(node, "name"), context.to(ValueRole.STORE)))
     for parameter in parameters.named_children if parameters is not None else ():
         walker.push((field_of(parameter, "value"), context.load()))
     if not walker.shallow:
@@ -149,9 +149,9 @@ def _function(walker: Walker, node: Node, context: Context) -> None:
         walker.push((body, inside))
 
 
-def _class(walker: Walker, node: Node, context: Context) -> None:
+def _class(walker: Walker, node: Node, context: NodeContext) -> None:
     body = field_of(node, "body")
-    walker.push((field_of(node, "name"), context.to(Role.STORE)))
+    walker.push((field_of(node, "name"), context.to(ValueRole.STORE)))
     if not walker.shallow:
         inside = context.load()._replace(scope=context.scope.class_body())
         inside.scope.declare_all(_bound(walker.table, None, body))
@@ -162,31 +162,71 @@ def _class(walker: Walker, node: Node, context: Context) -> None:
 def _bound(table: Table, parameters: Node | None, body: Node | None) -> set[str]:
     """The names that a nested function or class binds itself."""
     probe = Walker(table, shallow=True)
-    scope = Scope()
-    parts = [(parameters, Context(scope, Role.DECLARE)), (body, Context(scope))]
+    scope = BlockScope()
+    parts = [(parameters, NodeContext(scope, ValueRole.DECLARE)), (body, NodeContext(scope))]
     probe.walk((node, context) for node, context in parts if node is not None)
     return probe.bound - probe.unbound
 
 
 _COMPREHENSIONS = (
-    "list_comprehension", "set_comprehension", "dictionary_comprehension", "generator_expression",
-)  # fmt: skip
+    "list_comprehension",
+    "set_comprehension",
+    "dictionary_comprehension",
+    "generator_expression",
+)
 
 TABLE = Table(
     names=frozenset(("identifier",)),
     skipped=frozenset(("type", "comment", "type_parameter", "future_import_statement")),
-    transparent=frozenset((
-        "expression_statement", "await", "parenthesized_expression", "pattern_list", "tuple_pattern",
-        "list_pattern", "tuple", "list", "expression_list", "list_splat_pattern", "list_splat",
-        "dictionary_splat_pattern", "as_pattern_target", "parameters", "lambda_parameters",
-        "typed_parameter", "case_pattern", "union_pattern", "splat_pattern", "decorated_definition",
-    )),
-    raising=frozenset((
-        "call", "subscript", "attribute", "binary_operator", "comparison_operator", "await", "yield",
-        "raise_statement", "import_statement", "import_from_statement", "assert_statement",
-        "delete_statement", "augmented_assignment", "for_in_clause", "pattern_list", "tuple_pattern",
-        "list_pattern", "list_splat", "dictionary_splat", "with_clause", "unary_operator",
-    )),
+    transparent=frozenset(
+        (
+            "expression_statement",
+            "await",
+            "parenthesized_expression",
+            "pattern_list",
+            "tuple_pattern",
+            "list_pattern",
+            "tuple",
+            "list",
+            "expression_list",
+            "list_splat_pattern",
+            "list_splat",
+            "dictionary_splat_pattern",
+            "as_pattern_target",
+            "parameters",
+            "lambda_parameters",
+            "typed_parameter",
+            "case_pattern",
+            "union_pattern",
+            "splat_pattern",
+            "decorated_definition",
+        )
+    ),
+    raising=frozenset(
+        (
+            "call",
+            "subscript",
+            "attribute",
+            "binary_operator",
+            "comparison_operator",
+            "await",
+            "yield",
+            "raise_statement",
+            "import_statement",
+            "import_from_statement",
+            "assert_statement",
+            "delete_statement",
+            "augmented_assignment",
+            "for_in_clause",
+            "pattern_list",
+            "tuple_pattern",
+            "list_pattern",
+            "list_splat",
+            "dictionary_splat",
+            "with_clause",
+            "unary_operator",
+        )
+    ),
     blocks=frozenset(),
     mutators=frozenset(("pop", "popleft", "popitem", "setdefault", "read", "readline", "send")),
     visitors={
@@ -219,4 +259,4 @@ TABLE = Table(
         "lambda": _function,
         "class_definition": _class,
     },
-)  # fmt: skip
+)

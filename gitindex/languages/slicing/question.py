@@ -10,9 +10,9 @@ from gitindex.languages.slicing import ecma, go, java, python
 from gitindex.languages.slicing.analysis import Analysis, lines_of
 from gitindex.languages.slicing.flow import DefSite, UseSite
 from gitindex.languages.slicing.graph import TooLarge
-from gitindex.languages.slicing.ir import Definition, Span, Use
-from gitindex.languages.slicing.units import Asked, find_line, find_name
-from gitindex.languages.slicing.wire import Question, decode
+from gitindex.languages.slicing.ir import TextSpan, VariableRead, VariableWrite
+from gitindex.languages.slicing.units import UnitQuery, find_line, find_name
+from gitindex.languages.slicing.wire import SliceQuestion, decode
 from gitindex.languages.syntax.parser import parse_tree
 from gitindex.languages.syntax.source import read_source
 
@@ -34,7 +34,7 @@ def answer(data: bytes, language: str, asked: bytes) -> bytes:
     return json.dumps(slice_text(data, language, decode(asked))).encode()
 
 
-def slice_text(data: bytes, language: str, question: Question) -> dict[str, Any]:
+def slice_text(data: bytes, language: str, question: SliceQuestion) -> dict[str, Any]:
     """The slice of a text, or why there is none."""
     text = read_source(data).data
     lines = text.split(b"\n")
@@ -57,7 +57,7 @@ def slice_text(data: bytes, language: str, question: Question) -> dict[str, Any]
         return _no("error", f"the function {_where(question)} is too large to slice")
 
 
-def _refuse(lines: list[bytes], language: str, question: Question) -> dict[str, Any] | None:
+def _refuse(lines: list[bytes], language: str, question: SliceQuestion) -> dict[str, Any] | None:
     if language not in GRAMMARS:
         return _no("unsupported", f"no slices for {language} files")
     count = len(lines) - (not lines[-1])
@@ -75,12 +75,12 @@ def _no(status: str, message: str) -> dict[str, Any]:
     return {"status": status, "message": message}
 
 
-def _where(question: Question) -> str:
+def _where(question: SliceQuestion) -> str:
     column = "" if question.column is None else f", column {question.column}"
     return f"on line {question.line}{column}"
 
 
-def _fields(asked: Asked, question: Question, lines: list[bytes]) -> dict[str, Any]:
+def _fields(asked: UnitQuery, question: SliceQuestion, lines: list[bytes]) -> dict[str, Any]:
     analysis = Analysis(asked.unit)
     definitions, uses = _flow(analysis, asked)
     chosen = _slice(analysis, asked, question.forward)
@@ -107,7 +107,7 @@ def _fields(asked: Asked, question: Question, lines: list[bytes]) -> dict[str, A
     return fields
 
 
-def _slice(analysis: Analysis, asked: Asked, forward: bool) -> set[int]:
+def _slice(analysis: Analysis, asked: UnitQuery, forward: bool) -> set[int]:
     ids = {statement.id for statement in asked.statements}
     [first, *_] = ids
     if forward:
@@ -119,7 +119,7 @@ def _slice(analysis: Analysis, asked: Asked, forward: bool) -> set[int]:
     return analysis.backward(ids)
 
 
-def _flow(analysis: Analysis, asked: Asked) -> tuple[set[DefSite], set[UseSite]]:
+def _flow(analysis: Analysis, asked: UnitQuery) -> tuple[set[DefSite], set[UseSite]]:
     """Of a variable: where its value comes from, and all that reads it. Of a statement: both."""
     definitions: set[DefSite] = set()
     made: set[DefSite] = set()
@@ -139,18 +139,20 @@ def _flow(analysis: Analysis, asked: Asked) -> tuple[set[DefSite], set[UseSite]]
     return definitions, set().union(*read)
 
 
-def _role(asked: Asked) -> str:
+def _role(asked: UnitQuery) -> str:
     if asked.use is None:
         return "definition"
     return "use" if asked.definition is None else "update"
 
 
-def _places(names: Iterable[Definition | Use], lines: list[bytes]) -> list[dict[str, Any]]:
+def _places(
+    names: Iterable[VariableWrite | VariableRead], lines: list[bytes]
+) -> list[dict[str, Any]]:
     ordered = sorted(names, key=lambda name: (name.span, name))[:MAX_PLACES]
     return [_place(name, lines) for name in ordered]
 
 
-def _place(name: Definition | Use, lines: list[bytes]) -> dict[str, Any]:
+def _place(name: VariableWrite | VariableRead, lines: list[bytes]) -> dict[str, Any]:
     span = name.span
     fields: dict[str, Any] = {
         "name": name.name,
@@ -159,14 +161,14 @@ def _place(name: Definition | Use, lines: list[bytes]) -> dict[str, Any]:
         "columnUtf16": _utf16(lines, span) + 1,
         "endColumn": span.end_column + 1,
     }
-    if isinstance(name, Definition):
+    if isinstance(name, VariableWrite):
         fields["weak"] = name.weak
     if name.captured:
         fields["captured"] = True
     return fields
 
 
-def _utf16(lines: list[bytes], span: Span) -> int:
+def _utf16(lines: list[bytes], span: TextSpan) -> int:
     if lines[span.line].isascii():
         return span.column
     before = lines[span.line][: span.column].decode("utf-8", "replace")

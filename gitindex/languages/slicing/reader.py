@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from gitindex.languages.slicing.ir import Block, Kind, Span, Statement, Trait, Unit
-from gitindex.languages.slicing.scope import Scope
+from gitindex.languages.slicing.ir import Block, Statement, StatementKind, TextSpan, Trait, Unit
+from gitindex.languages.slicing.scope import BlockScope
 from gitindex.languages.slicing.walk import (
-    Context,
     Findings,
-    Role,
+    NodeContext,
     Table,
+    ValueRole,
     Walker,
     field_of,
     span_of,
@@ -27,29 +27,29 @@ MAX_DEPTH = 60
 """Blocks inside blocks; what is deeper is one statement that may or may not run."""
 
 
-class Place(NamedTuple):
+class ReadContext(NamedTuple):
     """Where a statement is read: its scope, and how deep it is."""
 
-    scope: Scope
+    scope: BlockScope
     depth: int
 
-    def inner(self) -> Place:
+    def inner(self) -> ReadContext:
         """A block below this one."""
-        return Place(self.scope.inner(), self.depth + 1)
+        return ReadContext(self.scope.inner(), self.depth + 1)
 
-    def below(self) -> Place:
+    def below(self) -> ReadContext:
         """A block below this one without a scope of its own."""
-        return Place(self.scope, self.depth + 1)
+        return ReadContext(self.scope, self.depth + 1)
 
 
-class Head(NamedTuple):
+class StatementHead(NamedTuple):
     """A statement's own text, and what it defines and uses."""
 
-    span: Span
+    span: TextSpan
     found: Findings
 
 
-StatementReader: TypeAlias = "Callable[[Reader, Node, Place], list[Statement]]"
+StatementReader: TypeAlias = "Callable[[Reader, Node, ReadContext], list[Statement]]"
 
 
 @dataclass(frozen=True)
@@ -77,24 +77,28 @@ class Reader:
 
     def unit(self, node: Node, name: str) -> Unit:
         """The unit that begins at this node."""
-        root = Scope()
+        root = BlockScope()
         body = field_of(node, "body") or next(filter(self.is_block, node.named_children), None)
         if node.type in self.grammar.functions:
-            place = Place(Scope(root, function=True), 0)
+            place = ReadContext(BlockScope(root, function=True), 0)
             entry = self._entry(node, place.scope)
             return Unit(name, "function", span_of(node), (*entry, *self._function(body, place)))
         self._outer = True
         is_class = node.type in self.grammar.classes
-        block = self.block(body if is_class and body is not None else node, Place(root, 0))
+        block = self.block(body if is_class and body is not None else node, ReadContext(root, 0))
         return Unit(name, "class" if is_class else "module", span_of(node), block)
 
-    def _entry(self, node: Node, scope: Scope) -> list[Statement]:
+    def _entry(self, node: Node, scope: BlockScope) -> list[Statement]:
         """The head of a function, then one statement for each parameter."""
         start = span_of(node)
         end = span_of(field_of(node, "name") or node)
-        same = Span(start.line, start.column, start.line, start.column + 1)
+        same = TextSpan(start.line, start.column, start.line, start.column + 1)
         named = end._replace(line=start.line, column=start.column)
-        entry = [self.make(Kind.ENTRY, Head(named if end != start else same, Findings()))]
+        entry = [
+            self.make(
+                StatementKind.ENTRY, StatementHead(named if end != start else same, Findings())
+            )
+        ]
         for field in self.grammar.parameters:
             for whole in node.children_by_field_name(field):
                 entry += self._parameters(whole, scope)
@@ -108,23 +112,25 @@ class Reader:
             )
         return entry
 
-    def _parameters(self, whole: Node, scope: Scope) -> list[Statement]:
+    def _parameters(self, whole: Node, scope: BlockScope) -> list[Statement]:
         each = [whole] if whole.type in self.grammar.table.names else whole.named_children
-        context = Context(scope, Role.DECLARE)
-        return [self.make(Kind.ENTRY, self.head((n, context))) for n in each if not n.is_extra]
+        context = NodeContext(scope, ValueRole.DECLARE)
+        return [
+            self.make(StatementKind.ENTRY, self.head((n, context))) for n in each if not n.is_extra
+        ]
 
-    def _function(self, body: Node | None, place: Place) -> Block:
+    def _function(self, body: Node | None, place: ReadContext) -> Block:
         if body is None:
             return ()
         if self.is_block(body):
             return self.block(body, place)
-        return (self.make(Kind.RETURN, self.head((body, Context(place.scope)))),)
+        return (self.make(StatementKind.RETURN, self.head((body, NodeContext(place.scope)))),)
 
     def is_block(self, node: Node) -> bool:
         """Is this a block of statements?"""
         return node.type in BLOCKS
 
-    def block(self, node: Node | None, place: Place) -> Block:
+    def block(self, node: Node | None, place: ReadContext) -> Block:
         """The statements of a block, or the one statement that stands for a block."""
         if node is None:
             return ()
@@ -134,14 +140,14 @@ class Reader:
             self.grammar.table.hoist(node, place.scope)
         return self.sequence(node.named_children, place)
 
-    def sequence(self, nodes: Iterable[Node], place: Place) -> Block:
+    def sequence(self, nodes: Iterable[Node], place: ReadContext) -> Block:
         """Statements one after the other; those that are hoisted come first."""
         listed = list(nodes)
         if self.grammar.hoisted:
             listed.sort(key=lambda node: _declared(node).type not in self.grammar.hoisted)
         return tuple(s for node in listed for s in self.statement(node, place))
 
-    def statement(self, node: Node, place: Place) -> list[Statement]:
+    def statement(self, node: Node, place: ReadContext) -> list[Statement]:
         """The steps of one statement."""
         if (node.is_extra and node.type != "ERROR") or node.type in self.grammar.table.skipped:
             return []
@@ -153,10 +159,14 @@ class Reader:
         return [self.simple(node, place)] if read is None else read(self, node, place)
 
     def simple(
-        self, node: Node, place: Place, kind: Kind = Kind.SIMPLE, conditional: bool = False
+        self,
+        node: Node,
+        place: ReadContext,
+        kind: StatementKind = StatementKind.SIMPLE,
+        conditional: bool = False,
     ) -> Statement:
         """A statement without blocks."""
-        head = self.head((node, Context(place.scope, Role.DROP, conditional)))
+        head = self.head((node, NodeContext(place.scope, ValueRole.DROP, conditional)))
         declared = _declared(node)
         nested = self.grammar.functions | self.grammar.classes
         body = field_of(declared, "body") if declared.type in nested else None
@@ -164,19 +174,21 @@ class Reader:
             head = head._replace(span=_until(span_of(node), declared, body))
         return self.make(kind, head)
 
-    def head(self, *parts: tuple[Node | None, Context], start: Node | None = None) -> Head:
+    def head(
+        self, *parts: tuple[Node | None, NodeContext], start: Node | None = None
+    ) -> StatementHead:
         """What some nodes define and use, and the text from `start` to the last of them."""
         present = [(node, context) for node, context in parts if node is not None]
         found = Walker(self.grammar.table).walk(present)
         spans = [span_of(node) for node, _ in present]
         if start is not None:
             spans.append(span_of(start.children[0] if start.children else start))
-        return Head(_covering(spans), found)
+        return StatementHead(_covering(spans), found)
 
     def make(
         self,
-        kind: Kind,
-        head: Head,
+        kind: StatementKind,
+        head: StatementHead,
         *traits: Trait,
         body: Block = (),
         otherwise: Block = (),
@@ -189,53 +201,79 @@ class Reader:
         if found.raises:
             traits = (*traits, Trait.MAY_RAISE)
         return Statement(
-            next(self._ids), kind, _trimmed(head.span), tuple(found.definitions), tuple(found.uses),
-            body, otherwise, last, tuple(cases), label, frozenset(traits),
-        )  # fmt: skip
+            next(self._ids),
+            kind,
+            _trimmed(head.span),
+            tuple(found.definitions),
+            tuple(found.uses),
+            body,
+            otherwise,
+            last,
+            tuple(cases),
+            label,
+            frozenset(traits),
+        )
 
-    def chain(self, heads: list[tuple[Head, Block]], otherwise: Block) -> list[Statement]:
+    def chain(self, heads: list[tuple[StatementHead, Block]], otherwise: Block) -> list[Statement]:
         """An if with its else-ifs, built from its end."""
         for head, body in reversed(heads):
-            otherwise = (self.make(Kind.BRANCH, head, body=body, otherwise=otherwise),)
+            otherwise = (self.make(StatementKind.BRANCH, head, body=body, otherwise=otherwise),)
         return list(otherwise)
 
     def labelled(self, label: str, inner: list[Statement]) -> list[Statement]:
         """Give a loop or a switch its label; anything else becomes a labelled block."""
-        if inner and inner[-1].kind in (Kind.LOOP, Kind.SWITCH):
+        if inner and inner[-1].kind in (StatementKind.LOOP, StatementKind.SWITCH):
             return [*inner[:-1], replace(inner[-1], label=label)]
-        head = Head(inner[0].span if inner else Span(0, 0, 0, 0), Findings())
-        return [self.make(Kind.BLOCK, head, body=tuple(inner), label=label)]
+        head = StatementHead(inner[0].span if inner else TextSpan(0, 0, 0, 0), Findings())
+        return [self.make(StatementKind.BLOCK, head, body=tuple(inner), label=label)]
 
-    def keyword(self, node: Node) -> Head:
+    def keyword(self, node: Node) -> StatementHead:
         """The head of a statement that is only its first word."""
-        return Head(span_of(node.children[0] if node.children else node), Findings())
+        return StatementHead(span_of(node.children[0] if node.children else node), Findings())
 
 
-BLOCKS = frozenset((
-    "block", "statement_block", "statement_list", "module", "program", "source_file", "class_body",
-    "constructor_body", "enum_body", "enum_body_declarations", "interface_body", "switch_body",
-))  # fmt: skip
+BLOCKS = frozenset(
+    (
+        "block",
+        "statement_block",
+        "statement_list",
+        "module",
+        "program",
+        "source_file",
+        "class_body",
+        "constructor_body",
+        "enum_body",
+        "enum_body_declarations",
+        "interface_body",
+        "switch_body",
+    )
+)
 
 
-def _covering(spans: list[Span]) -> Span:
+def _covering(spans: list[TextSpan]) -> TextSpan:
     """The text from the first to the last of some spans."""
     first, last = min(spans), max(spans, key=lambda s: (s.end_line, s.end_column))
-    return Span(first.line, first.column, last.end_line, last.end_column)
+    return TextSpan(first.line, first.column, last.end_line, last.end_column)
 
 
-def _trimmed(span: Span) -> Span:
+def _trimmed(span: TextSpan) -> TextSpan:
     """Without the line end that some grammars count as part of a statement."""
     if span.end_column == 0 and span.end_line > span.line:
         return span._replace(end_line=span.end_line - 1, end_column=1 << 20)
     return span
 
 
-def jump(kind: Kind) -> StatementReader:
+def jump(kind: StatementKind) -> StatementReader:
     """The reader of a statement that goes somewhere else."""
 
-    def read(reader: Reader, node: Node, place: Place) -> list[Statement]:
+    def read(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
         made = reader.simple(node, place, kind)
-        return [replace(made, label="" if kind in (Kind.RETURN, Kind.RAISE) else label_of(node))]
+        return [
+            replace(
+                made,
+                label="" if kind in (StatementKind.RETURN, StatementKind.RAISE) else label_of(node),
+            )
+        ]
 
     return read
 
@@ -254,8 +292,8 @@ def _declared(node: Node) -> Node:
     return field_of(node, "definition") or field_of(node, "declaration") or node
 
 
-def _until(span: Span, declared: Node, body: Node) -> Span:
+def _until(span: TextSpan, declared: Node, body: Node) -> TextSpan:
     """The head of a function or class: up to its body."""
     before = [child for child in declared.children if child.end_byte <= body.start_byte]
     end = span_of(before[-1]) if before else span
-    return Span(span.line, span.column, end.end_line, end.end_column)
+    return TextSpan(span.line, span.column, end.end_line, end.end_column)

@@ -7,21 +7,21 @@ from itertools import count
 from typing import NamedTuple
 
 
-class Place(NamedTuple):
+class Variable(NamedTuple):
     """A variable, and whether it lives inside a nested function only."""
 
     variable: int
     hidden: bool
 
 
-class Scope:
+class BlockScope:
     """Names of one block. What no scope declares belongs to the outermost one."""
 
     __slots__ = ("_counter", "function", "hidden", "names", "of_class", "parent")
 
     def __init__(
         self,
-        parent: Scope | None = None,
+        parent: BlockScope | None = None,
         *,
         function: bool = False,
         hidden: bool = False,
@@ -31,40 +31,40 @@ class Scope:
         self.names: dict[str, int] = {}
         self.of_class = of_class
         self.hidden: bool = hidden or (parent is not None and parent.hidden)
-        self.function: Scope = self if function or parent is None else parent.function
+        self.function: BlockScope = self if function or parent is None else parent.function
         self._counter: count[int] = count() if parent is None else parent._counter
 
-    def declare(self, name: str) -> Place:
+    def declare(self, name: str) -> Variable:
         """The variable of this very scope with this name, made if it is new."""
         if name not in self.names:
             self.names[name] = next(self._counter)
-        return Place(self.names[name], self.hidden)
+        return Variable(self.names[name], self.hidden)
 
     def declare_all(self, names: Iterable[str]) -> None:
         """Declare in advance what is visible in the whole block."""
         for name in names:
             self.declare(name)
 
-    def resolve(self, name: str) -> Place:
+    def resolve(self, name: str) -> Variable:
         """The variable that a name means here."""
         scope = self
         while name not in scope.names:
             if scope.parent is None:
                 return scope.declare(name)
             scope = scope.parent
-        return Place(scope.names[name], scope.hidden)
+        return Variable(scope.names[name], scope.hidden)
 
-    def inner(self) -> Scope:
+    def inner(self) -> BlockScope:
         """A block inside this one."""
-        return Scope(self)
+        return BlockScope(self)
 
-    def nested(self) -> Scope:
+    def nested(self) -> BlockScope:
         """A function inside this one; it does not see the names of a class body around it."""
         outer = self
         while outer.of_class and outer.parent is not None:
             outer = outer.parent
-        return Scope(outer, function=True, hidden=True)
+        return BlockScope(outer, function=True, hidden=True)
 
-    def class_body(self) -> Scope:
+    def class_body(self) -> BlockScope:
         """The body of a class inside this one."""
-        return Scope(self, function=True, hidden=True, of_class=True)
+        return BlockScope(self, function=True, hidden=True, of_class=True)

@@ -6,7 +6,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from gitindex.languages.slicing.analysis import flatten
-from gitindex.languages.slicing.ir import Definition, Kind, Statement, Unit, Use
+from gitindex.languages.slicing.ir import (
+    Statement,
+    StatementKind,
+    Unit,
+    VariableRead,
+    VariableWrite,
+)
 from gitindex.languages.slicing.reader import Grammar, Reader
 from gitindex.languages.slicing.walk import field_of, span_of, text_of
 
@@ -16,16 +22,16 @@ if TYPE_CHECKING:
 _NAMELESS = "<anonymous>"
 
 
-class Asked(NamedTuple):
+class UnitQuery(NamedTuple):
     """The unit a question is about, and what it points at there."""
 
     unit: Unit
     statements: list[Statement]
-    definition: Definition | None = None
-    use: Use | None = None
+    definition: VariableWrite | None = None
+    use: VariableRead | None = None
 
 
-def find_line(root: Node, grammar: Grammar, line: int) -> Asked | None:
+def find_line(root: Node, grammar: Grammar, line: int) -> UnitQuery | None:
     """The statements that start on a line, or the one it is part of."""
     for node in _around(root, grammar, line):
         span = span_of(node)
@@ -33,16 +39,16 @@ def find_line(root: Node, grammar: Grammar, line: int) -> Asked | None:
             continue  # part of a statement of the function around it
         unit = _read(node, grammar)
         if found := _statements_at(unit, line):
-            return Asked(unit, found)
+            return UnitQuery(unit, found)
         inner = span.line < line < span.end_line
         if inner and node.type in grammar.functions:
             return None
     return None
 
 
-def find_name(root: Node, grammar: Grammar, line: int, column: int) -> Asked | None:
+def find_name(root: Node, grammar: Grammar, line: int, column: int) -> UnitQuery | None:
     """The variable at a place, in the innermost unit that gives it a value."""
-    first: Asked | None = None
+    first: UnitQuery | None = None
     for node in _around(root, grammar, line):
         if not _holds(node, line, column):
             continue
@@ -95,25 +101,25 @@ def _variable(parent: Node) -> Node | None:
 
 
 def _statements_at(unit: Unit, line: int) -> list[Statement]:
-    steps = [s for s in flatten(unit.body) if s.kind is not Kind.BLOCK]
+    steps = [s for s in flatten(unit.body) if s.kind is not StatementKind.BLOCK]
     starting = [s for s in steps if s.span.line == line]
     covering = [s for s in steps if s.span.line <= line <= s.span.end_line]
     innermost = sorted(covering, key=lambda s: s.span.end_line - s.span.line)[:1]
     return starting or innermost
 
 
-def _names_at(unit: Unit, line: int, column: int) -> Iterator[Asked]:
+def _names_at(unit: Unit, line: int, column: int) -> Iterator[UnitQuery]:
     """At most one answer: a place that is both read and written is one update."""
     for statement in flatten(unit.body):
         made = [d for d in statement.definitions if d.span.holds(line, column)]
         read = [u for u in statement.uses if u.span.holds(line, column)]
         if made or read:
             definition = made[0] if made else None
-            yield Asked(unit, [statement], definition, read[0] if read else None)
+            yield UnitQuery(unit, [statement], definition, read[0] if read else None)
             return
 
 
-def _is_defined(asked: Asked) -> bool:
+def _is_defined(asked: UnitQuery) -> bool:
     name = asked.definition or asked.use
     assert name is not None
     return any(

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from gitindex.languages.slicing.ir import Definition, Span, Use
-from gitindex.languages.slicing.scope import Place, Scope
+from gitindex.languages.slicing.ir import TextSpan, VariableRead, VariableWrite
+from gitindex.languages.slicing.scope import BlockScope, Variable
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-class Role(Enum):
+class ValueRole(Enum):
     """What happens to the value of a node."""
 
     LOAD = auto()  # it is read
@@ -26,32 +26,34 @@ class Role(Enum):
     MATCH = auto()  # a pattern: names are written, all else is read
 
 
-WRITING = frozenset((Role.STORE, Role.UPDATE, Role.MUTATE, Role.DECLARE, Role.MATCH))
+WRITING = frozenset(
+    (ValueRole.STORE, ValueRole.UPDATE, ValueRole.MUTATE, ValueRole.DECLARE, ValueRole.MATCH)
+)
 
 
-class Context(NamedTuple):
+class NodeContext(NamedTuple):
     """How a node is looked at."""
 
-    scope: Scope
-    role: Role = Role.LOAD
+    scope: BlockScope
+    role: ValueRole = ValueRole.LOAD
     conditional: bool = False  # may not run even if its statement does
     captured: bool = False  # inside a nested function
     early: bool = False  # the rest of the statement sees what is written
 
-    def load(self) -> Context:
+    def load(self) -> NodeContext:
         """The same place, read."""
-        return self.to(Role.LOAD)
+        return self.to(ValueRole.LOAD)
 
-    def to(self, role: Role) -> Context:
+    def to(self, role: ValueRole) -> NodeContext:
         """The same place in another role."""
         return self._replace(role=role, early=False)
 
-    def maybe(self) -> Context:
+    def maybe(self) -> NodeContext:
         """Read, and perhaps not at all."""
-        return self._replace(role=Role.LOAD, early=False, conditional=True)
+        return self._replace(role=ValueRole.LOAD, early=False, conditional=True)
 
 
-Visitor: TypeAlias = "Callable[[Walker, Node, Context], None]"
+Visitor: TypeAlias = "Callable[[Walker, Node, NodeContext], None]"
 
 
 @dataclass(frozen=True)
@@ -65,15 +67,17 @@ class Table:
     blocks: frozenset[str]  # node types with a scope of their own
     mutators: frozenset[str]  # methods that change their receiver although their value is used
     visitors: Mapping[str, Visitor]
-    hoist: Callable[[Node, Scope], None] | None = None  # declares what a block knows in advance
+    hoist: Callable[[Node, BlockScope], None] | None = (
+        None  # declares what a block knows in advance
+    )
 
 
 @dataclass
 class Findings:
     """What one statement defines and uses."""
 
-    definitions: list[Definition] = field(default_factory=list)
-    uses: list[Use] = field(default_factory=list)
+    definitions: list[VariableWrite] = field(default_factory=list)
+    uses: list[VariableRead] = field(default_factory=list)
     raises: bool = False
 
 
@@ -86,9 +90,9 @@ class Walker:
         self.shallow = shallow  # stay out of nested functions
         self.bound: set[str] = set()  # names written in the function's own scope
         self.unbound: set[str] = set()  # names said to belong to an outer function
-        self._stack: list[tuple[Node, Context]] = []
+        self._stack: list[tuple[Node, NodeContext]] = []
 
-    def walk(self, parts: Iterable[tuple[Node, Context]]) -> Findings:
+    def walk(self, parts: Iterable[tuple[Node, NodeContext]]) -> Findings:
         """Visit nodes, in order, with all below them."""
         self.push(*parts)
         while self._stack:
@@ -96,15 +100,15 @@ class Walker:
             self._visit(node, context)
         return self.found
 
-    def push(self, *parts: tuple[Node | None, Context]) -> None:
+    def push(self, *parts: tuple[Node | None, NodeContext]) -> None:
         """Visit these next, in this order."""
         self._stack += [(node, context) for node, context in reversed(parts) if node is not None]
 
-    def push_children(self, node: Node, context: Context) -> None:
+    def push_children(self, node: Node, context: NodeContext) -> None:
         """Visit all children next."""
         self.push(*((child, context) for child in node.named_children))
 
-    def _visit(self, node: Node, context: Context) -> None:
+    def _visit(self, node: Node, context: NodeContext) -> None:
         table, kind = self.table, node.type
         if kind in table.skipped:
             return
@@ -117,7 +121,7 @@ class Walker:
         else:
             self.descend(node, context)
 
-    def descend(self, node: Node, context: Context) -> None:
+    def descend(self, node: Node, context: NodeContext) -> None:
         """What is done with a node that no visitor knows."""
         if node.type not in self.table.transparent:
             context = context.load()
@@ -127,47 +131,47 @@ class Walker:
                 self.table.hoist(node, context.scope)
         self.push_children(node, context)
 
-    def name(self, node: Node, context: Context) -> None:
+    def name(self, node: Node, context: NodeContext) -> None:
         """A variable's name."""
         text = text_of(node)
         place = self._resolve(text, context)
         own = context.scope.function is context.scope
-        if own and context.role in WRITING and context.role is not Role.MUTATE:
+        if own and context.role in WRITING and context.role is not ValueRole.MUTATE:
             self.bound.add(text)
         if place.hidden:
             return
         span = span_of(node)
-        if context.role not in WRITING or context.role in (Role.UPDATE, Role.MUTATE):
-            self.found.uses.append(Use(place.variable, text, span, context.captured))
+        if context.role not in WRITING or context.role in (ValueRole.UPDATE, ValueRole.MUTATE):
+            self.found.uses.append(VariableRead(place.variable, text, span, context.captured))
         if context.role in WRITING:
-            weak = context.conditional or context.captured or context.role is Role.MUTATE
+            weak = context.conditional or context.captured or context.role is ValueRole.MUTATE
             self.found.definitions.append(
-                Definition(place.variable, text, span, weak, context.early, context.captured)
+                VariableWrite(place.variable, text, span, weak, context.early, context.captured)
             )
 
-    def _resolve(self, text: str, context: Context) -> Place:
-        declares = context.role is Role.DECLARE
+    def _resolve(self, text: str, context: NodeContext) -> Variable:
+        declares = context.role is ValueRole.DECLARE
         return context.scope.declare(text) if declares else context.scope.resolve(text)
 
-    def part_of(self, whole: Node | None, context: Context, *others: Node | None) -> None:
+    def part_of(self, whole: Node | None, context: NodeContext, *others: Node | None) -> None:
         """A part of `whole`: writing it changes `whole`. All others are read."""
-        role = Role.MUTATE if context.role in WRITING else Role.LOAD
+        role = ValueRole.MUTATE if context.role in WRITING else ValueRole.LOAD
         self.push((whole, context.to(role)), *((other, context.load()) for other in others))
 
-    def receive(self, receiver: Node | None, method: Node | None, context: Context) -> None:
+    def receive(self, receiver: Node | None, method: Node | None, context: NodeContext) -> None:
         """The receiver of a call; the call may change it."""
         known = method is not None and text_of(method) in self.table.mutators
-        changes = context.role is Role.DROP or known
-        self.push((receiver, context.to(Role.MUTATE if changes else Role.LOAD)))
+        changes = context.role is ValueRole.DROP or known
+        self.push((receiver, context.to(ValueRole.MUTATE if changes else ValueRole.LOAD)))
 
-    def enter(self, context: Context) -> Context:
+    def enter(self, context: NodeContext) -> NodeContext:
         """The inside of a nested function; it runs later, or never."""
-        return Context(context.scope.nested(), Role.LOAD, conditional=True, captured=True)
+        return NodeContext(context.scope.nested(), ValueRole.LOAD, conditional=True, captured=True)
 
 
-def span_of(node: Node) -> Span:
+def span_of(node: Node) -> TextSpan:
     """Where a node stands. Never `.row` of a point: tree-sitter 0.26.0 crashes (its issue 472)."""
-    return Span(*node.start_point, *node.end_point)
+    return TextSpan(*node.start_point, *node.end_point)
 
 
 def text_of(node: Node) -> str:

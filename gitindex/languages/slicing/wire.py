@@ -6,7 +6,7 @@ import json
 from typing import NamedTuple
 
 
-class Question(NamedTuple):
+class SliceQuestion(NamedTuple):
     """A place, counted from 1 as people do, and the direction to look in."""
 
     line: int
@@ -14,12 +14,12 @@ class Question(NamedTuple):
     forward: bool = False
 
 
-def encode(question: Question) -> bytes:
+def encode(question: SliceQuestion) -> bytes:
     """What a worker is sent."""
     return json.dumps(question).encode()
 
 
-def decode(data: bytes) -> Question:
+def decode(data: bytes) -> SliceQuestion:
     """What a worker is asked."""
     line, column, forward = json.loads(data)
-    return Question(line, column, forward)
+    return SliceQuestion(line, column, forward)

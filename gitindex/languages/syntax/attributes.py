@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from gitindex.languages.syntax.events import DEF
 from gitindex.languages.syntax.kinds import FUNCTIONS, TYPES
-from gitindex.languages.syntax.scopes import Scope
+from gitindex.languages.syntax.scopes import CapturedRange
 
 if TYPE_CHECKING:
     from gitindex.languages.syntax.parser import Captures
@@ -17,18 +17,18 @@ _FIELD = re.compile(rb"self\s*\.\s*([\w\x80-\xff]+)(?:\s*:[^=\n#]*[^=\n#\s])?")
 _INNER = FUNCTIONS | TYPES
 
 
-def attributes(data: bytes, captures: Captures, found: list[Scope]) -> list[Scope]:
+def attributes(data: bytes, captures: Captures, found: list[CapturedRange]) -> list[CapturedRange]:
     """One field for each `self.name = …` in an `__init__`, unless its class has the name already."""
     makers = [scope for scope in found if scope.name == "__init__" and _is_method(scope)]
     if not makers:
         return []
     targets = sorted(node.start_byte for node in captures.get("flag.patched", ()))
     taken = {(scope.outer, scope.name) for scope in found}
-    inner: dict[Scope | None, list[Scope]] = {}
+    inner: dict[CapturedRange | None, list[CapturedRange]] = {}
     for scope in found:
         if scope.kind in _INNER:
             inner.setdefault(scope.outer, []).append(scope)
-    fields: list[Scope] = []
+    fields: list[CapturedRange] = []
     for maker in makers:
         for at in targets[bisect_left(targets, maker.start) : bisect_left(targets, maker.end)]:
             match = _FIELD.match(data, at)
@@ -40,12 +40,12 @@ def attributes(data: bytes, captures: Captures, found: list[Scope]) -> list[Scop
     return fields
 
 
-def _is_method(scope: Scope) -> bool:
+def _is_method(scope: CapturedRange) -> bool:
     return scope.outer is not None and scope.outer.kind in TYPES
 
 
-def _field(maker: Scope, match: re.Match[bytes]) -> Scope:
-    scope = Scope(DEF, "field", match.start(), match.end())
+def _field(maker: CapturedRange, match: re.Match[bytes]) -> CapturedRange:
+    scope = CapturedRange(DEF, "field", match.start(), match.end())
     scope.outer = maker.outer
     scope.name = match.group(1).decode("utf-8", "replace")
     scope.name_start, scope.name_end = match.span(1)

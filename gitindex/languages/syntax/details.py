@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from typing import NamedTuple
 
 from gitindex.languages.syntax.kinds import VALUES
-from gitindex.languages.syntax.scopes import Scope
+from gitindex.languages.syntax.scopes import CapturedRange
 
 MAX_SIGNATURE = 240
 MAX_DOC = 300
@@ -42,7 +42,7 @@ class Details:
         self.starts = starts
         self.comments = comments
 
-    def signature(self, scope: Scope) -> str:
+    def signature(self, scope: CapturedRange) -> str:
         """The definition up to its body, on one line, without comments."""
         text = self.text(scope.start, self.head_end(scope))
         if scope.kind == "section":
@@ -51,7 +51,7 @@ class Details:
         text = text.rstrip("; ") if scope.kind in VALUES else without_tail(text)
         return text if len(text) <= MAX_SIGNATURE else text[: MAX_SIGNATURE - 1] + "…"
 
-    def head_end(self, scope: Scope) -> int:
+    def head_end(self, scope: CapturedRange) -> int:
         """Where the body starts; of a definition without one, its end or a bound."""
         return scope.body if scope.body >= 0 else min(scope.end, scope.start + READ_AHEAD)
 
@@ -69,7 +69,7 @@ class Details:
         parts.append(self.data[start:end])
         return b" ".join(parts).decode("utf-8", "replace")
 
-    def doc(self, scope: Scope) -> str:
+    def doc(self, scope: CapturedRange) -> str:
         """The docstring, or the comments right above the definition."""
         if scope.doc:
             return plain_string(self.data[scope.doc[0] : scope.doc[1]])

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from gitindex.languages.syntax.kinds import SPACES
-from gitindex.languages.syntax.scopes import Scope
+from gitindex.languages.syntax.scopes import CapturedRange
 from gitindex.languages.syntax.visibility import Surface
 
 if TYPE_CHECKING:
@@ -44,7 +44,9 @@ def read_exports(data: bytes, captures: Captures, language: str) -> Exports:
     return Exports((), Surface(frozenset(), is_script=False))
 
 
-def exported_names(exports: Exports, found: Iterable[Scope], exported: list[bool]) -> list[str]:
+def exported_names(
+    exports: Exports, found: Iterable[CapturedRange], exported: list[bool]
+) -> list[str]:
     """The file's export list: as listed, else its visible symbols at module level."""
     if exports.complete:
         return list(exports.listed)
@@ -55,7 +57,7 @@ def exported_names(exports: Exports, found: Iterable[Scope], exported: list[bool
     return list(names)
 
 
-def _is_top(scope: Scope) -> bool:
+def _is_top(scope: CapturedRange) -> bool:
     """Whether a symbol is at module level; a namespace around it does not count."""
     if scope.kind in _GROUPS or (scope.prefix and scope.kind not in SPACES):
         return False

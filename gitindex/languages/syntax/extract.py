@@ -13,7 +13,7 @@ from gitindex.languages.syntax.macros import Span, mask_macros
 from gitindex.languages.syntax.outline import read_outline
 from gitindex.languages.syntax.parser import Parsed, parse
 from gitindex.languages.syntax.postings import build_postings
-from gitindex.languages.syntax.source import Source, count_lines, read_source, readable
+from gitindex.languages.syntax.source import SourceText, count_lines, read_source, readable
 from gitindex.languages.table import TEXT
 
 MAX_BYTES = 1 << 20
@@ -43,7 +43,7 @@ def extract_facts(data: bytes, language: str) -> BlobFacts:
     return _facts(source, language, parsed, masked.spans)
 
 
-def _lexical(source: Source, language: str, reason: str) -> BlobFacts:
+def _lexical(source: SourceText, language: str, reason: str) -> BlobFacts:
     flags = ("encoding_lossy",) if source.lossy else ()
     lines = count_lines(source.data)
     return BlobFacts(language, FactsStatus.LEXICAL, lines, reason=reason, flags=flags)
@@ -59,7 +59,7 @@ def _nesting(data: bytes) -> int:
     return max(depths) - min(depths)
 
 
-def _facts(source: Source, language: str, parsed: Parsed, macros: list[Span]) -> BlobFacts:
+def _facts(source: SourceText, language: str, parsed: Parsed, macros: list[Span]) -> BlobFacts:
     data, captures = source.data, parsed.captures
     outline = read_outline(data, captures, language)
     imports = read_imports(captures, outline.starts, language)

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from gitindex.languages.facts import Import, Symbol
 from gitindex.languages.syntax.details import Details, without_tail
 from gitindex.languages.syntax.kinds import VALUES
-from gitindex.languages.syntax.scopes import Scope
+from gitindex.languages.syntax.scopes import CapturedRange
 
 MAX_SURFACE = 20_000
 """Most bytes of one definition; a list of ten thousand names is read once for each."""
@@ -28,7 +28,7 @@ def interface_hash(lines: Iterable[str]) -> str:
     return hashlib.sha256("\n".join(ordered).encode()).hexdigest()[:32]
 
 
-def surface_of(scope: Scope, symbol: Symbol, details: Details) -> str:
+def surface_of(scope: CapturedRange, symbol: Symbol, details: Details) -> str:
     """One line of the surface: kind, name, and the signature as bare tokens."""
     if scope.kind in VALUES and scope.body < 0:
         text = _ASSIGN.split(details.text(scope.anchor, details.head_end(scope)), maxsplit=1)[0]

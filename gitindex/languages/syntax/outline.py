@@ -9,7 +9,7 @@ from gitindex.languages.facts import Symbol
 from gitindex.languages.syntax.details import Comments, Details, skip_blank
 from gitindex.languages.syntax.exports import Exports, exported_names, read_exports
 from gitindex.languages.syntax.interface import surface_of
-from gitindex.languages.syntax.scopes import Scope
+from gitindex.languages.syntax.scopes import CapturedRange
 from gitindex.languages.syntax.source import line_starts
 from gitindex.languages.syntax.sweep import sweep
 from gitindex.languages.syntax.visibility import WORDLESS, rule_for
@@ -22,7 +22,7 @@ class Outline(NamedTuple):
     """What the definitions of a blob are."""
 
     starts: list[int]
-    found: list[Scope]
+    found: list[CapturedRange]
     symbols: tuple[Symbol, ...]
     exports: tuple[str, ...]
     surface: list[str]
@@ -55,7 +55,9 @@ def _attached(data: bytes, captures: Captures) -> dict[int, int]:
     return anchors
 
 
-def _visible(found: list[Scope], data: bytes, exports: Exports, language: str) -> list[bool]:
+def _visible(
+    found: list[CapturedRange], data: bytes, exports: Exports, language: str
+) -> list[bool]:
     """For each symbol whether it is seen from outside; inside a hidden one nothing is."""
     rule = rule_for(language)
     wordless = rule in WORDLESS
@@ -72,13 +74,21 @@ def _visible(found: list[Scope], data: bytes, exports: Exports, language: str) -
     return seen
 
 
-def _symbol(scope: Scope, details: Details, seen: list[bool]) -> Symbol:
+def _symbol(scope: CapturedRange, details: Details, seen: list[bool]) -> Symbol:
     starts = details.starts
     line = bisect_right(starts, scope.name_start) - 1
     anchored = bisect_right(starts, scope.anchor) - 1 if scope.anchor < starts[line] else line
     last = bisect_right(starts, min(scope.end, len(details.data)) - 1) - 1
     return Symbol(
-        scope.name, scope.qualified, scope.kind, line, scope.name_start - starts[line],
-        anchored, last, details.signature(scope), details.doc(scope),
-        scope.parent, seen[scope.ordinal],
-    )  # fmt: skip
+        scope.name,
+        scope.qualified,
+        scope.kind,
+        line,
+        scope.name_start - starts[line],
+        anchored,
+        last,
+        details.signature(scope),
+        details.doc(scope),
+        scope.parent,
+        seen[scope.ordinal],
+    )

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from gitindex.languages.syntax.macros import Span
     from gitindex.languages.syntax.outline import Outline
     from gitindex.languages.syntax.parser import Captures
-    from gitindex.languages.syntax.scopes import Scope
+    from gitindex.languages.syntax.scopes import CapturedRange
 
 USES = {
     "use.attribute": Use.ATTRIBUTE,
@@ -84,9 +84,11 @@ def _import(order: list[int], uses: Words, captures: Captures) -> None:
         uses.update(dict.fromkeys(order[first:last], Use.IMPORT))
 
 
-def _spelled(data: bytes, found: list[Scope]) -> tuple[list[Scope], list[Scope]]:
+def _spelled(
+    data: bytes, found: list[CapturedRange]
+) -> tuple[list[CapturedRange], list[CapturedRange]]:
     """Symbols that stand in the text as they are named, and those that do not."""
-    groups: tuple[list[Scope], list[Scope]] = [], []
+    groups: tuple[list[CapturedRange], list[CapturedRange]] = [], []
     for scope in found:
         same = data[scope.name_start : scope.name_end] == scope.name.encode()
         groups[not same].append(scope)
@@ -116,7 +118,7 @@ def _group(
     return by_name
 
 
-def _insert(places: Flat, scope: Scope, starts: list[int]) -> None:
+def _insert(places: Flat, scope: CapturedRange, starts: list[int]) -> None:
     """Puts a definition among the places of its name."""
     line = bisect_right(starts, scope.name_start) - 1
     inside = scope.ordinal if scope.kind in SCOPES else scope.parent
@@ -127,7 +129,7 @@ def _insert(places: Flat, scope: Scope, starts: list[int]) -> None:
     places[at:at] = place
 
 
-def _boundaries(found: list[Scope]) -> list[tuple[int, int]]:
+def _boundaries(found: list[CapturedRange]) -> list[tuple[int, int]]:
     """Offsets where the innermost symbol changes, and which one it is from there on (+ 1)."""
     marks: list[tuple[int, int]] = []
     stack: list[tuple[int, int]] = []

@@ -6,14 +6,35 @@ from gitindex.languages.syntax.events import DEF, IMPL, LOCAL
 from gitindex.languages.syntax.kinds import FUNCTIONS, SCOPES
 
 
-class Scope:  # not a dataclass: a cold worker cannot afford the import
+class CapturedRange:  # not a dataclass: a cold worker cannot afford the import
     """One captured range while it is open, and after that the raw form of a symbol."""
 
     __slots__ = (
-        "access", "anchor", "body", "depth", "doc", "end", "exported", "guarded", "kind", "label",
-        "local", "name", "name_end", "name_start", "named", "ordinal", "outer", "owner", "parent",
-        "prefix", "qualified", "rank", "shut", "start",
-    )  # fmt: skip
+        "access",
+        "anchor",
+        "body",
+        "depth",
+        "doc",
+        "end",
+        "exported",
+        "guarded",
+        "kind",
+        "label",
+        "local",
+        "name",
+        "name_end",
+        "name_start",
+        "named",
+        "ordinal",
+        "outer",
+        "owner",
+        "parent",
+        "prefix",
+        "qualified",
+        "rank",
+        "shut",
+        "start",
+    )
 
     def __init__(self, rank: int, kind: str, start: int, end: int) -> None:
         self.rank = rank
@@ -31,9 +52,9 @@ class Scope:  # not a dataclass: a cold worker cannot afford the import
         self.local = False  # inside a function
         self.guarded = False  # inside a condition
         self.shut = False  # a value in it is seen by one function only
-        self.outer: Scope | None = None  # the nearest range around it that can be a parent
-        self.owner: Scope | None = None  # the nearest definition around it
-        self.named: Scope | None = None  # the same, but none across an anonymous function
+        self.outer: CapturedRange | None = None  # the nearest range around it that can be a parent
+        self.owner: CapturedRange | None = None  # the nearest definition around it
+        self.named: CapturedRange | None = None  # the same, but none across an anonymous function
         self.depth = 0  # of ranges that can be a parent
         self.access = ""  # the last access label seen in it
         self.label = ""  # the access label it stands under
@@ -42,10 +63,10 @@ class Scope:  # not a dataclass: a cold worker cannot afford the import
         return self.rank in (IMPL, LOCAL) or (self.rank == DEF and self.kind in SCOPES)
 
     # A scope never points at itself: without cycles it is freed at once, not by the collector.
-    def holder(self) -> Scope | None:
+    def holder(self) -> CapturedRange | None:
         return self if self.rank in (DEF, IMPL) else self.owner
 
-    def namer(self) -> Scope | None:
+    def namer(self) -> CapturedRange | None:
         if self.rank in (DEF, IMPL):
             return self
         return self.named if self.rank != LOCAL else None

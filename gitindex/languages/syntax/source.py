@@ -14,25 +14,25 @@ _PRINTABLE = bytes(b if (b >= 32 and b != 127) or b in b"\t\n\v\f\r" else 32 for
 _ESCAPED = re.compile("[\udc80-\udcff]")
 
 
-class Source(NamedTuple):
+class SourceText(NamedTuple):
     """UTF-8 bytes of a text. They are the stored bytes unless those were UTF-16 or UTF-32."""
 
     data: bytes
     lossy: bool
 
 
-def read_source(stored: bytes) -> Source:
+def read_source(stored: bytes) -> SourceText:
     """The text behind stored bytes. Bytes that are no UTF-8 stay in place, so columns hold."""
     encoding = _wide_encoding(stored)
     if encoding:
         text = stored.decode(encoding, "replace")
         lossy = "\ufffd" in text
-        return Source(text.encode("utf-8", "replace"), lossy)
+        return SourceText(text.encode("utf-8", "replace"), lossy)
     try:
         stored.decode()
     except UnicodeDecodeError:
-        return Source(stored, lossy=True)
-    return Source(stored, lossy=False)
+        return SourceText(stored, lossy=True)
+    return SourceText(stored, lossy=False)
 
 
 def _wide_encoding(stored: bytes) -> str:
@@ -50,7 +50,7 @@ def _wide_encoding(stored: bytes) -> str:
     return "utf-16-be" if even > 9 * odd else ""
 
 
-def readable(source: Source, data: bytes) -> bytes:
+def readable(source: SourceText, data: bytes) -> bytes:
     """What a parser gets: no control characters and no broken bytes, each place as it was.
 
     Error recovery of some grammars does not end on them (Kotlin, three bytes 0xFF).

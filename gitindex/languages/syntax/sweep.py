@@ -24,7 +24,7 @@ from gitindex.languages.syntax.events import (
     events_of,
 )
 from gitindex.languages.syntax.kinds import FUNCTIONS, LOCALS, SCOPES, TYPES, VALUES
-from gitindex.languages.syntax.scopes import Scope
+from gitindex.languages.syntax.scopes import CapturedRange
 
 if TYPE_CHECKING:
     from gitindex.languages.syntax.parser import Captures
@@ -52,8 +52,8 @@ class Sweep:
     def __init__(self, data: bytes, attached: dict[int, int]) -> None:
         self.data = data
         self.attached = attached
-        self.stack: list[Scope] = []
-        self.found: list[Scope] = []
+        self.stack: list[CapturedRange] = []
+        self.found: list[CapturedRange] = []
         self.module_doc: tuple[int, int] | None = None
 
     def run(self, events: Iterable[Event]) -> None:
@@ -67,14 +67,14 @@ class Sweep:
                 stack.pop()
             if OUTER <= rank <= GUARD:
                 if not stack or not _is_idle(stack[-1], start, rank, kind):
-                    self._open(Scope(rank, kind, start, -minus_end))
+                    self._open(CapturedRange(rank, kind, start, -minus_end))
             elif rank in _NAMES:
                 self._name(start, -minus_end, rank)
             else:
                 self._detail(start, -minus_end, rank)
             idle_until = _idle_until(stack[-1], start) if stack else 0
 
-    def _open(self, scope: Scope) -> None:
+    def _open(self, scope: CapturedRange) -> None:
         """Puts a range on the stack, with what the one around it says about it."""
         scope.anchor = self.attached.get(scope.start, scope.start)
         scope.exported = scope.kind == "export"
@@ -86,7 +86,7 @@ class Sweep:
             scope.shut = False
         self.stack.append(scope)
 
-    def _inherit(self, scope: Scope, top: Scope) -> None:
+    def _inherit(self, scope: CapturedRange, top: CapturedRange) -> None:
         boundary = top.is_boundary()
         scope.outer = top if boundary else top.outer
         scope.depth = scope.outer.depth + 1 if scope.outer else 0
@@ -144,7 +144,7 @@ class Sweep:
         return self.data[start:end].decode("utf-8", "replace")
 
 
-def sweep(data: bytes, captures: Captures, attached: dict[int, int]) -> list[Scope]:
+def sweep(data: bytes, captures: Captures, attached: dict[int, int]) -> list[CapturedRange]:
     """The named definitions of a file, outermost first, each placed under its parent."""
     state = Sweep(data, attached)
     state.run(events_of(captures))
@@ -156,7 +156,7 @@ def sweep(data: bytes, captures: Captures, attached: dict[int, int]) -> list[Sco
     return found
 
 
-def _place(scope: Scope) -> None:
+def _place(scope: CapturedRange) -> None:
     """Gives a named scope its parent and its qualified name; parents are placed before it."""
     outer, prefix = scope.outer, scope.prefix
     if scope.kind == "property" and outer is not None:
@@ -178,23 +178,23 @@ def _place(scope: Scope) -> None:
         scope.kind = "constant"
 
 
-def _twin(owner: Scope) -> Scope:
+def _twin(owner: CapturedRange) -> CapturedRange:
     """A second name in one definition (`a, b = 1, 2`): a symbol of its own, same range."""
-    twin = Scope(DEF, owner.kind, owner.start, owner.end)
+    twin = CapturedRange(DEF, owner.kind, owner.start, owner.end)
     twin.anchor, twin.body = owner.anchor, owner.body
     twin.exported, twin.local, twin.guarded = owner.exported, owner.local, owner.guarded
     twin.outer, twin.label = owner.outer, owner.label
     return twin
 
 
-def _is_idle(top: Scope, start: int, rank: int, kind: str) -> bool:
+def _is_idle(top: CapturedRange, start: int, rank: int, kind: str) -> bool:
     """Whether a range inside a function's body says nothing: local values, conditions, lambdas."""
     if not _idle_until(top, start):
         return False
     return kind in LOCALS if rank == DEF else rank in _IDLE
 
 
-def _idle_until(top: Scope, start: int) -> int:
+def _idle_until(top: CapturedRange, start: int) -> int:
     """Where the function ends whose body a place is in; 0 where it is in none."""
     if not top.shut:
         return 0
@@ -202,14 +202,14 @@ def _idle_until(top: Scope, start: int) -> int:
     return min(top.end, owner.end) if owner is not None and 0 <= owner.body <= start else 0
 
 
-def _is_local(scope: Scope) -> bool:
+def _is_local(scope: CapturedRange) -> bool:
     """Whether a value is seen by one function only; a field of a local class is not."""
     if scope.kind not in LOCALS or not scope.local or scope.outer is None:
         return False
     return scope.outer.kind in FUNCTIONS or scope.outer.rank == LOCAL
 
 
-def _adapt_kind(scope: Scope, outer: Scope) -> None:
+def _adapt_kind(scope: CapturedRange, outer: CapturedRange) -> None:
     if outer.kind in TYPES or outer.rank == IMPL:
         if scope.kind == "function" or scope.kind == "prototype":
             scope.kind = "method"

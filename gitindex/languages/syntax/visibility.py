@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from gitindex.languages.syntax.scopes import Scope
+from gitindex.languages.syntax.scopes import CapturedRange
 
 
 class Surface(NamedTuple):
@@ -15,17 +15,17 @@ class Surface(NamedTuple):
     is_script: bool  # says nothing, so everything at its top level is seen
 
 
-Rule = Callable[[Scope, Sequence[str], Surface], bool]
+Rule = Callable[[CapturedRange, Sequence[str], Surface], bool]
 """Takes a symbol, the words before its name, and the file's surface."""
 
 
-def _python(scope: Scope, _words: Sequence[str], surface: Surface) -> bool:
+def _python(scope: CapturedRange, _words: Sequence[str], surface: Surface) -> bool:
     name = scope.name
     dunder = name.startswith("__") and name.endswith("__")
     return dunder or not name.startswith("_") or (scope.parent < 0 and name in surface.names)
 
 
-def _ecma(scope: Scope, words: Sequence[str], surface: Surface) -> bool:
+def _ecma(scope: CapturedRange, words: Sequence[str], surface: Surface) -> bool:
     if scope.parent >= 0:
         return not scope.name.startswith("#") and "private" not in words
     if scope.exported or surface.is_script or scope.name in surface.names:
@@ -34,18 +34,18 @@ def _ecma(scope: Scope, words: Sequence[str], surface: Surface) -> bool:
     return root in ("exports", "module") or root in surface.names
 
 
-def _go(scope: Scope, _words: Sequence[str], _surface: Surface) -> bool:
+def _go(scope: CapturedRange, _words: Sequence[str], _surface: Surface) -> bool:
     return scope.name[:1].isupper() or scope.kind == "package"
 
 
-def _rust(scope: Scope, words: Sequence[str], _surface: Surface) -> bool:
+def _rust(scope: CapturedRange, words: Sequence[str], _surface: Surface) -> bool:
     if any(word.startswith("pub") for word in words) or "#[macro_export]" in words:
         return True
     outer = scope.outer
     return outer is not None and outer.kind in ("trait", "impl.trait", "enum")
 
 
-def _c(scope: Scope, words: Sequence[str], _surface: Surface) -> bool:
+def _c(scope: CapturedRange, words: Sequence[str], _surface: Surface) -> bool:
     if scope.outer is not None and scope.outer.kind == "class":
         return bool(scope.label) and scope.label != "private"
     return "static" not in words or (scope.parent >= 0 and scope.label != "private")
@@ -54,22 +54,22 @@ def _c(scope: Scope, words: Sequence[str], _surface: Surface) -> bool:
 def _unless(*hidden: str) -> Rule:
     """Seen unless one of these words stands before the name, or as a label above it."""
 
-    def rule(scope: Scope, words: Sequence[str], _surface: Surface) -> bool:
+    def rule(scope: CapturedRange, words: Sequence[str], _surface: Surface) -> bool:
         return scope.label not in hidden and not any(word in words for word in hidden)
 
     return rule
 
 
-def _pub(scope: Scope, words: Sequence[str], _surface: Surface) -> bool:
+def _pub(scope: CapturedRange, words: Sequence[str], _surface: Surface) -> bool:
     return "pub" in words or (scope.kind == "field" and scope.parent >= 0)
 
 
-def _nothing(_scope: Scope, _words: Sequence[str], _surface: Surface) -> bool:
+def _nothing(_scope: CapturedRange, _words: Sequence[str], _surface: Surface) -> bool:
     """Keys of data have no interface."""
     return False
 
 
-def _csharp(scope: Scope, words: Sequence[str], _surface: Surface) -> bool:
+def _csharp(scope: CapturedRange, words: Sequence[str], _surface: Surface) -> bool:
     if any(word in words for word in ("public", "protected", "internal")):
         return True
     outer = scope.outer
@@ -77,7 +77,7 @@ def _csharp(scope: Scope, words: Sequence[str], _surface: Surface) -> bool:
     return not member and "private" not in words and "file" not in words
 
 
-def _everything(_scope: Scope, _words: Sequence[str], _surface: Surface) -> bool:
+def _everything(_scope: CapturedRange, _words: Sequence[str], _surface: Surface) -> bool:
     return True
 
 

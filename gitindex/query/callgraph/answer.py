@@ -9,25 +9,25 @@ from gitindex.base.vocabulary import Direction
 from gitindex.base.worktree import path_fields, safe_text
 from gitindex.query.absence import certify
 from gitindex.query.callgraph.notes import file_notes, note_fields
-from gitindex.query.callgraph.walk import Edge, Node, Walk, Wanted, node_order
+from gitindex.query.callgraph.walk import CallEdge, CallNode, GraphQuery, Walk, node_order
 from gitindex.query.names.finder import Finder
 from gitindex.query.names.known import coverage
 from gitindex.query.names.memory import Memory
 from gitindex.semantic.coverage import layer_fields
-from gitindex.view.tree import Lens
+from gitindex.view.tree import TreeView
 
-__all__ = ["Wanted", "call_graph"]
+__all__ = ["GraphQuery", "call_graph"]
 
 
-def call_graph(lens: Lens, wanted: Wanted, memory: Memory | None = None) -> dict[str, Any]:
+def call_graph(view: TreeView, wanted: GraphQuery, memory: Memory | None = None) -> dict[str, Any]:
     """Nodes, edges and notes around what was asked for, as an envelope."""
-    walk = Walk(Finder(lens, memory), wanted)
+    walk = Walk(Finder(view, memory), wanted)
     roots = walk.roots()
     if len(roots) != 1:
-        return _undecided(lens, walk, roots)
+        return _undecided(view, walk, roots)
     walk.run(roots[0])
     nodes = sorted(walk.nodes.values(), key=node_order)
-    edges = sorted(walk.edges, key=Edge.order)
+    edges = sorted(walk.edges, key=CallEdge.order)
     fields: dict[str, Any] = {
         "root": safe_text(roots[0].id),
         "direction": str(wanted.direction),
@@ -45,16 +45,16 @@ def call_graph(lens: Lens, wanted: Wanted, memory: Memory | None = None) -> dict
     definition = roots[0].definition
     if definition is not None and wanted.direction is not Direction.CALLEES:
         fields |= certify(walk.finder.project, definition.name).fields()
-    return lens.envelope(**fields)
+    return view.envelope(**fields)
 
 
-def _node_fields(node: Node) -> dict[str, Any]:
+def _node_fields(node: CallNode) -> dict[str, Any]:
     """One node as answers have it."""
     fields: dict[str, Any] = {"id": safe_text(node.id), "name": node.name, "kind": node.kind}
     return fields | path_fields(os.fsencode(node.path)) | {"line": node.line + 1}
 
 
-def _edge_fields(edge: Edge) -> dict[str, Any]:
+def _edge_fields(edge: CallEdge) -> dict[str, Any]:
     return {
         "from": safe_text(edge.source),
         "to": safe_text(edge.target),
@@ -65,11 +65,11 @@ def _edge_fields(edge: Edge) -> dict[str, Any]:
     }
 
 
-def _undecided(lens: Lens, walk: Walk, roots: list[Node]) -> dict[str, Any]:
+def _undecided(view: TreeView, walk: Walk, roots: list[CallNode]) -> dict[str, Any]:
     """No such symbol, or several of that name: an answer, not an error."""
     shown = roots[: walk.wanted.limit]
     status = "ambiguous" if roots else "not_found"
     asked = safe_text(walk.wanted.asked)
     message = f"{asked} is {len(roots)} symbols: name one" if roots else f"no symbol {asked}"
     fields = {"message": message, "candidates": [_node_fields(node) for node in shown]}
-    return lens.envelope(**fields, nodes=[], edges=[], notes=[]) | {"status": status}
+    return view.envelope(**fields, nodes=[], edges=[], notes=[]) | {"status": status}

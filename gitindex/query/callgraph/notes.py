@@ -31,7 +31,7 @@ _TOLD = {
 }
 
 
-class Note(NamedTuple):
+class GraphNote(NamedTuple):
     """One thing to know about a file or a symbol of the graph."""
 
     file: str
@@ -45,16 +45,16 @@ class Note(NamedTuple):
         return hashlib.sha256(self.detail.encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
-def file_notes(project: Project, paths: Iterable[str]) -> Iterator[Note]:
+def file_notes(project: Project, paths: Iterable[str]) -> Iterator[GraphNote]:
     """The flags of some files."""
     for path in paths:
         source = project.source(path)
         for flag in source.origin.flags if source else ():
-            yield Note(path, flag, None, None, _TOLD.get(flag, flag))
+            yield GraphNote(path, flag, None, None, _TOLD.get(flag, flag))
 
 
 def note_fields(
-    notes: Iterable[Note], files: set[str], symbols: set[str], limit: int
+    notes: Iterable[GraphNote], files: set[str], symbols: set[str], limit: int
 ) -> dict[str, Any]:
     """Notes of what is shown, in the order of their bytes, cut; and what was cut."""
     kept = [n for n in notes if n.file in files and (n.symbol is None or n.symbol in symbols)]
@@ -70,7 +70,7 @@ def note_fields(
     }
 
 
-def note_order(note: Note) -> tuple[bytes, bytes, bool, bytes, bool, int, bytes]:
+def note_order(note: GraphNote) -> tuple[bytes, bytes, bool, bytes, bool, int, bytes]:
     """file, type, symbol (nulls last), line (nulls last), digest; as UTF-8 bytes."""
     return (
         os.fsencode(note.file),
@@ -83,7 +83,7 @@ def note_order(note: Note) -> tuple[bytes, bytes, bool, bytes, bool, int, bytes]
     )
 
 
-def _fields(note: Note) -> dict[str, Any]:
+def _fields(note: GraphNote) -> dict[str, Any]:
     shown = path_fields(os.fsencode(note.file))
     fields: dict[str, Any] = {"file": shown["path"], "type": note.type}
     if "pathBytes" in shown:

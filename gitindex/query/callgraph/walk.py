@@ -11,13 +11,13 @@ from gitindex.base.vocabulary import Direction, EdgeKind, Layer, Tier
 from gitindex.base.worktree import safe_text
 from gitindex.languages.facts import Import, Occurrence, Use
 from gitindex.languages.syntax.kinds import FUNCTIONS, SCOPES, TYPES
-from gitindex.query.callgraph.notes import Note
+from gitindex.query.callgraph.notes import GraphNote
 from gitindex.query.names.finder import Finder
 from gitindex.query.names.known import known_uses
 from gitindex.query.names.meanings import State
 from gitindex.query.names.sites import Site
-from gitindex.query.names.source import Definition, Source
-from gitindex.query.names.targets import Target, find_target
+from gitindex.query.names.source import Definition, FileNames
+from gitindex.query.names.targets import ReferenceTarget, find_target
 
 MAX_DEPTH = 10
 MAX_NODES = 2_000
@@ -27,7 +27,7 @@ MAX_MAYBE = 5
 _CALLS = {Use.CALL: EdgeKind.CALL, Use.DECORATOR: EdgeKind.CALL, Use.INHERIT: EdgeKind.INHERIT}
 
 
-class Wanted(NamedTuple):
+class GraphQuery(NamedTuple):
     """Which graph is asked for."""
 
     asked: str  # NAME, A.NAME, PATH#NAME, FILE:LINE, or a file of the tree
@@ -37,7 +37,7 @@ class Wanted(NamedTuple):
     note_limit: int = 50
 
 
-class Node(NamedTuple):
+class CallNode(NamedTuple):
     """A symbol, or a file where code stands outside of every symbol."""
 
     id: str
@@ -48,7 +48,7 @@ class Node(NamedTuple):
     definition: Definition | None
 
 
-class Edge(NamedTuple):
+class CallEdge(NamedTuple):
     """One use of one node by another."""
 
     source: str
@@ -70,17 +70,17 @@ class Edge(NamedTuple):
 class Walk:
     """Collects what is around one symbol."""
 
-    def __init__(self, finder: Finder, wanted: Wanted) -> None:
+    def __init__(self, finder: Finder, wanted: GraphQuery) -> None:
         self.finder = finder
         self.wanted = wanted
-        self.nodes: dict[str, Node] = {}
-        self.edges: set[Edge] = set()
-        self.notes: list[Note] = []
+        self.nodes: dict[str, CallNode] = {}
+        self.edges: set[CallEdge] = set()
+        self.notes: list[GraphNote] = []
         self.truncated = False
         self._limit = max(1, min(wanted.limit, MAX_NODES))
         self._ids: dict[tuple[str, int], str] = {}
 
-    def roots(self) -> list[Node]:
+    def roots(self) -> list[CallNode]:
         """What was asked for: one node, or several to choose from."""
         asked = self.wanted.asked
         source = self.finder.project.source(asked)
@@ -89,7 +89,7 @@ class Walk:
         target = find_target(self.finder.binder, asked)
         return [self.node(d) for d in _callable(target, self._is_overloaded)]
 
-    def run(self, root: Node) -> None:
+    def run(self, root: CallNode) -> None:
         """Collect everything within reach."""
         self.nodes[root.id] = root
         directions = [Direction.CALLERS, Direction.CALLEES]
@@ -105,7 +105,7 @@ class Walk:
                     if other.id not in seen and not seen.add(other.id)  # type: ignore[func-returns-value]
                 ]
 
-    def node(self, definition: Definition) -> Node:
+    def node(self, definition: Definition) -> CallNode:
         """The node of a definition; its id is readable and the same in every run."""
         key = (definition.path, definition.ordinal)
         if key not in self._ids:
@@ -118,20 +118,24 @@ class Walk:
             number = same.index(definition.ordinal) + 1 if definition.ordinal in same else 1
             mark = f"~{number}" if number > 1 else ""
             self._ids[key] = f"{definition.path}#{definition.qualified}{mark}"
-        return Node(
-            self._ids[key], definition.name, definition.kind, definition.path, definition.line,
+        return CallNode(
+            self._ids[key],
+            definition.name,
+            definition.kind,
+            definition.path,
+            definition.line,
             definition,
-        )  # fmt: skip
+        )
 
     def _is_overloaded(self, definition: Definition) -> bool:
         source = self.finder.project.source(definition.path)
         return source is not None and "overload_set" in source.origin.flags
 
-    def _module(self, source: Source) -> Node:
+    def _module(self, source: FileNames) -> CallNode:
         name = source.path.rpartition("/")[2]
-        return Node(source.path, name, "module", source.path, 0, None)
+        return CallNode(source.path, name, "module", source.path, 0, None)
 
-    def _step(self, node: Node, direction: Direction) -> list[Node]:
+    def _step(self, node: CallNode, direction: Direction) -> list[CallNode]:
         if direction is Direction.CALLERS:
             found = self._callers(node) if node.definition else self._importers(node)
         else:
@@ -147,7 +151,7 @@ class Walk:
             reached.append(other)
         return reached
 
-    def _callers(self, node: Node) -> Iterator[tuple[Edge, Node]]:
+    def _callers(self, node: CallNode) -> Iterator[tuple[CallEdge, CallNode]]:
         assert node.definition is not None
         for site in self.finder.sites([node.definition]):
             kind = _kind(site, node.definition)
@@ -161,9 +165,9 @@ class Walk:
                 other = self._module(source)
             else:
                 continue
-            yield Edge(other.id, node.id, kind, *site[:2], site.tier, site.layer), other
+            yield CallEdge(other.id, node.id, kind, *site[:2], site.tier, site.layer), other
 
-    def _callees(self, node: Node) -> Iterator[tuple[Edge, Node]]:
+    def _callees(self, node: CallNode) -> Iterator[tuple[CallEdge, CallNode]]:
         project = self.finder.project
         source = project.source(node.path)
         if source is None:
@@ -180,12 +184,16 @@ class Walk:
                 elif (sure := known[at]) is not None:
                     yield self._known(place, node, sure)
 
-    def _known(self, place: Occurrence, node: Node, sure: Definition) -> tuple[Edge, Node]:
+    def _known(
+        self, place: Occurrence, node: CallNode, sure: Definition
+    ) -> tuple[CallEdge, CallNode]:
         other, kind = self.node(sure), _CALLS[place.use]
         site = (node.path, place.line)
-        return Edge(node.id, other.id, kind, *site, Tier.EXACT, Layer.SEMANTIC), other
+        return CallEdge(node.id, other.id, kind, *site, Tier.EXACT, Layer.SEMANTIC), other
 
-    def _called(self, source: Source, place: Occurrence, node: Node) -> Iterator[tuple[Edge, Node]]:
+    def _called(
+        self, source: FileNames, place: Occurrence, node: CallNode
+    ) -> Iterator[tuple[CallEdge, CallNode]]:
         binder = self.finder.binder
         meaning = binder.meaning(source, place)
         kind = _CALLS[place.use]
@@ -193,21 +201,21 @@ class Walk:
             for definition in meaning.definitions:
                 tier = Tier.EXACT if definition.path == source.path else Tier.IMPORT
                 other = self.node(definition)
-                yield Edge(node.id, other.id, kind, source.path, place.line, tier), other
+                yield CallEdge(node.id, other.id, kind, source.path, place.line, tier), other
             return
         maybe = binder.candidates(source, meaning, place.name)
         if len(maybe) > MAX_MAYBE:
             told = f"{place.name} may be any of {len(maybe)} definitions"
             self.notes.append(
-                Note(source.path, "unresolved_receiver", node.id, place.line + 1, told)
+                GraphNote(source.path, "unresolved_receiver", node.id, place.line + 1, told)
             )
             return
         for definition in maybe:
             other = self.node(definition)
-            edge = Edge(node.id, other.id, EdgeKind.DYNAMIC, source.path, place.line, Tier.NAME)
+            edge = CallEdge(node.id, other.id, EdgeKind.DYNAMIC, source.path, place.line, Tier.NAME)
             yield edge, other
 
-    def _imports(self, source: Source, node: Node) -> Iterator[tuple[Edge, Node]]:
+    def _imports(self, source: FileNames, node: CallNode) -> Iterator[tuple[CallEdge, CallNode]]:
         """What a file imports of the tree."""
         for item in source.imports:
             for path in self.finder.project.resolve(source, item):
@@ -216,7 +224,7 @@ class Walk:
                     other = self._module(found)
                     yield _import_edge(node, other, source.path, item), other
 
-    def _importers(self, node: Node) -> Iterator[tuple[Edge, Node]]:
+    def _importers(self, node: CallNode) -> Iterator[tuple[CallEdge, CallNode]]:
         """The files of the tree that import one."""
         project = self.finder.project
         project.load(project.importing(node.path))
@@ -228,7 +236,9 @@ class Walk:
                     yield _import_edge(other, node, source.path, item), other
 
 
-def _callable(target: Target, overloaded: Callable[[Definition], bool]) -> list[Definition]:
+def _callable(
+    target: ReferenceTarget, overloaded: Callable[[Definition], bool]
+) -> list[Definition]:
     """Of several definitions of a name, functions and types; those of one qualified name are one.
 
     Of an overload set that is the last, which has the body; else the first.
@@ -251,14 +261,14 @@ def _kind(site: Site, target: Definition) -> EdgeKind | None:
     return None
 
 
-def _scope(source: Source, definition: Definition | None) -> Definition | None:
+def _scope(source: FileNames, definition: Definition | None) -> Definition | None:
     """The nearest symbol around that can hold code."""
     while definition is not None and definition.kind not in SCOPES:
         definition = source.symbol(definition.parent)
     return definition
 
 
-def _belongs(source: Source, place: Occurrence, definition: Definition | None) -> bool:
+def _belongs(source: FileNames, place: Occurrence, definition: Definition | None) -> bool:
     """Is a place part of a symbol: its own code, or that of what it contains?"""
     if definition is None:
         return source.symbol(place.enclosing) is None
@@ -268,10 +278,10 @@ def _belongs(source: Source, place: Occurrence, definition: Definition | None) -
     return around is not None
 
 
-def _import_edge(source: Node, target: Node, path: str, item: Import) -> Edge:
-    return Edge(source.id, target.id, EdgeKind.IMPORT, path, item.line, Tier.IMPORT)
+def _import_edge(source: CallNode, target: CallNode, path: str, item: Import) -> CallEdge:
+    return CallEdge(source.id, target.id, EdgeKind.IMPORT, path, item.line, Tier.IMPORT)
 
 
-def node_order(node: Node) -> tuple[bytes, int, str]:
+def node_order(node: CallNode) -> tuple[bytes, int, str]:
     """Sorts nodes by path, as bytes, then line."""
     return os.fsencode(node.path), node.line, node.id

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 from gitindex.base.vocabulary import GrepForm
 from gitindex.base.worktree import Worktree, path_fields
 from gitindex.extract.policy import skip_content
-from gitindex.query.grep.engines import FileHits, Want, search_disk, search_texts
-from gitindex.query.grep.engines.lines import Hit
-from gitindex.query.grep.pattern import Needle, understand
+from gitindex.query.grep.engines import FileHits, LineLimits, search_disk, search_texts
+from gitindex.query.grep.engines.lines import LineMatch
+from gitindex.query.grep.pattern import GrepPattern, understand
 from gitindex.store.trigrams import candidates
 from gitindex.view.live_scan import fallback_envelope, live_files, live_paths
 from gitindex.view.overlay import WORKTREE
-from gitindex.view.tree import FIRST_ID, Lens
+from gitindex.view.tree import FIRST_ID, TreeView
 
 MAX_SHOWN = 1_000
 """Characters of a line in an answer."""
@@ -32,10 +32,10 @@ _NEW = (
 )
 
 
-class Question(NamedTuple):
+class GrepQuery(NamedTuple):
     """What is asked."""
 
-    needle: Needle
+    needle: GrepPattern
     below: tuple[bytes, ...] = ()  # files and folders of the tree; all of it where there are none
     form: GrepForm = GrepForm.LINES
     limit: int = 0  # lines, or files where files are listed; 0: all
@@ -47,26 +47,26 @@ class Question(NamedTuple):
         )
 
     @property
-    def want(self) -> Want:
+    def want(self) -> LineLimits:
         most = self.limit + 1 if self.limit else 0
         per_file = {GrepForm.LINES: most, GrepForm.FILES: 1, GrepForm.COUNTS: 0}[self.form]
-        return Want(per_file, lines=self.form is GrepForm.LINES, enough=most)
+        return LineLimits(per_file, lines=self.form is GrepForm.LINES, enough=most)
 
 
-def grep(lens: Lens, question: Question) -> dict[str, Any]:
+def grep(view: TreeView, question: GrepQuery) -> dict[str, Any]:
     """The lines of the tree that match, as an envelope."""
     understood = understand(question.needle)
-    ids = candidates(lens.served.database, understood.clauses)
-    files = _files(lens, ids, question)
-    if lens.overlay.source == WORKTREE:
-        found = search_disk(lens.worktree.root, sorted(files), understood, question.want)
+    ids = candidates(view.served.database, understood.clauses)
+    files = _files(view, ids, question)
+    if view.overlay.source == WORKTREE:
+        found = search_disk(view.worktree.root, sorted(files), understood, question.want)
     else:
-        found = search_texts(_texts(lens, sorted(files)), understood, question.want)
-    fields = _fields(question, _judged(lens, found), files)
-    return lens.envelope(**fields, searchedFiles=len(files), narrowed=ids is not None)
+        found = search_texts(_texts(view, sorted(files)), understood, question.want)
+    fields = _fields(question, _judged(view, found), files)
+    return view.envelope(**fields, searchedFiles=len(files), narrowed=ids is not None)
 
 
-def scan(worktree: Worktree, question: Question, why: str) -> dict[str, Any]:
+def scan(worktree: Worktree, question: GrepQuery, why: str) -> dict[str, Any]:
     """The same without an index: every file on disk is looked at."""
     understood = understand(question.needle)
     paths = live_paths(worktree, question.covers)
@@ -76,29 +76,29 @@ def scan(worktree: Worktree, question: Question, why: str) -> dict[str, Any]:
     return fallback_envelope(worktree, why, **fields, searchedFiles=len(paths), narrowed=False)
 
 
-def _files(lens: Lens, ids: set[int] | None, question: Question) -> dict[bytes, str]:
+def _files(view: TreeView, ids: set[int] | None, question: GrepQuery) -> dict[bytes, str]:
     """The paths to look at, and where each comes from."""
-    rows = lens.rows(_FILE) if ids is None else lens.rows(_NAMED, json.dumps(sorted(ids)))
-    if lens.changed():
-        rows += lens.rows(_NEW)  # bytes that no store has: any of them may match
+    rows = view.rows(_FILE) if ids is None else view.rows(_NAMED, json.dumps(sorted(ids)))
+    if view.changed():
+        rows += view.rows(_NEW)  # bytes that no store has: any of them may match
     if not question.below:
         return dict(rows)
     return {path: source for path, source in rows if question.covers(path)}
 
 
-def _texts(lens: Lens, paths: list[bytes]) -> Iterator[tuple[bytes, bytes]]:
+def _texts(view: TreeView, paths: list[bytes]) -> Iterator[tuple[bytes, bytes]]:
     for at in range(0, len(paths), READ_AT_ONCE):
         part = paths[at : at + READ_AT_ONCE]
-        contents = lens.read(part)
+        contents = view.read(part)
         yield from ((path, contents[path]) for path in part if path in contents)
 
 
-def _judged(lens: Lens, found: Iterable[FileHits]) -> Iterator[FileHits]:
+def _judged(view: TreeView, found: Iterable[FileHits]) -> Iterator[FileHits]:
     """Without files whose bytes the policy leaves out: nobody has looked at unread ones yet."""
     for hits in found:
-        laid = lens.changed().get(hits.path)
+        laid = view.changed().get(hits.path)
         unread = laid is not None and laid.data is None
-        if not unread or skip_content(lens.read([hits.path]).get(hits.path, b"")) is None:
+        if not unread or skip_content(view.read([hits.path]).get(hits.path, b"")) is None:
             yield hits
 
 
@@ -107,7 +107,7 @@ def _is_text(worktree: Worktree, path: bytes) -> bool:
 
 
 def _fields(
-    question: Question, found: Iterable[FileHits], sources: dict[bytes, str]
+    question: GrepQuery, found: Iterable[FileHits], sources: dict[bytes, str]
 ) -> dict[str, Any]:
     """The fields of an answer about what was found: cut at the limit, and said so."""
     rows = _rows(question.form, found, sources)
@@ -128,7 +128,7 @@ def _rows(
             yield base | ({"count": hits.lines} if form is GrepForm.COUNTS else {})
 
 
-def _line(hit: Hit) -> dict[str, Any]:
+def _line(hit: LineMatch) -> dict[str, Any]:
     before = hit.text[: hit.column - 1]
     utf16 = len(before)
     if not before.isascii():

@@ -21,7 +21,7 @@ _FLAGS = re.compile(r"\(\?([aimsux]+)\)")
 _SET_OPERATIONS = ("[", "&&", "--", "~~")
 
 
-class Needle(NamedTuple):
+class GrepPattern(NamedTuple):
     """A pattern as it was asked for."""
 
     text: str
@@ -49,10 +49,10 @@ class Needle(NamedTuple):
             return re.compile(around, self.flags | re.MULTILINE)
 
 
-class Understood(NamedTuple):
+class ParsedPattern(NamedTuple):
     """A needle that was accepted, and what is known of it."""
 
-    needle: Needle
+    pattern: GrepPattern
     clauses: tuple[Clause, ...]  # what a text needs for it to match
     is_plain: bool  # a literal, perhaps between boundaries: never slow, never leaves its line
     literal: bytes  # of a plain one; folded where case does not count
@@ -67,24 +67,24 @@ class Understood(NamedTuple):
         return not text.isascii() or self.literal in text.lower()
 
 
-def understand(needle: Needle) -> Understood:
+def understand(pattern: GrepPattern) -> ParsedPattern:
     """Accept a pattern, or say what is wrong with it."""
-    _check_text(needle)
+    _check_text(pattern)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)
-            tree = sre.parse(needle.expression, needle.flags)
-        needle.compiled()
+            tree = sre.parse(pattern.expression, pattern.flags)
+        pattern.compiled()
         kinds = list(_kinds(tree))
         plain = all(_is_plain(*part) for part in tree) and op.LITERAL in dict(tree)
         literal = "".join(chr(value) for kind, value in tree if kind is op.LITERAL) if plain else ""
         # Of a word that may be empty, ripgrep does not always tell the column.
-        blank = needle.word and tree.getwidth()[0] == 0
+        blank = pattern.word and tree.getwidth()[0] == 0
         own = blank or tree.state.flags & _OWN_FLAGS or any(_is_own(*kind) for kind in kinds)
         spelled = literal.encode("utf-8", "surrogateescape")
         any_case = bool(tree.state.flags & re.IGNORECASE)
         looked_for = fold(spelled) if any_case else spelled
-        return Understood(needle, required(tree), plain, looked_for, any_case, not own)
+        return ParsedPattern(pattern, required(tree), plain, looked_for, any_case, not own)
     except (re.error, OverflowError, RecursionError, UnicodeEncodeError) as error:
         hint = "-F looks for the text as it is"
         raise _refused(f"not a regular expression: {error}", hint) from error
@@ -96,13 +96,13 @@ def _split_flags(expression: str) -> tuple[str, str]:
     return (found[1], expression[found.end() :]) if found else ("", expression)
 
 
-def _check_text(needle: Needle) -> None:
-    text = needle.text
+def _check_text(pattern: GrepPattern) -> None:
+    text = pattern.text
     if len(text) > MAX_PATTERN:
         raise _refused(f"the pattern is longer than {MAX_PATTERN} characters")
     if "\n" in text or "\0" in text:
         raise _refused("a line has no line break and no NUL in it", "look for one line at a time")
-    found = None if needle.fixed else _two_meanings(text)
+    found = None if pattern.fixed else _two_meanings(text)
     if found:
         raise _refused(f"`{safe_text(found)}` has more than one meaning here", "escape it")
 

@@ -16,23 +16,23 @@ from gitindex.git.command import try_git
 from gitindex.query.names.finder import Finder
 from gitindex.query.names.memory import Memory
 from gitindex.query.names.project import Project
-from gitindex.query.names.source import Definition, Source
-from gitindex.view.tree import NOW, Ask, Lens, answering
+from gitindex.query.names.source import Definition, FileNames
+from gitindex.view.tree import NOW, TreeChoice, TreeView, open_tree
 
 
-class Between(NamedTuple):
+class TreePair(NamedTuple):
     """Which two trees: commits, the index, or the files on disk (an empty name)."""
 
-    before: Ask
-    after: Ask
+    before: TreeChoice
+    after: TreeChoice
 
 
-def parse_range(text: str, staged: bool) -> Between:
+def parse_range(text: str, staged: bool) -> TreePair:
     """`A..B`, `A` (to the files on disk), or nothing: HEAD to the files on disk."""
     if staged:
         if text:
             raise GitIndexError("give a range or --staged, not both", code=Exit.USAGE)
-        return Between(Ask(at="HEAD"), Ask(staged=True))
+        return TreePair(TreeChoice(at="HEAD"), TreeChoice(staged=True))
     old, dots, new = text.partition("..")
     if new.startswith("."):
         raise GitIndexError(
@@ -40,8 +40,8 @@ def parse_range(text: str, staged: bool) -> Between:
         )
     if dots and not (old and new):
         raise GitIndexError("give both ends of a range: A..B", code=Exit.USAGE)
-    after = Ask(at=new) if dots else NOW
-    return Between(Ask(at=old or "HEAD"), after)
+    after = TreeChoice(at=new) if dots else NOW
+    return TreePair(TreeChoice(at=old or "HEAD"), after)
 
 
 class Difference(StrEnum):
@@ -60,17 +60,17 @@ class ChangedSymbol(NamedTuple):
     difference: Difference
 
 
-class Change:
+class TreeChange:
     """The difference of two trees."""
 
-    def __init__(self, before: Lens, after: Lens) -> None:
+    def __init__(self, before: TreeView, after: TreeView) -> None:
         memory = Memory()
         self.before, self.after = Finder(before, memory), Finder(after, memory)
 
     @cached_property
     def paths(self) -> dict[str, str]:
         """Paths that differ and may have facts: added, deleted or modified."""
-        old, new = (self._ids(finder.lens) for finder in (self.before, self.after))
+        old, new = (self._ids(finder.view) for finder in (self.before, self.after))
         found = {}
         for path in sorted(old.keys() | new.keys(), key=os.fsencode):
             if old.get(path) != new.get(path):
@@ -87,13 +87,13 @@ class Change:
             finder.project.read(self.paths)
         return [found for path in self.paths for found in self._symbols(path)]
 
-    def _ids(self, lens: Lens) -> dict[str, bytes]:
+    def _ids(self, view: TreeView) -> dict[str, bytes]:
         """What the paths that may differ are in one tree."""
-        candidates = {*self.before.lens.changed(), *self.after.lens.changed()}
+        candidates = {*self.before.view.changed(), *self.after.view.changed()}
         rows = [
             row
             for path in candidates
-            for row in lens.rows("SELECT path, oid FROM {live} WHERE path=? AND skip IS NULL", path)
+            for row in view.rows("SELECT path, oid FROM {live} WHERE path=? AND skip IS NULL", path)
         ]
         return {os.fsdecode(path): oid for path, oid in rows}
 
@@ -113,7 +113,7 @@ class Change:
 
 
 @contextmanager
-def comparing(worktree: Worktree, path: str, between: Between) -> Iterator[Change]:
+def comparing(worktree: Worktree, path: str, between: TreePair) -> Iterator[TreeChange]:
     """Two trees behind the gate."""
     before = between.before
     if (
@@ -121,15 +121,15 @@ def comparing(worktree: Worktree, path: str, between: Between) -> Iterator[Chang
         and not try_git(worktree.root, "rev-parse", "-q", "--verify", "HEAD").output
     ):
         before = before._replace(at=_EMPTY_TREE)  # before the first commit
-    with answering(worktree, path, before) as old, answering(worktree, path, between.after) as new:
-        yield Change(old, new)
+    with open_tree(worktree, path, before) as old, open_tree(worktree, path, between.after) as new:
+        yield TreeChange(old, new)
 
 
 _EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
 
 def _own_texts(
-    project: Project, source: Source | None
+    project: Project, source: FileNames | None
 ) -> dict[tuple[str, str, int], tuple[Definition, str]]:
     """Each symbol with its text: without that of the symbols inside it, and without blanks."""
     if source is None:

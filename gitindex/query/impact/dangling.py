@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gitindex.languages.facts import Import, Use
-from gitindex.query.impact.change import Change
+from gitindex.query.impact.change import TreeChange
 from gitindex.query.names.meanings import STRICT
-from gitindex.query.names.source import Source
+from gitindex.query.names.source import FileNames
 
 
 class Dangling(NamedTuple):
@@ -21,7 +21,7 @@ class Dangling(NamedTuple):
     missing_from: str
 
 
-def find_dangling(change: Change) -> list[Dangling]:
+def find_dangling(change: TreeChange) -> list[Dangling]:
     """Every reference left behind, in order of path and line."""
     lost = _lost_names(change)
     gone = {path for path, what in change.paths.items() if what == "deleted"}
@@ -41,7 +41,7 @@ def find_dangling(change: Change) -> list[Dangling]:
     return sorted(found)
 
 
-def _lost_names(change: Change) -> dict[str, set[str]]:
+def _lost_names(change: TreeChange) -> dict[str, set[str]]:
     lost = {}
     for path, what in change.paths.items():
         if what == "modified":
@@ -52,7 +52,7 @@ def _lost_names(change: Change) -> dict[str, set[str]]:
     return lost
 
 
-def _provided(source: Source | None) -> set[str]:
+def _provided(source: FileNames | None) -> set[str]:
     """Names other files may take from this one: definitions, and what it imports itself."""
     if source is None:
         return set()
@@ -61,7 +61,7 @@ def _provided(source: Source | None) -> set[str]:
 
 
 def _lost_modules(
-    change: Change, source: Source, imported: Import, gone: set[str], now: tuple[str, ...]
+    change: TreeChange, source: FileNames, imported: Import, gone: set[str], now: tuple[str, ...]
 ) -> Iterator[Dangling]:
     still = {name for module in now for name in _provided(change.after.project.source(module))}
     for module in sorted(gone):
@@ -72,7 +72,7 @@ def _lost_modules(
 
 
 def _lost_uses(
-    change: Change, source: Source, imported: Import, module: str, lost: set[str]
+    change: TreeChange, source: FileNames, imported: Import, module: str, lost: set[str]
 ) -> Iterator[Dangling]:
     if source.language not in STRICT:
         for name in lost:
@@ -90,7 +90,7 @@ def _lost_uses(
 
 
 def _member_uses(
-    change: Change, source: Source, local: str, lost: set[str], module: str
+    change: TreeChange, source: FileNames, local: str, lost: set[str], module: str
 ) -> Iterator[Dangling]:
     """`module.name` in the text, where `module` is what an import bound."""
     names = "|".join(map(re.escape, sorted(lost)))
@@ -101,7 +101,7 @@ def _member_uses(
         yield Dangling(source.path, line, match.group(1), module)
 
 
-def _places(change: Change, source: Source, name: str, module: str) -> Iterator[Dangling]:
+def _places(change: TreeChange, source: FileNames, name: str, module: str) -> Iterator[Dangling]:
     for place in change.after.project.places(name, [source.path]).get(source.path, ()):
         if place.use != Use.DEFINITION:
             yield Dangling(source.path, place.line, name, module)

@@ -10,7 +10,7 @@ from gitindex.base.path_kind import is_test
 from gitindex.base.vocabulary import Tier
 from gitindex.base.worktree import path_fields
 from gitindex.languages.table import TEXT
-from gitindex.query.impact.change import Change, ChangedSymbol, Difference
+from gitindex.query.impact.change import ChangedSymbol, Difference, TreeChange
 from gitindex.query.names.finder import Finder
 from gitindex.query.names.project import Project
 from gitindex.query.names.source import Definition, place_of
@@ -29,13 +29,13 @@ class Reached(NamedTuple):
     tier: Tier
 
 
-def impact(change: Change, depth: int) -> dict[str, Any]:
+def impact(change: TreeChange, depth: int) -> dict[str, Any]:
     """Changed symbols, and the symbols, files and tests they reach, as an envelope."""
     reached, cut = _reached(change, max(1, min(depth, MAX_DEPTH)))
     files = {r.definition.path for r in reached} | importing_files(change)
     tests = _tests(change, files | set(change.paths))
-    return change.after.lens.envelope(
-        base=change.before.lens.overlay.commit or change.before.lens.overlay.tree,
+    return change.after.view.envelope(
+        base=change.before.view.overlay.commit or change.before.view.overlay.tree,
         changedFiles=[
             {**path_fields(os.fsencode(path)), "change": what}
             for path, what in change.paths.items()
@@ -48,12 +48,12 @@ def impact(change: Change, depth: int) -> dict[str, Any]:
     )
 
 
-def affected_tests(change: Change) -> list[str]:
+def affected_tests(change: TreeChange) -> list[str]:
     """Test files of the new tree that reach a changed file through imports, or are one."""
     return sorted(_tests(change, importing_files(change) | set(change.paths)))
 
 
-def importing_files(change: Change) -> set[str]:
+def importing_files(change: TreeChange) -> set[str]:
     """Files that reach a changed one through imports, in either tree: a deleted file had importers."""
     reached, ring = set(change.paths), set(change.paths)
     while ring:
@@ -65,7 +65,7 @@ def importing_files(change: Change) -> set[str]:
     return reached - set(change.paths)
 
 
-def _tests(change: Change, paths: Iterable[str]) -> set[str]:
+def _tests(change: TreeChange, paths: Iterable[str]) -> set[str]:
     """Those of the new tree that can be run as tests."""
     sources = (change.after.project.source(path) for path in paths if is_test(path))
     return {s.path for s in sources if s is not None and s.origin.language not in _NO_CODE}
@@ -82,7 +82,7 @@ def _importers(project: Project, targets: set[str]) -> set[str]:
     }
 
 
-def _reached(change: Change, depth: int) -> tuple[list[Reached], bool]:
+def _reached(change: TreeChange, depth: int) -> tuple[list[Reached], bool]:
     """Breadth first; only what surely refers to a symbol is followed further."""
     found: dict[tuple[str, int], Reached] = {}
     own = {(c.definition.path, c.definition.ordinal) for c in change.symbols}
@@ -112,7 +112,7 @@ _FELT = (Difference.INTERFACE, Difference.BODY)
 
 
 def _users(
-    change: Change, finder: Finder, wanted: list[Definition]
+    change: TreeChange, finder: Finder, wanted: list[Definition]
 ) -> list[tuple[Definition, Tier]]:
     """The symbols of the new tree whose code refers to some definitions."""
     found = []

@@ -11,10 +11,10 @@ from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.vocabulary import MapSection
 from gitindex.base.worktree import normalize_rel_path, safe_text
 from gitindex.languages.syntax.kinds import VALUES
-from gitindex.query.map.file_graph import Graph, Top
-from gitindex.query.map.sections import Drawn, Subject, draw
-from gitindex.query.map.svg import Edge, Node, picture
-from gitindex.view.tree import Lens
+from gitindex.query.map.file_graph import FileGraph, TopDefinition
+from gitindex.query.map.sections import RenderedSection, Subject, draw
+from gitindex.query.map.svg import MapEdge, MapNode, picture
+from gitindex.view.tree import TreeView
 
 CHARS_PER_TOKEN = 4
 """What a token is taken to be: nobody's tokenizer, and near enough to all of them."""
@@ -29,7 +29,7 @@ VALUE = 0.3
 DRAWN_FILES = 36
 
 
-class Wanted(NamedTuple):
+class MapQuery(NamedTuple):
     """What a map should show."""
 
     tokens: int = TOKENS
@@ -41,7 +41,7 @@ class Choice(NamedTuple):
     """A definition that may be shown, and how much it matters."""
 
     path: str
-    top: Top
+    top: TopDefinition
     worth: float
 
 
@@ -62,18 +62,18 @@ class Budget:
         return True
 
 
-def repo_map(lens: Lens, wanted: Wanted = Wanted()) -> dict[str, Any]:  # noqa: B008 - a constant
+def repo_map(view: TreeView, wanted: MapQuery = MapQuery()) -> dict[str, Any]:  # noqa: B008 - a constant
     """The map as text and as fields, in one envelope."""
-    graph = Graph(lens)
+    graph = FileGraph(view)
     focus = _focus(graph, wanted.focus)
     ranks = graph.ranks(focus)
     budget = Budget(max(1, min(wanted.tokens, MAX_TOKENS)))
-    subject = Subject(lens, graph, ranks)
+    subject = Subject(view, graph, ranks)
     sections = [draw(subject, name) for name in dict.fromkeys(wanted.include)]
     shown = _show_sections(sections, budget)
     files = _show_files(graph, ranks, focus, budget)
     text = "\n\n".join(filter(None, [*map(_section_text, shown), _files_text(files)]))
-    return lens.envelope(
+    return view.envelope(
         map=text,
         tokens=math.ceil(len(text) / CHARS_PER_TOKEN),
         tokenBudget=wanted.tokens,
@@ -84,14 +84,14 @@ def repo_map(lens: Lens, wanted: Wanted = Wanted()) -> dict[str, Any]:  # noqa: 
     )
 
 
-def map_picture(lens: Lens, wanted: Wanted = Wanted()) -> str:  # noqa: B008 - a constant
+def map_picture(view: TreeView, wanted: MapQuery = MapQuery()) -> str:  # noqa: B008 - a constant
     """The files that matter most and who imports whom, as SVG."""
-    graph = Graph(lens)
+    graph = FileGraph(view)
     ranks = graph.ranks(_focus(graph, wanted.focus))
     chosen = set(_by_rank(ranks)[:DRAWN_FILES])
-    nodes = [Node(safe_text(path), ranks[path]) for path in sorted(chosen)]
+    nodes = [MapNode(safe_text(path), ranks[path]) for path in sorted(chosen)]
     edges = [
-        Edge(safe_text(path), safe_text(target))
+        MapEdge(safe_text(path), safe_text(target))
         for path in sorted(chosen)
         for target in graph.imports.get(path, ())
         if target in chosen
@@ -111,7 +111,7 @@ def read_sections(names: Iterable[str]) -> tuple[MapSection, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _focus(graph: Graph, paths: Iterable[str]) -> set[str]:
+def _focus(graph: FileGraph, paths: Iterable[str]) -> set[str]:
     found: set[str] = set()
     for path in paths:
         clean = normalize_rel_path(path)
@@ -128,7 +128,7 @@ def _by_rank(ranks: Mapping[str, float]) -> list[str]:
     return sorted(ranks, key=lambda path: (-ranks[path], path))
 
 
-def _show_sections(sections: list[Drawn], budget: Budget) -> list[Drawn]:
+def _show_sections(sections: list[RenderedSection], budget: Budget) -> list[RenderedSection]:
     """Each section gets an equal part of half the budget; what it leaves is the files'."""
     share = budget.left // 2 // max(1, len(sections))
     shown = []
@@ -140,15 +140,15 @@ def _show_sections(sections: list[Drawn], budget: Budget) -> list[Drawn]:
             kept = [line for line in section.lines if own.take(f"  {line[0]}")]
             budget.left -= min(share, budget.left) - own.left
         budget.cut |= own.cut
-        shown.append(Drawn(section.name, kept))
+        shown.append(RenderedSection(section.name, kept))
     return shown
 
 
 def _show_files(
-    graph: Graph, ranks: Mapping[str, float], focus: set[str], budget: Budget
-) -> dict[str, list[Top]]:
+    graph: FileGraph, ranks: Mapping[str, float], focus: set[str], budget: Budget
+) -> dict[str, list[TopDefinition]]:
     """The best definitions of the best files, in the order of files and lines."""
-    chosen: dict[str, list[Top]] = defaultdict(list)
+    chosen: dict[str, list[TopDefinition]] = defaultdict(list)
     seen: set[tuple[str, str]] = set()
     for choice in _choices(graph, ranks, focus):
         path, top = choice.path, choice.top
@@ -163,7 +163,7 @@ def _show_files(
     return {path: sorted(chosen[path], key=lambda top: (top.line, top.depth)) for path in order}
 
 
-def _choices(graph: Graph, ranks: Mapping[str, float], focus: set[str]) -> list[Choice]:
+def _choices(graph: FileGraph, ranks: Mapping[str, float], focus: set[str]) -> list[Choice]:
     found: list[Choice] = []
     for path in _by_rank(ranks)[:MAX_FILES]:
         mentions = graph.mentions.get(path, {})
@@ -178,18 +178,18 @@ def _choices(graph: Graph, ranks: Mapping[str, float], focus: set[str]) -> list[
     return sorted(found, key=lambda c: (-c.worth, c.path, c.top.line, c.top.qualified))
 
 
-def _kind_share(top: Top) -> float:
+def _kind_share(top: TopDefinition) -> float:
     """Members and values are worth less than functions and types."""
     return (INNER if top.depth else 1.0) * (VALUE if top.kind in VALUES else 1.0)
 
 
-def _signature(top: Top) -> str:
+def _signature(top: TopDefinition) -> str:
     text = top.signature or f"{top.kind} {top.name}"
     indent = "  " * (1 + top.depth)
     return f"{indent}{safe_text(text[:MAX_SIGNATURE])}"
 
 
-def _section_text(section: Drawn) -> str:
+def _section_text(section: RenderedSection) -> str:
     return (
         "\n".join([section.name, *(f"  {text}" for text, _ in section.lines)])
         if section.lines
@@ -197,20 +197,26 @@ def _section_text(section: Drawn) -> str:
     )
 
 
-def _files_text(files: Mapping[str, list[Top]]) -> str:
+def _files_text(files: Mapping[str, list[TopDefinition]]) -> str:
     return "\n".join(_lines(files))
 
 
-def _lines(files: Mapping[str, list[Top]]) -> Iterator[str]:
+def _lines(files: Mapping[str, list[TopDefinition]]) -> Iterator[str]:
     for path, tops in files.items():
         yield safe_text(path)
         yield from map(_signature, tops)
 
 
-def _file_fields(path: str, tops: list[Top], ranks: Mapping[str, float]) -> dict[str, Any]:
+def _file_fields(
+    path: str, tops: list[TopDefinition], ranks: Mapping[str, float]
+) -> dict[str, Any]:
     symbols = [
-        {"name": safe_text(top.name), "kind": top.kind, "line": top.line + 1,
-         "signature": safe_text(top.signature[:MAX_SIGNATURE])}
+        {
+            "name": safe_text(top.name),
+            "kind": top.kind,
+            "line": top.line + 1,
+            "signature": safe_text(top.signature[:MAX_SIGNATURE]),
+        }
         for top in tops
-    ]  # fmt: skip
+    ]
     return {"path": safe_text(path), "rank": round(ranks[path], 6), "symbols": symbols}

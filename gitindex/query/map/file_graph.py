@@ -12,7 +12,7 @@ from gitindex.base.path_kind import is_foreign, is_test
 from gitindex.languages.facts import Import
 from gitindex.languages.imports import Resolver
 from gitindex.languages.syntax.kinds import FUNCTIONS, TYPES
-from gitindex.view.tree import Lens
+from gitindex.view.tree import TreeView
 
 CHUNK = 400
 MIN_NAME = 4
@@ -34,7 +34,7 @@ _BINDING = frozenset({"python", "javascript", "typescript", "tsx"})
 _SCOPES = FUNCTIONS | TYPES
 
 
-class File(NamedTuple):
+class GraphFile(NamedTuple):
     """A file of the tree that has facts."""
 
     path: str
@@ -43,7 +43,7 @@ class File(NamedTuple):
     lines: int
 
 
-class Top(NamedTuple):
+class TopDefinition(NamedTuple):
     """A definition at the top of a file, or in one that is; the line is 0-based."""
 
     name: str
@@ -55,20 +55,20 @@ class Top(NamedTuple):
     depth: int  # 0 at the top of a file
 
 
-class Graph:
+class FileGraph:
     """Files and edges of one tree."""
 
-    def __init__(self, lens: Lens) -> None:
-        self._lens = lens
-        lens.everything()
-        rows = lens.rows(
+    def __init__(self, view: TreeView) -> None:
+        self._view = view
+        view.everything()
+        rows = view.rows(
             "SELECT l.path, l.blob_id, b.language, b.lines FROM {live} l JOIN {blobs} b ON b.id=l.blob_id"
         )
         found = {
             path.decode("utf-8", "surrogateescape"): (blob_id, language, lines)
             for path, blob_id, language, lines in rows
         }
-        self.files = {path: File(path, *found[path]) for path in sorted(found)}
+        self.files = {path: GraphFile(path, *found[path]) for path in sorted(found)}
 
     @cached_property
     def blobs(self) -> dict[int, list[str]]:
@@ -83,7 +83,7 @@ class Graph:
         """The files that each file imports."""
         resolver = Resolver(self.files, self._read)
         written: dict[str, list[Import]] = defaultdict(list)
-        for blob_id, module, names, level, line in self._lens.rows(
+        for blob_id, module, names, level, line in self._view.rows(
             "SELECT blob_id, module, names, level, line FROM {imports} ORDER BY blob_id, ordinal"
         ):
             for path in self.blobs.get(blob_id, ()):
@@ -102,17 +102,19 @@ class Graph:
         return Counter(target for targets in self.imports.values() for target in targets)
 
     @cached_property
-    def definitions(self) -> dict[str, list[Top]]:
+    def definitions(self) -> dict[str, list[TopDefinition]]:
         """What each file defines at its top, and one level below."""
-        rows = self._lens.rows(
+        rows = self._view.rows(
             "SELECT s.blob_id, n.text, s.qualified_name, s.kind, s.line, s.signature, s.exported,"
             " s.parent FROM {symbols} s JOIN {names} n ON n.id=s.name_id"
             " LEFT JOIN {symbols} p ON p.blob_id=s.blob_id AND p.ordinal=s.parent"
             " WHERE s.parent<0 OR p.parent<0 ORDER BY s.blob_id, s.ordinal"
         )
-        found: dict[str, list[Top]] = defaultdict(list)
+        found: dict[str, list[TopDefinition]] = defaultdict(list)
         for blob_id, name, qualified, kind, line, signature, exported, parent in rows:
-            top = Top(name, qualified, kind, line, signature, bool(exported), int(parent >= 0))
+            top = TopDefinition(
+                name, qualified, kind, line, signature, bool(exported), int(parent >= 0)
+            )
             for path in self.blobs.get(blob_id, ()):
                 found[path].append(top)
         return found
@@ -135,7 +137,7 @@ class Graph:
         for at in range(0, len(unique), CHUNK):
             part = unique[at : at + CHUNK]
             marks = ",".join("?" * len(part))
-            for name, blob_id in self._lens.rows(
+            for name, blob_id in self._view.rows(
                 "SELECT n.text, o.blob_id FROM {names} n JOIN {occurrences} o ON o.name_id=n.id"
                 f" WHERE n.text IN ({marks})",
                 *part,
@@ -181,7 +183,7 @@ class Graph:
 
     def _read(self, path: str) -> bytes | None:
         raw = path.encode("utf-8", "surrogateescape")
-        return self._lens.read([raw]).get(raw)
+        return self._view.read([raw]).get(raw)
 
 
 def page_rank(

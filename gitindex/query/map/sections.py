@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from gitindex.base.path_kind import is_foreign, is_test
 from gitindex.base.vocabulary import MapSection
 from gitindex.base.worktree import safe_text
-from gitindex.query.map.file_graph import Graph
-from gitindex.view.tree import Lens
+from gitindex.query.map.file_graph import FileGraph
+from gitindex.view.tree import TreeView
 
 MOST = 40
 """Lines of one section at most; the budget may cut it shorter."""
@@ -33,21 +33,21 @@ Line = tuple[str, dict[str, Any]]
 class Subject(NamedTuple):
     """What a section is drawn of."""
 
-    lens: Lens
-    graph: Graph
+    view: TreeView
+    graph: FileGraph
     ranks: Mapping[str, float]
 
 
-class Drawn(NamedTuple):
+class RenderedSection(NamedTuple):
     """One section: its heading and its lines, the most telling first."""
 
     name: MapSection
     lines: list[Line]
 
 
-def draw(of: Subject, name: MapSection) -> Drawn:
+def draw(of: Subject, name: MapSection) -> RenderedSection:
     """One section of the map."""
-    return Drawn(name, _SECTIONS[name](of)[:MOST])
+    return RenderedSection(name, _SECTIONS[name](of)[:MOST])
 
 
 def _structure(of: Subject) -> list[Line]:
@@ -61,10 +61,12 @@ def _structure(of: Subject) -> list[Line]:
             lines[folder] += file.lines
     order = sorted(files, key=lambda f: (f.count("/") > 1, -lines[f], f))
     return [
-        (f"{safe_text(f)}  {files[f]} files, {lines[f]} lines",
-         {"path": safe_text(f), "files": files[f], "lines": lines[f]})
+        (
+            f"{safe_text(f)}  {files[f]} files, {lines[f]} lines",
+            {"path": safe_text(f), "files": files[f], "lines": lines[f]},
+        )
         for f in order
-    ]  # fmt: skip
+    ]
 
 
 def _languages(of: Subject) -> list[Line]:
@@ -73,10 +75,12 @@ def _languages(of: Subject) -> list[Line]:
         files[file.language] += 1
         lines[file.language] += file.lines
     return [
-        (f"{name}  {files[name]} files, {lines[name]} lines",
-         {"language": name, "files": files[name], "lines": lines[name]})
+        (
+            f"{name}  {files[name]} files, {lines[name]} lines",
+            {"language": name, "files": files[name], "lines": lines[name]},
+        )
         for name in sorted(files, key=lambda name: (-lines[name], name))
-    ]  # fmt: skip
+    ]
 
 
 def _entry_points(of: Subject) -> list[Line]:
@@ -88,22 +92,24 @@ def _entry_points(of: Subject) -> list[Line]:
             continue
         if path.rpartition("/")[2] in _PROJECTS and read < MAX_PROJECTS:
             read += 1
-            found |= {f"{path}: {name}": target for name, target in _declared(of.lens, path)}
+            found |= {f"{path}: {name}": target for name, target in _declared(of.view, path)}
         main = any(t.name == "main" and t.depth == 0 for t in of.graph.definitions.get(path, ()))
         if main or _STARTS.search(path):
             found.setdefault(path, "main()" if main else "")
     return [
-        (safe_text(f"{name}  {target}".rstrip()),
-         {"name": safe_text(name), "target": safe_text(target)})
+        (
+            safe_text(f"{name}  {target}".rstrip()),
+            {"name": safe_text(name), "target": safe_text(target)},
+        )
         for name, target in found.items()
-    ]  # fmt: skip
+    ]
 
 
-def _declared(lens: Lens, path: str) -> list[tuple[str, str]]:
+def _declared(view: TreeView, path: str) -> list[tuple[str, str]]:
     """Commands of pyproject.toml, Cargo.toml and package.json; none where a file cannot be read."""
     name = path.rpartition("/")[2]
     raw = path.encode("utf-8", "surrogateescape")
-    text = lens.read([raw]).get(raw, b"")[:MAX_PROJECT_BYTES].decode("utf-8", "replace")
+    text = view.read([raw]).get(raw, b"")[:MAX_PROJECT_BYTES].decode("utf-8", "replace")
     try:
         fields = json.loads(text) if name == "package.json" else tomllib.loads(text)
     except (ValueError, RecursionError):
@@ -132,11 +138,18 @@ def _hubs(of: Subject) -> list[Line]:
     """Files that many import, and how many they import themselves."""
     order = sorted(of.graph.importers, key=lambda p: (-of.graph.importers[p], p))
     return [
-        (f"{safe_text(p)}  imported by {of.graph.importers[p]}, imports {len(of.graph.imports.get(p, ()))}",
-         {"path": safe_text(p), "importedBy": of.graph.importers[p],
-          "imports": len(of.graph.imports.get(p, ()))})
-        for p in order if of.graph.importers[p] > 1
-    ]  # fmt: skip
+        (
+            f"{safe_text(p)}  imported by {of.graph.importers[p]}, "
+            f"imports {len(of.graph.imports.get(p, ()))}",
+            {
+                "path": safe_text(p),
+                "importedBy": of.graph.importers[p],
+                "imports": len(of.graph.imports.get(p, ())),
+            },
+        )
+        for p in order
+        if of.graph.importers[p] > 1
+    ]
 
 
 def _tests(of: Subject) -> list[Line]:
@@ -153,10 +166,15 @@ def _tests(of: Subject) -> list[Line]:
         most = sorted(reached, key=lambda p: (-reached[p], p))[:3]
         reads = f"; of {', '.join(map(safe_text, most))}" if most else ""
         found.append(
-            (f"{safe_text(folder)}  {len(folders[folder])} files{reads}",
-             {"path": safe_text(folder), "files": len(folders[folder]),
-              "covers": [safe_text(path) for path in most]})
-        )  # fmt: skip
+            (
+                f"{safe_text(folder)}  {len(folders[folder])} files{reads}",
+                {
+                    "path": safe_text(folder),
+                    "files": len(folders[folder]),
+                    "covers": [safe_text(path) for path in most],
+                },
+            )
+        )
     return found
 
 
@@ -164,25 +182,27 @@ def _surface(of: Subject) -> list[Line]:
     """What packages offer: the exported names of their main files, else of the first files."""
     own = [p for p in of.graph.files if not is_test(p) and not is_foreign(p)]
     mains = [p for p in own if _SURFACE.search(p)] or own
-    names = _exported(of.lens, of.graph)
+    names = _exported(of.view, of.graph)
     found: list[Line] = []
     for path in sorted(mains, key=lambda p: (p.count("/"), -of.ranks.get(p, 0.0), p)):
         offered = names.get(path, [])
         if offered:
             found.append(
-                (safe_text(f"{path}  {', '.join(offered)}"),
-                 {"path": safe_text(path), "names": [safe_text(name) for name in offered]})
-            )  # fmt: skip
+                (
+                    safe_text(f"{path}  {', '.join(offered)}"),
+                    {"path": safe_text(path), "names": [safe_text(name) for name in offered]},
+                )
+            )
     return found
 
 
-def _exported(lens: Lens, graph: Graph) -> dict[str, list[str]]:
+def _exported(view: TreeView, graph: FileGraph) -> dict[str, list[str]]:
     """Names that each file exports: its own, and those that a main file passes on."""
     found: dict[str, dict[str, None]] = defaultdict(dict)
-    for blob_id, name in lens.rows("SELECT blob_id, name FROM {exports} ORDER BY blob_id, ordinal"):
+    for blob_id, name in view.rows("SELECT blob_id, name FROM {exports} ORDER BY blob_id, ordinal"):
         for path in graph.blobs.get(blob_id, ()):
             found[path][name] = None
-    for blob_id, names in lens.rows(
+    for blob_id, names in view.rows(
         "SELECT blob_id, names FROM {imports} ORDER BY blob_id, ordinal"
     ):
         for path in graph.blobs.get(blob_id, ()):

@@ -13,21 +13,21 @@ _LETTER = 7
 SIZE = 2 * (RADIUS + 20 + _CHARS * _LETTER)
 
 
-class Node(NamedTuple):
+class MapNode(NamedTuple):
     """A file and how much it matters."""
 
     path: str
     rank: float
 
 
-class Edge(NamedTuple):
+class MapEdge(NamedTuple):
     """One file imports another."""
 
     source: str
     target: str
 
 
-def picture(nodes: list[Node], edges: list[Edge]) -> str:
+def picture(nodes: list[MapNode], edges: list[MapEdge]) -> str:
     """An SVG by itself: no script, no style sheet, no reference to anything outside."""
     places = {node.path: number for number, node in enumerate(nodes)}
     most = max((node.rank for node in nodes), default=0.0) or 1.0
@@ -46,7 +46,7 @@ def _point(number: int, count: int, radius: float) -> tuple[float, float]:
     return SIZE / 2 + radius * math.cos(angle), SIZE / 2 + radius * math.sin(angle)
 
 
-def _curve(source: int, target: int, count: int, edge: Edge) -> str:
+def _curve(source: int, target: int, count: int, edge: MapEdge) -> str:
     (x1, y1), (x2, y2) = _point(source, count, RADIUS), _point(target, count, RADIUS)
     half = SIZE / 2
     return (
@@ -56,7 +56,7 @@ def _curve(source: int, target: int, count: int, edge: Edge) -> str:
     )
 
 
-def _dot(node: Node, number: int, count: int, most: float) -> str:
+def _dot(node: MapNode, number: int, count: int, most: float) -> str:
     x, y = _point(number, count, RADIUS)
     tx, ty = _point(number, count, RADIUS + 16)
     angle = 360 * number / max(1, count) - 90

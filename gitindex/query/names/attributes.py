@@ -9,8 +9,8 @@ from gitindex.query.names.chains import closing
 from gitindex.query.names.meanings import STRICT
 from gitindex.query.names.project import Project
 from gitindex.query.names.signatures import Bound
-from gitindex.query.names.source import Definition, Source
-from gitindex.query.names.values import Place
+from gitindex.query.names.source import Definition, FileNames
+from gitindex.query.names.values import ExpressionPlace
 
 MAX_VALUE = 2_000
 
@@ -19,7 +19,9 @@ _ASSIGNED = re.compile(
 )
 
 
-def assignments(project: Project, definition: Definition, name: str) -> list[tuple[Bound, Place]]:
+def assignments(
+    project: Project, definition: Definition, name: str
+) -> list[tuple[Bound, ExpressionPlace]]:
     """What a class assigns to an attribute of its instances."""
     source = project.source(definition.path)
     if source is None or source.language not in STRICT:
@@ -28,11 +30,11 @@ def assignments(project: Project, definition: Definition, name: str) -> list[tup
     if key not in source.notes:
         source.notes[key] = _read(project, source, definition)
     known: dict[str, list[tuple[Bound, int, int]]] = source.notes[key]
-    return [(bound, Place(source, scope, at)) for bound, scope, at in known.get(name, ())]
+    return [(bound, ExpressionPlace(source, scope, at)) for bound, scope, at in known.get(name, ())]
 
 
 def _read(
-    project: Project, source: Source, definition: Definition
+    project: Project, source: FileNames, definition: Definition
 ) -> dict[str, list[tuple[Bound, int, int]]]:
     found: dict[str, list[tuple[Bound, int, int]]] = {}
     text = project.span(source.path, definition.start_line, definition.end_line)
@@ -50,7 +52,7 @@ def _read(
     return found
 
 
-def _function_at(source: Source, line: int) -> int:
+def _function_at(source: FileNames, line: int) -> int:
     """The innermost function around a line."""
     found = -1
     for symbol in source.symbols:

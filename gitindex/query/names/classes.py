@@ -8,8 +8,8 @@ from gitindex.query.names.heritage import heritage, heritage_items
 from gitindex.query.names.meanings import ECMA, STRICT, is_type
 from gitindex.query.names.names import Names
 from gitindex.query.names.signatures import type_arguments, type_parameters
-from gitindex.query.names.source import Definition, Source
-from gitindex.query.names.values import MAX_DEPTH, Place, Value
+from gitindex.query.names.source import Definition, FileNames
+from gitindex.query.names.values import MAX_DEPTH, ExpressionPlace, Value
 
 _ROOTS = ("object", "Protocol", "Generic")
 """Base classes without members that anybody looks for."""
@@ -18,13 +18,13 @@ _ROOTS = ("object", "Protocol", "Generic")
 class Classes:
     """The class hierarchy of one tree; `named_type` says what the name of a type stands for."""
 
-    def __init__(self, names: Names, named_type: Callable[[str, Place], Value]) -> None:
+    def __init__(self, names: Names, named_type: Callable[[str, ExpressionPlace], Value]) -> None:
         self._names = names
         self._project = names.project
         self._named_type = named_type
         self._bases: dict[tuple[str, int], tuple[list[Definition], bool]] = {}
 
-    def owner(self, source: Source, scope: int) -> Definition | None:
+    def owner(self, source: FileNames, scope: int) -> Definition | None:
         """The class whose code a place belongs to."""
         symbol = source.symbol(scope)
         while symbol is not None:
@@ -94,12 +94,14 @@ class Classes:
                 return found
         return None
 
-    def beside(self, source: Source, definition: Definition, scope: int, depth: int) -> Place:
+    def beside(
+        self, source: FileNames, definition: Definition, scope: int, depth: int
+    ) -> ExpressionPlace:
         """Where a definition stands, to read what it says there."""
         at = -1
         if source.language in ECMA:
             at = self._project.offset(source.path, definition.line, definition.column)
-        return Place(source, scope, at, depth)
+        return ExpressionPlace(source, scope, at, depth)
 
     def _own(self, definition: Definition, name: str) -> list[Definition]:
         source = self._project.source(definition.path)
@@ -112,7 +114,7 @@ class Classes:
         near = [d for d in self._project.definitions(name) if d.qualified == qualified]
         return [d for d in near if d.path.rpartition("/")[0] == source.path.rpartition("/")[0]]
 
-    def _receiver_type(self, source: Source, method: Definition) -> Definition | None:
+    def _receiver_type(self, source: FileNames, method: Definition) -> Definition | None:
         """The type of a method that stands outside of it: Go, Rust, C++."""
         name = method.qualified.rpartition(".")[0].rpartition(".")[2]
         meaning = self._names.lookup(source, name, -1)

@@ -7,15 +7,15 @@ from collections.abc import Iterable, Iterator
 
 from gitindex.base.vocabulary import Tier
 from gitindex.languages.facts import Occurrence, Use
-from gitindex.query.names.known import Known
+from gitindex.query.names.known import KnownReferences
 from gitindex.query.names.meanings import ECMA, State
 from gitindex.query.names.memory import Memory
 from gitindex.query.names.mentions import is_annotation, look
 from gitindex.query.names.places import Binder
 from gitindex.query.names.project import Project
 from gitindex.query.names.sites import Site, make_site
-from gitindex.query.names.source import Definition, Source, enclosing
-from gitindex.view.tree import Lens
+from gitindex.query.names.source import Definition, FileNames, enclosing
+from gitindex.view.tree import TreeView
 
 MAX_ALIASES = 20
 """Other names of one definition that are followed."""
@@ -28,17 +28,17 @@ _CLOSED = frozenset({"python", "ecma", "go", "jvm", "rust", "csharp"})
 class Finder:
     """Finds references in one tree."""
 
-    def __init__(self, lens: Lens, memory: Memory | None = None) -> None:
-        self.project = Project(lens, memory)
+    def __init__(self, view: TreeView, memory: Memory | None = None) -> None:
+        self.project = Project(view, memory)
         self.binder = Binder(self.project)
-        self.lens = lens
+        self.view = view
 
     def sites(self, targets: Iterable[Definition]) -> list[Site]:
         """References to any of the targets, the surest first; their definitions are not among them."""
         wanted = {(d.path, d.ordinal): d for d in targets}
         if not wanted:
             return []
-        known = Known(self.project, wanted.values())
+        known = KnownReferences(self.project, wanted.values())
         found: dict[tuple[str, int, int], Site] = {}
         names = list(dict.fromkeys(d.name for d in wanted.values()))
         names += self._default_names(wanted.values(), names)
@@ -69,7 +69,7 @@ class Finder:
             if place.use != Use.DEFINITION
         ]
 
-    def _annotations(self, targets: Iterable[Definition]) -> Iterator[tuple[Source, Occurrence]]:
+    def _annotations(self, targets: Iterable[Definition]) -> Iterator[tuple[FileNames, Occurrence]]:
         """Python's annotations that are written as strings: types before they are defined."""
         names = {t.name for t in targets if t.path.endswith((".py", ".pyi")) and t.parent < 0}
         for name in sorted(names):
@@ -83,7 +83,7 @@ class Finder:
                         if source is not None:
                             yield source, Occurrence(name, line, column, Use.TYPE, scope)
 
-    def _occurrences(self, name: str) -> Iterator[tuple[Source, list[Occurrence]]]:
+    def _occurrences(self, name: str) -> Iterator[tuple[FileNames, list[Occurrence]]]:
         by_path = self.project.places(name)
         self.project.load(by_path)
         self.project.read(path for path in by_path if self._needs_text(by_path[path]))
@@ -99,7 +99,7 @@ class Finder:
         return any(place.use not in (Use.DEFINITION, Use.IMPORT) for place in places)
 
     def _site(
-        self, source: Source, place: Occurrence, wanted: dict[tuple[str, int], Definition]
+        self, source: FileNames, place: Occurrence, wanted: dict[tuple[str, int], Definition]
     ) -> Site | None:
         if place.use == Use.DEFINITION:
             return None
@@ -119,7 +119,7 @@ class Finder:
         found = {source.origin.family for source in sources if source is not None}
         return found if found <= _CLOSED else set()
 
-    def _aliases(self, source: Source, name: str) -> list[str]:
+    def _aliases(self, source: FileNames, name: str) -> list[str]:
         """Names that imports and exports of a file give to this one."""
         pairs = [pair for item in source.imports for pair in item.names]
         found = [local for there, local in pairs if there == name and local not in (name, "*")]
@@ -140,8 +140,8 @@ class Finder:
         return [name for name in dict.fromkeys(found) if name not in names][:MAX_ALIASES]
 
     def _default_locals(self, path: str) -> list[str]:
-        self.lens.everything()
-        rows = self.lens.rows(
+        self.view.everything()
+        rows = self.view.rows(
             "SELECT DISTINCT l.path FROM {imports} i JOIN {live} l ON l.blob_id=i.blob_id"
             " WHERE i.names LIKE '%[\"default\",%'"
         )

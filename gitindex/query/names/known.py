@@ -18,12 +18,12 @@ from gitindex.store import semantic
 _At = tuple[str, int, int]  # path, line, column
 
 
-class Known:
+class KnownReferences:
     """References to some targets."""
 
     def __init__(self, project: Project, targets: Iterable[Definition]) -> None:
         self._project = project
-        self._rows = project.lens.rows
+        self._rows = project.view.rows
         self._current = current_paths(project)
         self._targets = {i: t for t in targets for i in identities(project, t)}
         self._known = {(t.path, t.ordinal) for t in self._targets.values()}
@@ -99,12 +99,12 @@ def identities(project: Project, definition: Definition) -> list[str]:
     raw = os.fsencode(definition.path)
     if raw not in current_paths(project):
         return []
-    return semantic.defined_at(project.lens.rows, raw, definition.line, definition.column)
+    return semantic.defined_at(project.view.rows, raw, definition.line, definition.column)
 
 
 def known_at(project: Project, path: str, line: int, column: int) -> list[Definition]:
     """The definitions of what stands at a place; none where the layer cannot tell."""
-    raw, rows = os.fsencode(path), project.lens.rows
+    raw, rows = os.fsencode(path), project.view.rows
     if raw not in current_paths(project):
         return []
     return _homes(project, semantic.symbols_at(rows, raw, line, column))
@@ -114,7 +114,7 @@ def known_uses(
     project: Project, path: str, definition: Definition | None
 ) -> dict[tuple[int, int], Definition | None]:
     """What the places inside a definition, or outside of all, stand for; None: nothing of this tree."""
-    raw, rows = os.fsencode(path), project.lens.rows
+    raw, rows = os.fsencode(path), project.view.rows
     if raw not in current_paths(project):
         return {}
     lines = (definition.start_line, definition.end_line) if definition else None
@@ -129,7 +129,7 @@ def known_uses(
 def kin(project: Project, targets: Iterable[Definition]) -> dict[str, list[Definition]]:
     """What the targets implement or override, and what does so with them, as far as it is in the tree."""
     own = [identity for target in targets for identity in identities(project, target)]
-    rows = project.lens.rows
+    rows = project.view.rows
     found = {
         "implements": [other for i in own for other in _implemented(semantic.related(rows, i))],
         "implementedBy": [other for i in own for other in _implemented(semantic.relating(rows, i))],
@@ -141,7 +141,7 @@ def coverage(project: Project) -> semantic.Coverage:
     """Which files of the tree the layer knows; found out once for a question."""
     found: semantic.Coverage | None = project.notes.get("semantic")
     if found is None:
-        found = project.notes["semantic"] = read_coverage(project.lens)
+        found = project.notes["semantic"] = read_coverage(project.view)
     return found
 
 
@@ -158,12 +158,12 @@ def _implemented(relations: Iterable[tuple[str, Relation]]) -> list[str]:
 
 
 def _homes(project: Project, wanted: Iterable[str]) -> list[Definition]:
-    rows = project.lens.rows
+    rows = project.view.rows
     known = [_defined_at(project, found) for found in semantic.definitions(rows, wanted)]
     return [found for found in known if found is not None]
 
 
-def _defined_at(project: Project, found: semantic.Definition) -> Definition | None:
+def _defined_at(project: Project, found: semantic.SemanticDefinition) -> Definition | None:
     source = project.source(os.fsdecode(found.path))
     here = source.named(found.name) if source else []
     return next((d for d in here if (d.line, d.column) == (found.line, found.column)), None)

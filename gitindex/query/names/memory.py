@@ -7,26 +7,26 @@ from collections import OrderedDict
 from typing import Any
 
 from gitindex.languages.imports import Resolver
-from gitindex.query.names.source import Origin, Source, Text
-from gitindex.view.tree import Lens
+from gitindex.query.names.source import FileNames, LiveFile, Text
+from gitindex.view.tree import TreeView
 
 
 class TreeMemory:
     """What holds for one tree, whatever is asked: how imports resolve, and what was counted."""
 
-    def __init__(self, lens: Lens) -> None:
-        self._lens = lens
-        rows = lens.rows("SELECT path FROM {live}")
+    def __init__(self, view: TreeView) -> None:
+        self._view = view
+        rows = view.rows("SELECT path FROM {live}")
         self.resolver = Resolver((os.fsdecode(path) for (path,) in rows), self._read)
         self.notes: dict[str, Any] = {}
 
-    def ask(self, lens: Lens) -> None:
+    def ask(self, view: TreeView) -> None:
         """From now on read through this lens: the one before is closed."""
-        self._lens = lens
+        self._view = view
 
     def _read(self, path: str) -> bytes | None:
         raw = os.fsencode(path)
-        return self._lens.read([raw]).get(raw)
+        return self._view.read([raw]).get(raw)
 
 
 class Memory:
@@ -36,21 +36,21 @@ class Memory:
         self._limit, self._room, self._bytes = trees, sources, text_bytes
         self._texts: OrderedDict[bytes, Text] = OrderedDict()
         self._trees: OrderedDict[tuple[Any, ...], TreeMemory] = OrderedDict()
-        self._sources: OrderedDict[tuple[str, bytes], Source] = OrderedDict()
+        self._sources: OrderedDict[tuple[str, bytes], FileNames] = OrderedDict()
 
-    def tree(self, lens: Lens) -> TreeMemory:
-        """What is remembered of the lens's tree."""
-        overlay = lens.overlay
-        key = (lens.worktree.root, overlay.source, overlay.tree, overlay.digest)
+    def tree(self, view: TreeView) -> TreeMemory:
+        """What is remembered of the view's tree."""
+        overlay = view.overlay
+        key = (view.worktree.root, overlay.source, overlay.tree, overlay.digest)
         found = self._trees.get(key)
         if found is None:
-            found = self._trees[key] = TreeMemory(lens)
+            found = self._trees[key] = TreeMemory(view)
             if len(self._trees) > self._limit:
                 self._trees.popitem(last=False)
-        found.ask(lens)
+        found.ask(view)
         return found
 
-    def source(self, origin: Origin) -> Source | None:
+    def source(self, origin: LiveFile) -> FileNames | None:
         """The facts of a path with these bytes, if they are remembered."""
         return self._sources.get((origin.path, origin.oid))
 
@@ -66,7 +66,7 @@ class Memory:
             _, gone = self._texts.popitem(last=False)
             self._bytes += len(gone.data)
 
-    def keep(self, source: Source) -> None:
+    def keep(self, source: FileNames) -> None:
         """Remember a file's facts: they belong to its bytes."""
         self._sources[source.path, source.origin.oid] = source
         if len(self._sources) > self._room:

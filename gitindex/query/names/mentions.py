@@ -10,7 +10,7 @@ from typing import NamedTuple
 from gitindex.extract.trigrams import trigrams_of
 from gitindex.query.names.project import LISTED, Project, rows_of
 from gitindex.store.trigrams import candidates
-from gitindex.view.tree import Lens
+from gitindex.view.tree import TreeView
 
 MAX_FILES = 2_000
 """Files whose text one question reads."""
@@ -28,7 +28,7 @@ _ANNOTATES = re.compile(
 _QUOTED = re.compile(r"([\"'])([\w.\[\], |]*)$")
 
 
-class File(NamedTuple):
+class MentioningFile(NamedTuple):
     """A file whose text may hold the name."""
 
     path: str
@@ -37,45 +37,47 @@ class File(NamedTuple):
     oid: bytes
 
 
-class Held(NamedTuple):
+class TextMentions(NamedTuple):
     """What was found of a name in texts: files and places, and how many files were not read."""
 
-    places: dict[File, list[tuple[int, int, int]]]  # line, column, offset
+    places: dict[MentioningFile, list[tuple[int, int, int]]]  # line, column, offset
     unread: int
 
 
-def look(project: Project, name: str) -> Held:
+def look(project: Project, name: str) -> TextMentions:
     """Every place of a name in the indexed texts of a tree."""
-    held: Held | None = project.notes.get(name)
+    held: TextMentions | None = project.notes.get(name)
     if held is None:
-        files = files_holding(project.lens, name)
+        files = files_holding(project.view, name)
         held = project.notes[name] = look_in(project, files, name)
     return held
 
 
-def look_in(project: Project, files: list[File], name: str) -> Held:
+def look_in(project: Project, files: list[MentioningFile], name: str) -> TextMentions:
     """Every place of a name in some texts."""
     some = files[:MAX_FILES]
     for file in some:
         project.know(file.path, file.oid)
     project.read(file.path for file in some)
     places = {file: list(places_of(project, file.path, name)) for file in some}
-    return Held({file: found for file, found in places.items() if found}, len(files) - len(some))
+    return TextMentions(
+        {file: found for file, found in places.items() if found}, len(files) - len(some)
+    )
 
 
-def files_holding(lens: Lens, name: str) -> list[File]:
+def files_holding(view: TreeView, name: str) -> list[MentioningFile]:
     """Indexed files that may hold a name: by what is stored; what was edited is looked at anyway."""
     trigrams = trigrams_of(name)
-    blobs = candidates(lens.served.database, [frozenset({trigrams})] if trigrams else [])
+    blobs = candidates(view.served.database, [frozenset({trigrams})] if trigrams else [])
     if blobs is None:
-        rows = lens.rows(_ALL)
+        rows = view.rows(_ALL)
     else:
-        changed = [path for path, laid in lens.changed().items() if laid is not None]
-        rows = rows_of(lens, _OF_BLOBS, sorted(blobs))
+        changed = [path for path, laid in view.changed().items() if laid is not None]
+        rows = rows_of(view, _OF_BLOBS, sorted(blobs))
         rows += rows_of(
-            lens, f"{_FILE} {LISTED} JOIN {{blobs}} b ON b.id=l.blob_id {_INDEXED}", changed
+            view, f"{_FILE} {LISTED} JOIN {{blobs}} b ON b.id=l.blob_id {_INDEXED}", changed
         )
-    found = {row[0]: File(os.fsdecode(row[0]), *row[1:]) for row in rows}
+    found = {row[0]: MentioningFile(os.fsdecode(row[0]), *row[1:]) for row in rows}
     return [found[path] for path in sorted(found)]
 
 

@@ -18,7 +18,7 @@ from gitindex.query.names.meanings import (
     module,
 )
 from gitindex.query.names.project import Project
-from gitindex.query.names.source import Definition, Source
+from gitindex.query.names.source import Definition, FileNames
 
 MAX_HOPS = 8
 """Re-exports followed for one name."""
@@ -53,7 +53,7 @@ class Modules:
         return OUTSIDE if outside else UNKNOWN
 
     def imported(
-        self, source: Source, item: Import, name: str, seen: frozenset[str] = frozenset()
+        self, source: FileNames, item: Import, name: str, seen: frozenset[str] = frozenset()
     ) -> Meaning:
         """What one name of an import means."""
         key = (source.path, item, name)
@@ -75,7 +75,7 @@ class Modules:
                 return module(paths[:1], inner, home.path)
         return found
 
-    def renamed(self, source: Source) -> dict[str, str]:
+    def renamed(self, source: FileNames) -> dict[str, str]:
         """Exported name → local name, where they differ."""
         if source.path not in self._exports:
             data = self.project.text(source.path)
@@ -90,7 +90,7 @@ class Modules:
             self._exports[source.path] = names
         return self._exports[source.path]
 
-    def starred(self, source: Source, name: str, seen: frozenset[str]) -> Meaning:
+    def starred(self, source: FileNames, name: str, seen: frozenset[str]) -> Meaning:
         """Through imports that bind everything: stars, includes, namespaces."""
         for star in source.stars:
             paths = self.project.resolve(source, star)
@@ -100,7 +100,7 @@ class Modules:
                 return found
         return UNKNOWN
 
-    def _offered(self, source: Source, name: str, seen: frozenset[str]) -> Meaning:
+    def _offered(self, source: FileNames, name: str, seen: frozenset[str]) -> Meaning:
         if source.language in ECMA:
             name = self.renamed(source).get(name, name)
         found = top_symbols(source, name)
@@ -116,7 +116,7 @@ class Modules:
             return defined(source.named(name))
         return self.starred(source, name, seen)
 
-    def _import(self, source: Source, item: Import, name: str, seen: frozenset[str]) -> Meaning:
+    def _import(self, source: FileNames, item: Import, name: str, seen: frozenset[str]) -> Meaning:
         if source.language == "python":
             return self._python(source, item, name, seen)
         if source.language in ECMA:
@@ -134,7 +134,7 @@ class Modules:
             return found
         return module(paths, item.module, source.path)
 
-    def _python(self, source: Source, item: Import, name: str, seen: frozenset[str]) -> Meaning:
+    def _python(self, source: FileNames, item: Import, name: str, seen: frozenset[str]) -> Meaning:
         bare = item._replace(names=())
         if name == item.module and not item.level and self._is_plain(source, item):
             return self._python_module(source, item)
@@ -149,14 +149,14 @@ class Modules:
             return module((inner[0],), dotted, source.path)
         return UNKNOWN if paths or item.level else OUTSIDE
 
-    def _is_plain(self, source: Source, item: Import) -> bool:
+    def _is_plain(self, source: FileNames, item: Import) -> bool:
         """`import a`, which the facts of `from a import a` look like."""
         if len(item.names) != 1 or "." in item.module:
             return len(item.names) == 1
         line = self.project.span(source.path, item.line, item.line).lstrip()
         return not line.startswith("from")
 
-    def _python_module(self, source: Source, item: Import) -> Meaning:
+    def _python_module(self, source: FileNames, item: Import) -> Meaning:
         """`import a.b` binds `a`; with an alias, `a.b` itself."""
         [(_, local)] = item.names
         dotted = item.module.partition(".")[0]
@@ -167,7 +167,7 @@ class Modules:
         return OUTSIDE
 
 
-def top_symbols(source: Source, name: str) -> list[Definition]:
+def top_symbols(source: FileNames, name: str) -> list[Definition]:
     """Symbols at module level; a namespace around them does not count."""
     found = source.children(-1, name)
     if found or source.language in STRICT:
@@ -175,7 +175,7 @@ def top_symbols(source: Source, name: str) -> list[Definition]:
     return [s for s in source.named(name) if _is_grouped(source, s)]
 
 
-def _is_grouped(source: Source, definition: Definition) -> bool:
+def _is_grouped(source: FileNames, definition: Definition) -> bool:
     outer = source.symbol(definition.parent)
     while outer is not None and outer.kind in SPACES:
         outer = source.symbol(outer.parent)

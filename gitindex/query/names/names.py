@@ -11,7 +11,7 @@ from gitindex.query.names.meanings import ECMA, STRICT, UNBOUND, UNKNOWN, Meanin
 from gitindex.query.names.modules import Modules, top_symbols
 from gitindex.query.names.project import Project
 from gitindex.query.names.signatures import parameters
-from gitindex.query.names.source import Definition, Source
+from gitindex.query.names.source import Definition, FileNames
 from gitindex.query.names.typed import typed_names
 
 _SHARED = frozenset({"go", "java", "kotlin", "scala", "csharp"})
@@ -26,7 +26,7 @@ class Names:
         self.modules = Modules(project)
 
     def lookup(
-        self, source: Source, name: str, scope: int, at: int = -1, of_type: bool = False
+        self, source: FileNames, name: str, scope: int, at: int = -1, of_type: bool = False
     ) -> Meaning:
         """The meaning of a bare name inside the symbol `scope` (-1: at module level).
 
@@ -51,7 +51,7 @@ class Names:
             here = symbol.parent
         return self._in_module(source, name)
 
-    def _locals_of(self, source: Source, function: Definition) -> Locals:
+    def _locals_of(self, source: FileNames, function: Definition) -> Locals:
         """Names a function binds itself, parameters included."""
         if source.language in ECMA:
             return {}
@@ -65,7 +65,7 @@ class Names:
             source.notes[function.ordinal] = known
         return known
 
-    def _in_blocks(self, source: Source, name: str, at: int, of_type: bool) -> Meaning | None:
+    def _in_blocks(self, source: FileNames, name: str, at: int, of_type: bool) -> Meaning | None:
         """A name that a block around the place declares: a symbol, or a variable without one."""
         found = self._blocks_of(source).find(name, at, of_type)
         if found is None:
@@ -75,20 +75,20 @@ class Names:
                 return defined([symbol])
         return Meaning(State.LOCAL, bound=found.bound, at=found.offset)
 
-    def _blocks_of(self, source: Source) -> Blocks:
+    def _blocks_of(self, source: FileNames) -> Blocks:
         known: Blocks | None = source.notes.get("blocks")
         if known is None:
             known = source.notes["blocks"] = Blocks(self.project.text(source.path))
         return known
 
-    def header(self, source: Source, definition: Definition) -> str:
+    def header(self, source: FileNames, definition: Definition) -> str:
         """The signature; read again where the stored one was cut."""
         if not definition.signature.endswith("…"):
             return definition.signature
         last = min(definition.end_line, definition.line + 60)
         return " ".join(self.project.span(source.path, definition.line, last).split())
 
-    def _own_text(self, source: Source, function: Definition) -> str:
+    def _own_text(self, source: FileNames, function: Definition) -> str:
         """The text of a function with the named functions inside it taken out."""
         text = self.project.span(source.path, function.start_line, function.end_line)
         last = function.end_line
@@ -105,7 +105,7 @@ class Names:
             lines[first : end + 1] = [""] * (end - first + 1)
         return "\n".join(lines)
 
-    def _in_module(self, source: Source, name: str) -> Meaning:
+    def _in_module(self, source: FileNames, name: str) -> Meaning:
         top = top_symbols(source, name)
         if top and source.language in ECMA and name in source.bindings:
             top = [symbol for symbol in top if self._is_outermost(source, symbol)]
@@ -128,12 +128,12 @@ class Names:
             return UNKNOWN  # a script: it shares one scope with the others
         return UNBOUND if source.language in STRICT else UNKNOWN
 
-    def _is_outermost(self, source: Source, symbol: Definition) -> bool:
+    def _is_outermost(self, source: FileNames, symbol: Definition) -> bool:
         """Not in a function without a name: those are no symbols, and no parents."""
         at = self.project.offset(source.path, symbol.line, symbol.column)
         return self._blocks_of(source).is_top(at)
 
-    def _beside(self, source: Source, name: str) -> Meaning:
+    def _beside(self, source: FileNames, name: str) -> Meaning:
         """Definitions of the same package: the same folder."""
         folder = source.path.rpartition("/")[0]
         near = [
@@ -143,10 +143,10 @@ class Names:
         ]
         return defined(near) if near else UNKNOWN
 
-    def _is_family(self, source: Source, definition: Definition) -> bool:
+    def _is_family(self, source: FileNames, definition: Definition) -> bool:
         other = self.project.source(definition.path)
         return other is not None and other.origin.family == source.origin.family
 
 
-def _exports_any(source: Source) -> bool:
+def _exports_any(source: FileNames) -> bool:
     return any(symbol.exported for symbol in source.symbols)

@@ -18,9 +18,9 @@ from gitindex.query.names.meanings import (
 )
 from gitindex.query.names.names import Names
 from gitindex.query.names.project import Project
-from gitindex.query.names.source import Definition, Source
+from gitindex.query.names.source import Definition, FileNames
 from gitindex.query.names.types import Types
-from gitindex.query.names.values import Place
+from gitindex.query.names.values import ExpressionPlace
 
 MAX_OBJECT = 600
 """Bytes that are searched for the brace an object starts with."""
@@ -39,7 +39,7 @@ class Binder:
         self.types = Types(self.names)
         self._candidates: dict[tuple[str, str], tuple[list[Definition], list[Definition]]] = {}
 
-    def meaning(self, source: Source, place: Occurrence) -> Meaning:
+    def meaning(self, source: FileNames, place: Occurrence) -> Meaning:
         """What the name at a place stands for."""
         if place.use == Use.DEFINITION:
             return _definition_at(source, place)
@@ -50,7 +50,7 @@ class Binder:
         scope = place.enclosing
         chain = receiver(data, at, source.language in _ARROWS)
         if chain is not None:
-            value = self.types.chain(chain, Place(source, scope, at))
+            value = self.types.chain(chain, ExpressionPlace(source, scope, at))
             return self.types.member(value, place.name)
         if self._is_key(source, place, data, at):
             return _KEY
@@ -65,7 +65,7 @@ class Binder:
             return found._replace(state=State.KEY)  # a variable and a member of the same name
         return found
 
-    def candidates(self, source: Source, meaning: Meaning, name: str) -> list[Definition]:
+    def candidates(self, source: FileNames, meaning: Meaning, name: str) -> list[Definition]:
         """Definitions a name may stand for when only its spelling is known."""
         if meaning.state not in (State.UNKNOWN, State.KEY):
             return []
@@ -89,7 +89,7 @@ class Binder:
             definition.parent < 0 and "." in definition.qualified
         )
 
-    def _implicit(self, source: Source, place: Occurrence) -> Meaning:
+    def _implicit(self, source: FileNames, place: Occurrence) -> Meaning:
         """A member of the class around it, in languages that need no `this`."""
         owner = self.types.classes.owner(source, place.enclosing)
         if owner is None:
@@ -98,7 +98,7 @@ class Binder:
         found = self.types.member(value, place.name)
         return found if found.state is State.DEFINED else UNKNOWN
 
-    def _is_key(self, source: Source, place: Occurrence, data: bytes, at: int) -> bool:
+    def _is_key(self, source: FileNames, place: Occurrence, data: bytes, at: int) -> bool:
         if source.language in ECMA:
             return place.use == Use.ATTRIBUTE
         if source.language != "python" or place.use != Use.REFERENCE:
@@ -107,7 +107,7 @@ class Binder:
         before = data[max(0, at - 200) : at].rstrip()[-1:]
         return before in (b"(", b",") and _KEYWORD.match(data, end) is not None
 
-    def _imported(self, source: Source, place: Occurrence) -> Meaning:
+    def _imported(self, source: FileNames, place: Occurrence) -> Meaning:
         """A name inside an import statement."""
         name = place.name
         near = [i for i in source.imports if i.line <= place.line]
@@ -121,7 +121,7 @@ class Binder:
         return UNBOUND if near else OUTSIDE
 
 
-def _definition_at(source: Source, place: Occurrence) -> Meaning:
+def _definition_at(source: FileNames, place: Occurrence) -> Meaning:
     found = [
         symbol
         for symbol in source.named(place.name)

@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
-from gitindex.base.confined_read import Beneath
+from gitindex.base.confined_read import ConfinedRoot
 from gitindex.extract.policy import MAX_TEXT_BYTES
 from gitindex.git.interface import blob_id
 from gitindex.languages.facts import Import, Occurrence, unpack_places
 from gitindex.query.names.memory import Memory, TreeMemory
-from gitindex.query.names.source import Definition, Origin, Source, Text, place_of
-from gitindex.view.tree import Lens
+from gitindex.query.names.source import Definition, FileNames, LiveFile, Text, place_of
+from gitindex.view.tree import TreeView
 
 CHUNK = 300
 """Values bound in one statement."""
@@ -40,10 +40,10 @@ LISTED = "{listed} w CROSS JOIN {live} l ON l.path=w.column1"
 class Project:
     """One tree: definitions and places by name, files by path, imports resolved."""
 
-    def __init__(self, lens: Lens, memory: Memory | None = None) -> None:
-        self.lens = lens
+    def __init__(self, view: TreeView, memory: Memory | None = None) -> None:
+        self.view = view
         self._memory = memory or Memory()
-        self._sources: dict[str, Source | None] = {}
+        self._sources: dict[str, FileNames | None] = {}
         self._where: dict[str, str] = {}
         self._oids: dict[str, bytes] = {}
         self._texts: dict[str, Text] = {}
@@ -55,20 +55,20 @@ class Project:
     @cached_property
     def tree(self) -> TreeMemory:
         """What holds for the tree as a whole."""
-        return self._memory.tree(self.lens)
+        return self._memory.tree(self.view)
 
     def definitions(self, name: str) -> list[Definition]:
         """Every symbol of this name, in order of path."""
         if name not in self._defined:
-            self.lens.mentioning([name])
-            rows = self.lens.rows(_SYMBOLS_NAMED, name)
+            self.view.mentioning([name])
+            rows = self.view.rows(_SYMBOLS_NAMED, name)
             self._defined[name] = sorted(map(_definition, rows), key=place_of)
         return self._defined[name]
 
     def places(self, name: str, within: Iterable[str] = ()) -> dict[str, list[Occurrence]]:
         """Every occurrence of a name, by path; only in some files, where they are named."""
-        self.lens.mentioning([name])
-        rows = self.lens.rows(
+        self.view.mentioning([name])
+        rows = self.view.rows(
             "SELECT l.path, o.places FROM {names} n CROSS JOIN {occurrences} o ON o.name_id=n.id"
             " CROSS JOIN {live} l ON l.blob_id=o.blob_id WHERE n.text=?",
             name,
@@ -83,7 +83,7 @@ class Project:
     def places_in(self, path: str) -> list[Occurrence]:
         """Every occurrence of one file, in its order."""
         self._settle([path])
-        rows = self.lens.rows(
+        rows = self.view.rows(
             "SELECT n.text, o.places FROM {live} l JOIN {occurrences} o ON o.blob_id=l.blob_id"
             " JOIN {names} n ON n.id=o.name_id WHERE l.path=?",
             os.fsencode(path),
@@ -102,7 +102,7 @@ class Project:
         for source in self._read_sources(raw):
             self._sources[source.path] = source
 
-    def source(self, path: str) -> Source | None:
+    def source(self, path: str) -> FileNames | None:
         """One file's facts; None where it has none."""
         if path not in self._sources:
             self.load([path])
@@ -121,9 +121,9 @@ class Project:
         wanted = [path for path in dict.fromkeys(paths) if path not in self._texts]
         missing = [path for path in wanted if not self._remembered(path)]
         if missing:
-            with Beneath(self.lens.worktree.root) as disk:
+            with ConfinedRoot(self.view.worktree.root) as disk:
                 missing = [path for path in missing if not self._on_disk(disk, path)]
-        for raw, data in self.lens.read(map(os.fsencode, missing)).items() if missing else ():
+        for raw, data in self.view.read(map(os.fsencode, missing)).items() if missing else ():
             self._texts[os.fsdecode(raw)] = Text(data)
         for path in wanted:
             if path not in self._texts:
@@ -153,7 +153,7 @@ class Project:
         end = starts[last + 1] if last + 1 < len(starts) else len(data)
         return data[starts[min(first, len(starts) - 1)] : end].decode("utf-8", "replace")
 
-    def resolve(self, source: Source, imported: Import) -> tuple[str, ...]:
+    def resolve(self, source: FileNames, imported: Import) -> tuple[str, ...]:
         """The files an import of a file reaches."""
         key = (source.path, imported)
         if key not in self._resolved:
@@ -174,10 +174,10 @@ class Project:
         if "imports" in self.tree.notes:
             known: tuple[dict[str, set[str]], set[str]] = self.tree.notes["imports"]
             return known
-        self.lens.everything()
+        self.view.everything()
         words: dict[str, set[str]] = {}
         loose: set[str] = set()
-        for raw, module, names in self.lens.rows(
+        for raw, module, names in self.view.rows(
             "SELECT l.path, i.module, i.names FROM {live} l JOIN {imports} i ON i.blob_id=l.blob_id"
         ):
             path = os.fsdecode(raw)
@@ -190,9 +190,9 @@ class Project:
 
     def _settle(self, paths: list[str]) -> None:
         """Files that were edited have their facts in."""
-        changed = self.lens.changed()
+        changed = self.view.changed()
         if changed and any(os.fsencode(path) in changed for path in paths):
-            self.lens.everything()
+            self.view.everything()
 
     def _remembered(self, path: str) -> bool:
         oid = self._oids.get(path)
@@ -201,10 +201,10 @@ class Project:
             self._texts[path] = found
         return found is not None
 
-    def _on_disk(self, disk: Beneath, path: str) -> bool:
+    def _on_disk(self, disk: ConfinedRoot, path: str) -> bool:
         oid = self._oids.get(path)
         raw = os.fsencode(path)
-        if oid is None or raw in self.lens.changed():
+        if oid is None or raw in self.view.changed():
             return False
         try:
             found = disk.read(raw, MAX_TEXT_BYTES + 1)
@@ -216,16 +216,16 @@ class Project:
         self._memory.keep_text(oid, text)
         return True
 
-    def _read_sources(self, raw: list[bytes]) -> Iterator[Source]:
-        fresh: dict[bytes, Origin] = {}
+    def _read_sources(self, raw: list[bytes]) -> Iterator[FileNames]:
+        fresh: dict[bytes, LiveFile] = {}
         for path, oid, language, status, flags, where in rows_of(
-            self.lens,
+            self.view,
             f"SELECT l.path, l.oid, b.language, b.status, b.flags, l.source FROM {LISTED}"
             " JOIN {blobs} b ON b.id=l.blob_id",
             raw,
         ):
             told = tuple(filter(None, flags.split(",")))
-            origin = Origin(os.fsdecode(path), oid, language, status, told)
+            origin = LiveFile(os.fsdecode(path), oid, language, status, told)
             self._where[origin.path] = where
             self._oids[origin.path] = oid
             known = self._memory.source(origin)
@@ -235,10 +235,10 @@ class Project:
                 fresh[path] = origin
         yield from self._read_facts(fresh) if fresh else ()
 
-    def _read_facts(self, fresh: dict[bytes, Origin]) -> Iterator[Source]:
+    def _read_facts(self, fresh: dict[bytes, LiveFile]) -> Iterator[FileNames]:
         symbols: dict[bytes, list[Definition]] = {path: [] for path in fresh}
         for row in rows_of(
-            self.lens,
+            self.view,
             f"{_SYMBOL} {LISTED} JOIN {{symbols}} s ON s.blob_id=l.blob_id"
             " JOIN {names} n ON n.id=s.name_id",
             list(fresh),
@@ -246,7 +246,7 @@ class Project:
             symbols[row[0]].append(_definition(row))
         imports: dict[bytes, list[tuple[int, Import]]] = {path: [] for path in fresh}
         for path, ordinal, module, names, level, line in rows_of(
-            self.lens,
+            self.view,
             f"SELECT l.path, i.ordinal, i.module, i.names, i.level, i.line FROM {LISTED}"
             " JOIN {imports} i ON i.blob_id=l.blob_id",
             list(fresh),
@@ -255,18 +255,18 @@ class Project:
             imports[path].append((ordinal, Import(module, pairs, level, line)))
         for path, origin in fresh.items():
             ordered = sorted(symbols[path], key=lambda symbol: symbol.ordinal)
-            source = Source(origin, ordered, tuple(item for _, item in sorted(imports[path])))
+            source = FileNames(origin, ordered, tuple(item for _, item in sorted(imports[path])))
             self._memory.keep(source)
             yield source
 
 
-def rows_of(lens: Lens, sql: str, values: Sequence[Any]) -> list[Any]:
+def rows_of(view: TreeView, sql: str, values: Sequence[Any]) -> list[Any]:
     """Rows of a query that starts from a list of values, `{listed}`; a part of them at a time."""
     rows = []
     for at in range(0, len(values), CHUNK):
         part = values[at : at + CHUNK]
         listed = f"(VALUES {','.join(['(?)'] * len(part))})"
-        rows += lens.rows(sql.replace("{listed}", listed), *part)
+        rows += view.rows(sql.replace("{listed}", listed), *part)
     return rows
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from gitindex.base.vocabulary import Layer, Tier
 from gitindex.languages.facts import Occurrence
-from gitindex.query.names.source import Definition, Source
+from gitindex.query.names.source import Definition, FileNames
 
 _RANK = {Tier.EXACT: 0, Tier.IMPORT: 1, Tier.NAME: 2}
 
@@ -31,7 +31,7 @@ class Site(NamedTuple):
 
 
 def make_site(
-    source: Source, place: Occurrence, tier: Tier, targets: tuple[Definition, ...]
+    source: FileNames, place: Occurrence, tier: Tier, targets: tuple[Definition, ...]
 ) -> Site:
     """The site of an occurrence."""
     end = place.column + len(place.name.encode())

@@ -10,9 +10,16 @@ from gitindex.languages.facts import Import
 from gitindex.languages.syntax.source import line_starts, read_source
 
 _FAMILIES = {
-    "javascript": "ecma", "typescript": "ecma", "tsx": "ecma", "c": "c", "cpp": "c",
-    "java": "jvm", "kotlin": "jvm", "scala": "jvm", "ocaml_interface": "ocaml",
-}  # fmt: skip
+    "javascript": "ecma",
+    "typescript": "ecma",
+    "tsx": "ecma",
+    "c": "c",
+    "cpp": "c",
+    "java": "jvm",
+    "kotlin": "jvm",
+    "scala": "jvm",
+    "ocaml_interface": "ocaml",
+}
 
 
 class Definition(NamedTuple):
@@ -32,7 +39,7 @@ class Definition(NamedTuple):
     exported: bool
 
 
-class Origin(NamedTuple):
+class LiveFile(NamedTuple):
     """A live path: its bytes, and what is known of them."""
 
     path: str
@@ -58,11 +65,11 @@ class Text:
         return line_starts(self.data)
 
 
-class Source:
+class FileNames:
     """One file: its symbols and imports, ready to be asked by name."""
 
     def __init__(
-        self, origin: Origin, symbols: list[Definition], imports: tuple[Import, ...]
+        self, origin: LiveFile, symbols: list[Definition], imports: tuple[Import, ...]
     ) -> None:
         self.origin = origin
         self.path = origin.path
@@ -107,7 +114,7 @@ class Source:
         return self.symbols[ordinal] if 0 <= ordinal < len(self.symbols) else None
 
 
-def enclosing(source: Source, line: int) -> Definition | None:
+def enclosing(source: FileNames, line: int) -> Definition | None:
     """The innermost definition whose lines hold a line."""
     around = [s for s in source.symbols if s.start_line <= line <= s.end_line]
     return max(around, key=lambda s: (s.start_line, -s.end_line, s.ordinal), default=None)

@@ -14,7 +14,7 @@ from gitindex.languages.syntax.kinds import FUNCTIONS, TYPES
 from gitindex.query.names.known import known_at
 from gitindex.query.names.meanings import Meaning
 from gitindex.query.names.places import Binder
-from gitindex.query.names.source import Definition, Source, enclosing
+from gitindex.query.names.source import Definition, FileNames, enclosing
 
 MAX_NAME = 1_000
 _PLACE = re.compile(r"(?P<file>.+?):(?P<line>[0-9]{1,9})(?::(?P<column>[0-9]{1,9}))?", re.DOTALL)
@@ -24,7 +24,7 @@ _SEPARATORS = re.compile(r"::|[.#/\\]")
 _MAIN = frozenset({"__init__", "index", "mod", "lib", "src"})
 
 
-class Target(NamedTuple):
+class ReferenceTarget(NamedTuple):
     """What was asked for, and the definitions it may mean, the likeliest first."""
 
     name: str
@@ -33,7 +33,7 @@ class Target(NamedTuple):
     path: str = ""  # of that function
 
 
-def find_target(binder: Binder, asked: str) -> Target:
+def find_target(binder: Binder, asked: str) -> ReferenceTarget:
     """The target that a text names: NAME, A.NAME, PATH#NAME or FILE:LINE[:COL]."""
     place = _PLACE.fullmatch(asked)
     if place is not None:
@@ -59,10 +59,11 @@ def find_target(binder: Binder, asked: str) -> Target:
         found = [d for d in found if d.path == path][number - 1 : number]
     if not found and not NAME.fullmatch(parts[-1]):
         raise GitIndexError(
-            f"not a name: {safe_text(asked)}", "give NAME, CLASS.NAME, FILE#NAME or FILE:LINE:COL",
+            f"not a name: {safe_text(asked)}",
+            "give NAME, CLASS.NAME, FILE#NAME or FILE:LINE:COL",
             Exit.USAGE,
-        )  # fmt: skip
-    return Target(parts[-1], tuple(sorted(found, key=rank)))
+        )
+    return ReferenceTarget(parts[-1], tuple(sorted(found, key=rank)))
 
 
 def rank(definition: Definition) -> tuple[bool, bool, int, int, bytes, int]:
@@ -83,7 +84,7 @@ def _fits(definition: Definition, parts: list[str]) -> bool:
     return full[-len(parts) :] == parts
 
 
-def _at(binder: Binder, source: Source, line: int, column: int | None) -> Target:
+def _at(binder: Binder, source: FileNames, line: int, column: int | None) -> ReferenceTarget:
     """The symbol at a place; without a column, what is defined on the line, or holds it."""
     places = [p for p in binder.project.places_in(source.path) if p.line == line]
     if column is None:
@@ -91,24 +92,24 @@ def _at(binder: Binder, source: Source, line: int, column: int | None) -> Target
         around = defined[:1] or [d for d in [enclosing(source, line)] if d]
         if not around:
             raise _nothing(source.path, line)
-        return Target(around[0].name, tuple(around))
+        return ReferenceTarget(around[0].name, tuple(around))
     here = [p for p in places if p.column <= column < p.column + len(p.name.encode())]
     if not here:
         raise _nothing(source.path, line)
     return _meant(binder, source, here[0])
 
 
-def _meant(binder: Binder, source: Source, place: Occurrence) -> Target:
+def _meant(binder: Binder, source: FileNames, place: Occurrence) -> ReferenceTarget:
     known = known_at(binder.project, source.path, place.line, place.column)
     if known:
-        return Target(known[0].name, tuple(sorted(known, key=rank)))
+        return ReferenceTarget(known[0].name, tuple(sorted(known, key=rank)))
     meaning = binder.meaning(source, place)
     if meaning.bound is not None:
         places = binder.project.places(place.name, [source.path]).get(source.path, [])
         same = [p for p in places if _is_same(binder.meaning(source, p), meaning)]
-        return Target(place.name, (), tuple(same), source.path)
+        return ReferenceTarget(place.name, (), tuple(same), source.path)
     found = meaning.definitions or tuple(binder.candidates(source, meaning, place.name))
-    return Target(place.name, tuple(sorted(found, key=rank)))
+    return ReferenceTarget(place.name, tuple(sorted(found, key=rank)))
 
 
 def _is_same(one: Meaning, other: Meaning) -> bool:

@@ -13,37 +13,119 @@ from gitindex.query.names.meanings import ECMA, OUTSIDE, UNKNOWN, Meaning, State
 from gitindex.query.names.names import Names
 from gitindex.query.names.project import Project
 from gitindex.query.names.signatures import EACH, WHOLE, Bound, parameters, type_parameters
-from gitindex.query.names.source import Definition, Source
+from gitindex.query.names.source import Definition, FileNames
 from gitindex.query.names.typed import field_type, result_of
 from gitindex.query.names.values import (
     MAX_DEPTH,
     NOT_KNOWN,
     NOT_OURS,
-    Kind,
-    Place,
+    ExpressionPlace,
     Value,
+    ValueKind,
     instance_of,
 )
 
 _THIS = frozenset({"this", "self", "$this", "Self", "static"})
 _SUPER = frozenset({"super", "parent", "base"})
 _CLASS = frozenset({"cls", "mcs", "mcls", "klass"})
-_WRAPPERS = frozenset({
-    "Optional", "Annotated", "Final", "ClassVar", "Required", "NotRequired", "Awaitable", "Promise",
-    "PromiseLike", "Readonly", "Partial", "NonNullable", "ReadOnly", "InitVar", "Mapped",
-})  # fmt: skip
-_EACH = frozenset({
-    "list", "List", "Sequence", "MutableSequence", "Iterable", "Iterator", "Generator", "set", "Set",
-    "FrozenSet", "frozenset", "Collection", "deque", "Deque", "tuple", "Tuple", "Array", "Type",
-    "ReadonlyArray", "AsyncIterator", "AsyncGenerator", "AsyncIterable", "ReadonlySet",
-})  # fmt: skip
-_PLAIN = frozenset({
-    "str", "int", "float", "bool", "bytes", "dict", "list", "set", "tuple", "complex", "string",
-    "number", "boolean", "void", "never", "symbol", "bigint", "Array", "Map", "Set", "Record",
-    "Promise", "Date", "RegExp", "Error", "open", "len", "sorted", "range", "print", "repr",
-    "frozenset", "bytearray", "Object", "JSON", "Math", "String", "Number", "console", "document",
-    "window", "process", "Buffer", "Symbol", "Reflect", "Proxy", "WeakMap", "WeakSet",
-})  # fmt: skip
+_WRAPPERS = frozenset(
+    {
+        "Optional",
+        "Annotated",
+        "Final",
+        "ClassVar",
+        "Required",
+        "NotRequired",
+        "Awaitable",
+        "Promise",
+        "PromiseLike",
+        "Readonly",
+        "Partial",
+        "NonNullable",
+        "ReadOnly",
+        "InitVar",
+        "Mapped",
+    }
+)
+_EACH = frozenset(
+    {
+        "list",
+        "List",
+        "Sequence",
+        "MutableSequence",
+        "Iterable",
+        "Iterator",
+        "Generator",
+        "set",
+        "Set",
+        "FrozenSet",
+        "frozenset",
+        "Collection",
+        "deque",
+        "Deque",
+        "tuple",
+        "Tuple",
+        "Array",
+        "Type",
+        "ReadonlyArray",
+        "AsyncIterator",
+        "AsyncGenerator",
+        "AsyncIterable",
+        "ReadonlySet",
+    }
+)
+_PLAIN = frozenset(
+    {
+        "str",
+        "int",
+        "float",
+        "bool",
+        "bytes",
+        "dict",
+        "list",
+        "set",
+        "tuple",
+        "complex",
+        "string",
+        "number",
+        "boolean",
+        "void",
+        "never",
+        "symbol",
+        "bigint",
+        "Array",
+        "Map",
+        "Set",
+        "Record",
+        "Promise",
+        "Date",
+        "RegExp",
+        "Error",
+        "open",
+        "len",
+        "sorted",
+        "range",
+        "print",
+        "repr",
+        "frozenset",
+        "bytearray",
+        "Object",
+        "JSON",
+        "Math",
+        "String",
+        "Number",
+        "console",
+        "document",
+        "window",
+        "process",
+        "Buffer",
+        "Symbol",
+        "Reflect",
+        "Proxy",
+        "WeakMap",
+        "WeakSet",
+    }
+)
 _GENERIC = re.compile(r"^([\w.$]+)\s*([\[<].*[\]>])$", re.S)
 _NOTHING = frozenset({"None", "null", "undefined", "", "void"})
 _BOUND = re.compile(r"\bbound\s*=\s*[\"']?([\w.]+)")
@@ -59,34 +141,34 @@ class Types:
         self.classes = Classes(names, self._named_type)
         self._busy: set[tuple[str, int, str]] = set()
 
-    def chain(self, parts: list[Part], place: Place) -> Value:
+    def chain(self, parts: list[Part], place: ExpressionPlace) -> Value:
         """The value of `a.b(…).c`."""
         value = self._first(parts[0], place)
         for part in parts[1:]:
             value = self._value(self.member(value, part.name, place.depth), place, part.name, value)
             value = self._call(value, place) if part.called else value
-            if value.kind is Kind.UNKNOWN:
+            if value.kind is ValueKind.UNKNOWN:
                 break
         return value
 
     def member(self, value: Value, name: str, depth: int = 0) -> Meaning:
         """What an attribute of a value stands for."""
-        if value.kind is Kind.OUTSIDE:
+        if value.kind is ValueKind.OUTSIDE:
             return OUTSIDE
         if value.module is not None:
             return self.names.modules.below(value.module, name)
-        if value.kind is Kind.FUNCTION and depth < MAX_DEPTH:  # a property, seen as its result
+        if value.kind is ValueKind.FUNCTION and depth < MAX_DEPTH:  # a property, seen as its result
             return self.member(self._result(value, depth + 1), name, depth + 1)
         if value.definition is None or depth >= MAX_DEPTH:
             return UNKNOWN
-        found, is_open = self.classes.members(value.definition, name, value.kind is Kind.SUPER)
+        found, is_open = self.classes.members(value.definition, name, value.kind is ValueKind.SUPER)
         if found:
             return defined(found)
         return (
             UNKNOWN if is_open or not assignments(self.project, value.definition, name) else OUTSIDE
         )
 
-    def annotation(self, text: str, place: Place, pick: int = WHOLE) -> Value:
+    def annotation(self, text: str, place: ExpressionPlace, pick: int = WHOLE) -> Value:
         """An instance of what an annotation names."""
         text = text.strip().strip("\"'` ")
         if place.depth > MAX_DEPTH or text in _NOTHING:
@@ -106,7 +188,7 @@ class Types:
             return NOT_KNOWN
         return self._named_type(text, place)
 
-    def expression(self, text: str, place: Place, pick: int = WHOLE) -> Value:
+    def expression(self, text: str, place: ExpressionPlace, pick: int = WHOLE) -> Value:
         """The value of an expression, where it is a chain."""
         if place.depth > MAX_DEPTH:
             return NOT_KNOWN
@@ -126,9 +208,9 @@ class Types:
     def of_definition(self, definition: Definition, depth: int = 0) -> Value:
         """What a definition is as a value."""
         if is_type(definition) or definition.kind in SPACES:
-            return Value(Kind.TYPE, definition)
+            return Value(ValueKind.TYPE, definition)
         if definition.kind in FUNCTIONS:
-            return Value(Kind.FUNCTION, definition)
+            return Value(ValueKind.FUNCTION, definition)
         source = self.project.source(definition.path)
         if source is None or depth > MAX_DEPTH:
             return NOT_KNOWN
@@ -137,11 +219,11 @@ class Types:
         bound = Bound(told) if told else declared(definition)
         value = self._bound(bound, place, definition.name)
         owner = source.symbol(definition.parent)
-        if value.kind is Kind.UNKNOWN and owner is not None and is_type(owner):
+        if value.kind is ValueKind.UNKNOWN and owner is not None and is_type(owner):
             return self._attribute(instance_of(owner), definition.name, depth + 1) or value
         return value
 
-    def _first(self, part: Part, place: Place) -> Value:
+    def _first(self, part: Part, place: ExpressionPlace) -> Value:
         if part.inner:
             return self.expression(part.inner, place.deeper())
         if not part.name:
@@ -151,25 +233,27 @@ class Types:
         source, scope = place.source, place.scope
         if part.name in _SUPER and (part.called or source.language != "python"):
             owner = self.classes.owner(source, scope)
-            return Value(Kind.SUPER, owner) if owner else NOT_KNOWN
+            return Value(ValueKind.SUPER, owner) if owner else NOT_KNOWN
         if part.name in _THIS and source.language != "python":
             return instance_of(self.classes.owner(source, scope))
         value = self._value(self._look(part.name, place), place, part.name)
         return self._call(value, place) if part.called else value
 
-    def _value(self, meaning: Meaning, place: Place, name: str, holder: Value = NOT_KNOWN) -> Value:
+    def _value(
+        self, meaning: Meaning, place: ExpressionPlace, name: str, holder: Value = NOT_KNOWN
+    ) -> Value:
         if meaning.state is State.OUTSIDE:
             attribute = self._attribute(holder, name, place.depth) if holder.definition else None
             return attribute or NOT_OURS
         if meaning.module is not None:
-            return Value(Kind.MODULE, module=meaning.module)
+            return Value(ValueKind.MODULE, module=meaning.module)
         if meaning.bound is not None:
             return self._local(meaning.bound, meaning, place, name)
         if meaning.definitions:
             found = _of_space(meaning.definitions, place)
             given = self._given(holder.definition, found[0], place.depth + 1)
             values = (self.of_definition(d, place.depth + 1) for d in found[:4])
-            known = (v for v in (given, *values) if v.kind is not Kind.UNKNOWN)
+            known = (v for v in (given, *values) if v.kind is not ValueKind.UNKNOWN)
             return next(known, NOT_KNOWN)
         if meaning.state is State.UNBOUND and name in _PLAIN:
             return NOT_OURS
@@ -177,28 +261,28 @@ class Types:
             return self._attribute(holder, name, place.depth) or NOT_KNOWN
         return NOT_KNOWN
 
-    def _local(self, bound: Bound, meaning: Meaning, place: Place, name: str) -> Value:
+    def _local(self, bound: Bound, meaning: Meaning, place: ExpressionPlace, name: str) -> Value:
         source, within = place.source, meaning.within
         if within is None:
             return self._bound(bound, place._replace(at=meaning.at).deeper(), name)
         if not bound.annotation and not bound.value and self._is_receiver(source, within, name):
             owner = source.symbol(within.parent)
             if owner is not None and (name in _CLASS or within.name == "__new__"):
-                return Value(Kind.TYPE, owner)
+                return Value(ValueKind.TYPE, owner)
             return instance_of(owner)
         return self._bound(bound, place._replace(scope=within.ordinal).deeper(), name)
 
-    def _look(self, name: str, place: Place) -> Meaning:
+    def _look(self, name: str, place: ExpressionPlace) -> Meaning:
         return self.names.lookup(place.source, name, place.scope, place.at, place.of_type)
 
-    def _is_receiver(self, source: Source, function: Definition, name: str) -> bool:
+    def _is_receiver(self, source: FileNames, function: Definition, name: str) -> bool:
         owner = source.symbol(function.parent)
         if source.language != "python" or owner is None or not is_type(owner):
             return False
         first = parameters(self.names.header(source, function))[:1]
         return bool(first) and first[0][0] == name
 
-    def _bound(self, bound: Bound, place: Place, name: str) -> Value:
+    def _bound(self, bound: Bound, place: ExpressionPlace, name: str) -> Value:
         key = (place.source.path, place.scope, name)
         if key in self._busy or place.depth > MAX_DEPTH:
             return NOT_KNOWN
@@ -207,18 +291,18 @@ class Types:
             value = NOT_KNOWN
             if bound.annotation:
                 value = self.annotation(bound.annotation, place.deeper(), bound.pick)
-            if value.kind is Kind.UNKNOWN and bound.value:
+            if value.kind is ValueKind.UNKNOWN and bound.value:
                 value = self.expression(bound.value, place.deeper(), bound.pick)
             return value
         finally:
             self._busy.discard(key)
 
-    def _call(self, value: Value, place: Place) -> Value:
-        if value.kind is Kind.TYPE:
-            return Value(Kind.OBJECT, value.definition)
-        if value.kind is Kind.FUNCTION:
+    def _call(self, value: Value, place: ExpressionPlace) -> Value:
+        if value.kind is ValueKind.TYPE:
+            return Value(ValueKind.OBJECT, value.definition)
+        if value.kind is ValueKind.FUNCTION:
             return self._result(value, place.depth)
-        return NOT_KNOWN if value.kind is not Kind.SUPER else value
+        return NOT_KNOWN if value.kind is not ValueKind.SUPER else value
 
     def _result(self, value: Value, depth: int, pick: int = WHOLE) -> Value:
         definition = value.definition
@@ -229,7 +313,7 @@ class Types:
         place = self.classes.beside(source, definition, definition.ordinal, depth + 1)
         return self.annotation(text, place, pick)
 
-    def _part(self, parts: list[Part], place: Place, pick: int) -> Value:
+    def _part(self, parts: list[Part], place: ExpressionPlace, pick: int) -> Value:
         """An element or an item of what a chain gives, where an annotation says it."""
         *front, last = parts
         if front:
@@ -241,23 +325,25 @@ class Types:
         if last.called:
             for definition in meaning.definitions:
                 if definition.kind in FUNCTIONS:
-                    return self._result(Value(Kind.FUNCTION, definition), place.depth, pick=pick)
+                    return self._result(
+                        Value(ValueKind.FUNCTION, definition), place.depth, pick=pick
+                    )
             return NOT_KNOWN
         if meaning.bound and meaning.bound.annotation:
             scope = meaning.within.ordinal if meaning.within else place.scope
-            inner = Place(place.source, scope, meaning.at, place.depth + 1)
+            inner = ExpressionPlace(place.source, scope, meaning.at, place.depth + 1)
             return self.annotation(meaning.bound.annotation, inner, pick=pick)
         for definition in meaning.definitions:
             source = self.project.source(definition.path)
             told = declared(definition).annotation
             if definition.kind in FUNCTIONS:
-                return self._result(Value(Kind.FUNCTION, definition), place.depth, pick=pick)
+                return self._result(Value(ValueKind.FUNCTION, definition), place.depth, pick=pick)
             if told and source is not None:
                 beside = self.classes.beside(source, definition, definition.parent, place.depth + 1)
                 return self.annotation(told, beside, pick=pick)
         return self._attribute(value, last.name, place.depth, pick=pick) or NOT_KNOWN
 
-    def _generic(self, base: str, inner: str, place: Place, pick: int) -> Value:
+    def _generic(self, base: str, inner: str, place: ExpressionPlace, pick: int) -> Value:
         name = base.rpartition(".")[2]
         arguments = list(split_top(inner, ","))
         if name in _WRAPPERS:
@@ -268,14 +354,14 @@ class Types:
             return self.annotation("|".join(arguments), place.deeper(), pick)
         if name in ("Type", "type") and pick == WHOLE:
             found = self.annotation(arguments[0], place.deeper())
-            return Value(Kind.TYPE, found.definition) if found.definition else NOT_KNOWN
+            return Value(ValueKind.TYPE, found.definition) if found.definition else NOT_KNOWN
         if name in ("tuple", "Tuple") and 0 <= pick < len(arguments):
             return self.annotation(arguments[pick], place.deeper())
         if pick == EACH and name in _EACH:
             return self.annotation(arguments[0], place.deeper())
         return self._named_type(base, place) if pick == WHOLE else NOT_KNOWN
 
-    def _named_type(self, text: str, place: Place) -> Value:
+    def _named_type(self, text: str, place: ExpressionPlace) -> Value:
         parts = read_chain(text)
         if parts is None or any(part.called for part in parts):
             return NOT_KNOWN
@@ -288,13 +374,13 @@ class Types:
             if told and "TypeVar" in meaning.definitions[0].signature:
                 return self.annotation(told.group(1), place.deeper())
         value = self.chain(parts, place.deeper())
-        if value.kind is Kind.TYPE:
-            return Value(Kind.OBJECT, value.definition)
-        if value.kind is Kind.OUTSIDE or parts[-1].name in _PLAIN:
+        if value.kind is ValueKind.TYPE:
+            return Value(ValueKind.OBJECT, value.definition)
+        if value.kind is ValueKind.OUTSIDE or parts[-1].name in _PLAIN:
             return NOT_OURS
         return NOT_KNOWN
 
-    def _type_parameter(self, name: str, place: Place) -> Value | None:
+    def _type_parameter(self, name: str, place: ExpressionPlace) -> Value | None:
         """What a type parameter of a definition around the place is at least; None if it is none."""
         source = place.source
         symbol = source.symbol(place.scope) if source.language in ECMA else None
@@ -337,13 +423,13 @@ class Types:
                 value = self._bound(
                     bound._replace(pick=pick), place._replace(depth=depth + 1), f"self.{name}"
                 )
-                if value.kind is not Kind.UNKNOWN:
+                if value.kind is not ValueKind.UNKNOWN:
                     return value
             todo = [*self.classes.bases(at)[0], *todo]
         return None
 
 
-def _of_space(found: tuple[Definition, ...], place: Place) -> list[Definition]:
+def _of_space(found: tuple[Definition, ...], place: ExpressionPlace) -> list[Definition]:
     """Of a type and a value with one name, what can stand at the place."""
     if place.source.language not in ECMA or len(found) == 1:
         return list(found)

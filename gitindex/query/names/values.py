@@ -6,13 +6,13 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from gitindex.query.names.meanings import Module
-from gitindex.query.names.source import Definition, Source
+from gitindex.query.names.source import Definition, FileNames
 
 MAX_DEPTH = 12
 """Steps from one expression to the next."""
 
 
-class Kind(StrEnum):
+class ValueKind(StrEnum):
     """What a value is."""
 
     MODULE = "module"
@@ -27,29 +27,29 @@ class Kind(StrEnum):
 class Value(NamedTuple):
     """What an expression gives."""
 
-    kind: Kind
+    kind: ValueKind
     definition: Definition | None = None
     module: Module | None = None
 
 
-NOT_OURS = Value(Kind.OUTSIDE)
-NOT_KNOWN = Value(Kind.UNKNOWN)
+NOT_OURS = Value(ValueKind.OUTSIDE)
+NOT_KNOWN = Value(ValueKind.UNKNOWN)
 
 
-class Place(NamedTuple):
+class ExpressionPlace(NamedTuple):
     """Where an expression stands."""
 
-    source: Source
+    source: FileNames
     scope: int
     at: int  # in the text
     depth: int = 0
     of_type: bool = False  # a type is expected there, not a value
 
-    def deeper(self) -> Place:
+    def deeper(self) -> ExpressionPlace:
         """The same place, a step further."""
         return self._replace(depth=self.depth + 1)
 
 
 def instance_of(definition: Definition | None) -> Value:
     """An instance of a class, if there is one."""
-    return Value(Kind.OBJECT, definition) if definition else NOT_KNOWN
+    return Value(ValueKind.OBJECT, definition) if definition else NOT_KNOWN

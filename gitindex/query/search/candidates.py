@@ -14,8 +14,8 @@ from gitindex.languages.table import extractor_id
 from gitindex.query.search.query_text import Query, is_below, path_matches
 from gitindex.query.search.ranking import Rarity, asked_terms, bm25
 from gitindex.query.search.snippets import count_terms, defines, holds_phrases
-from gitindex.store.lexical import NAME_BOOST, USUAL_LENGTH, Asked, LexicalMemory
-from gitindex.view.tree import Lens
+from gitindex.store.lexical import NAME_BOOST, USUAL_LENGTH, LexicalMemory, LexicalQuery
+from gitindex.view.tree import TreeView
 
 CHUNK = 400
 MAX_LAID = 2_000
@@ -54,18 +54,18 @@ class Candidate(NamedTuple):
 
 
 class Collector:
-    """Collects candidates for one query from one lens."""
+    """Collects candidates for one query from one view."""
 
-    def __init__(self, lens: Lens, query: Query, memory: LexicalMemory) -> None:
+    def __init__(self, view: TreeView, query: Query, memory: LexicalMemory) -> None:
         self.left_out = 0
         """Edited files that were not looked through: over the budget."""
-        self._lens = lens
+        self._view = view
         self._query = query
-        self._reader = memory.reader(lens.worktree.lexical)
+        self._reader = memory.reader(view.worktree.lexical)
         self._must = _wholes((*query.filters.must, *query.phrases))
         self._exclude = _wholes(query.filters.exclude)
         self._terms = [term for term, _ in asked_terms(query)]
-        self._asked = Asked(asked_terms(query), self._must, self._exclude)
+        self._asked = LexicalQuery(asked_terms(query), self._must, self._exclude)
         frequencies = self._reader.frequencies(self._terms)
         self.rarity = Rarity(query, frequencies, self._reader.documents)
 
@@ -78,7 +78,7 @@ class Collector:
         others = {c.path: c for c in (*self._defining(), *self._by_path()) if c.path not in seen}
         keys = {c.key for c in others.values()} - scores.keys()
         if keys:
-            hits = self._reader.search(Asked(self._asked.terms), len(keys), keys)
+            hits = self._reader.search(LexicalQuery(self._asked.terms), len(keys), keys)
             scores |= {hit.key: hit.score for hit in hits}
         judged = self._with_text([*found, *others.values()], scores)
         laid = {c.path: c for c in self._laid()}
@@ -112,7 +112,7 @@ class Collector:
         rows = [
             row
             for at in range(0, len(oids), CHUNK)
-            for row in self._lens.rows(
+            for row in self._view.rows(
                 f"SELECT {_COLUMNS}{_BY_BLOB} WHERE b.oid IN ({_marks(oids[at : at + CHUNK])})",
                 *oids[at : at + CHUNK],
             )
@@ -125,7 +125,7 @@ class Collector:
         shares = self.rarity.shares
         telling = [w for w in self._query.words if shares[w.text] * len(shares) >= 0.5]
         names = list(dict.fromkeys(n for w in telling for n in (w.text, w.terms[0])))
-        rows = self._lens.rows(
+        rows = self._view.rows(
             f"SELECT DISTINCT {_COLUMNS} FROM {{names}} n CROSS JOIN {{symbols}} s"
             " ON s.name_id=n.id CROSS JOIN {blobs} b ON b.id=s.blob_id"
             " CROSS JOIN {live} l ON l.blob_id=b.id"
@@ -142,10 +142,10 @@ class Collector:
         if not all(needles) or len(needles) > MAX_PATH_WORDS:
             return
         tests = " AND ".join("CAST(path AS TEXT) LIKE ? ESCAPE '!'" for _ in needles)
-        listed = self._lens.rows(f"SELECT path FROM paths WHERE {tests}", *map(_like, needles))
+        listed = self._view.rows(f"SELECT path FROM paths WHERE {tests}", *map(_like, needles))
         found = {path for (path,) in listed}
         lowered = [needle.encode() for needle in needles]
-        found |= {p for p in self._lens.changed() if all(n in p.lower() for n in lowered)}
+        found |= {p for p in self._view.changed() if all(n in p.lower() for n in lowered)}
         shortest = sorted(found, key=lambda path: (len(path), path))[:MAX_NAMED]
         yield from self._filtered(self._at_paths(_COLUMNS, shortest))
 
@@ -153,12 +153,12 @@ class Collector:
         for at in range(0, len(paths), CHUNK):
             part = paths[at : at + CHUNK]
             sql = f"SELECT {columns}{_BY_PATH} WHERE l.path IN ({_marks(part)})"
-            yield from self._lens.rows(sql, *part)
+            yield from self._view.rows(sql, *part)
 
     def _unasked(self) -> Iterator[Candidate]:
         """There are only filters: every file that they let through, in the order of paths."""
         if not self._query.is_empty:
-            rows = self._lens.rows(f"SELECT {_COLUMNS}{_BY_PATH}")
+            rows = self._view.rows(f"SELECT {_COLUMNS}{_BY_PATH}")
             allowed = sorted(self._filtered(rows))[:MAX_UNASKED]
             yield from self._with_text(allowed, {})
 
@@ -169,7 +169,7 @@ class Collector:
         self.left_out = len(everything) - len(unseen)
         if not unseen:
             return
-        texts = self._lens.read(c.path for c in unseen)
+        texts = self._view.read(c.path for c in unseen)
         known = [term for term in self._terms if self.rarity.frequencies[term]]
         average = self._reader.average_length(known[0]) if known else USUAL_LENGTH
         for candidate in unseen:
@@ -181,16 +181,16 @@ class Collector:
 
     def _unseen(self) -> Iterator[tuple[bytes, bytes, int, str, str, str]]:
         """Laid files that are in no index; those without facts yet have no blob."""
-        lens = self._lens
-        laid = {p: f for p, f in lens.changed().items() if f is not None and f.skip is None}
+        view = self._view
+        laid = {p: f for p, f in view.changed().items() if f is not None and f.skip is None}
         if laid and self._query.filters.kinds:
-            lens.mentioning([*self._terms, *self._must])  # what they define is asked for
+            view.mentioning([*self._terms, *self._must])  # what they define is asked for
         stored = {row[0]: row for row in self._at_paths(f"{_COLUMNS}, b.lexical", list(laid))}
         for path, file in laid.items():
             row = stored.get(path)
             if row is None:
                 oid, extractor = bytes.fromhex(file.oid), extractor_id(file.language)
-                yield path, oid, NO_BLOB, file.language, lens.overlay.source, extractor
+                yield path, oid, NO_BLOB, file.language, view.overlay.source, extractor
             elif not row[-1]:
                 yield row[:-1]
 
@@ -230,7 +230,7 @@ class Collector:
         held = {
             blob_id
             for at in range(0, len(ids), CHUNK)
-            for (blob_id,) in self._lens.rows(
+            for (blob_id,) in self._view.rows(
                 f"SELECT DISTINCT blob_id FROM {{symbols}} WHERE kind IN ({_marks(kinds)})"
                 f" AND blob_id IN ({_marks(ids[at : at + CHUNK])})",
                 *kinds,
@@ -240,13 +240,13 @@ class Collector:
         return [c for c in found if c.blob_id in held]
 
 
-def with_facts(lens: Lens, found: list[Candidate]) -> list[Candidate]:
+def with_facts(view: TreeView, found: list[Candidate]) -> list[Candidate]:
     """The same candidates; those that were edited have their facts read now."""
     paths = [c.path for c in found if c.blob_id == NO_BLOB]
     if not paths:
         return found
-    lens.load(paths)
-    rows = lens.rows(
+    view.load(paths)
+    rows = view.rows(
         f"SELECT l.path, l.blob_id FROM {{live}} l WHERE l.path IN ({_marks(paths)})", *paths
     )
     ids = {path: blob_id for path, blob_id in rows if blob_id is not None}

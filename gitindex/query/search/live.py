@@ -52,8 +52,12 @@ class _Seen(NamedTuple):
 
 
 def search_live(
-    worktree: Worktree, text: str, limit: int, why: str, filters: Filters = Filters()  # noqa: B008
-) -> dict[str, Any]:  # fmt: skip
+    worktree: Worktree,
+    text: str,
+    limit: int,
+    why: str,
+    filters: Filters = Filters(),  # noqa: B008
+) -> dict[str, Any]:
     """The best `limit` places for a query, as an envelope that says that no index had a part in it."""
     query = parse_query(text, filters)
     wanted = max(1, min(limit, MAX_LIMIT))

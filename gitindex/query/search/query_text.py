@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from gitindex.base.errors import Exit, GitIndexError
-from gitindex.base.vocabulary import Place
+from gitindex.base.vocabulary import PathKind
 from gitindex.extract.terms import terms_of, words_of
 from gitindex.languages.table import BY_NAME, TEXT
 
@@ -36,14 +36,17 @@ _STOP = frozenset(_SMALL.split())
 _FILTER = re.compile(r'(?<!\S)(-?path|lang|kind|must|exclude|in):(?:"([^"]+)"|(\S+))(?!\S)')
 _PHRASE = re.compile(r'(?<!\S)"([^"]*)"(?!\S)')
 _ALIASES = {ext: row.name for row in BY_NAME.values() for ext in row.extensions.split()} | {
-    "c#": "csharp", "shell": "bash", "golang": "go", "text": TEXT,
-}  # fmt: skip
+    "c#": "csharp",
+    "shell": "bash",
+    "golang": "go",
+    "text": TEXT,
+}
 
 
 _HINTS = {
     "kind": f"one of {', '.join(sorted(KINDS))}",
     "lang": "see docs/languages.md",
-    "in": f"one of {', '.join(Place)}",
+    "in": f"one of {', '.join(PathKind)}",
 }
 
 
@@ -196,7 +199,7 @@ def _read_filter(name: str, value: str) -> tuple[str, str | None]:
     if name == "kind":
         return "kinds", value.lower() if value.lower() in KINDS else None
     if name == "in":
-        return "places", value.lower() if value.lower() in [*Place] else None
+        return "places", value.lower() if value.lower() in [*PathKind] else None
     if name in ("must", "exclude"):
         return name, value if words_of(value) else None
     return ("paths" if name == "path" else "not_paths"), value

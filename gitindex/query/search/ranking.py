@@ -9,7 +9,7 @@ from operator import mul
 from typing import NamedTuple
 
 from gitindex.base.path_kind import is_foreign, is_news, is_test, stem_of
-from gitindex.base.vocabulary import Place
+from gitindex.base.vocabulary import PathKind
 from gitindex.extract.terms import terms_of
 from gitindex.query.search.query_text import Query, Word, path_matches
 
@@ -58,7 +58,7 @@ class Features(NamedTuple):
     central: float = 0.0
 
 
-class Named(NamedTuple):
+class NamedDefinition(NamedTuple):
     """A definition as ranking sees it."""
 
     name: str
@@ -204,7 +204,7 @@ class SymbolMatcher:
         self._asked = frozenset(t for w in query.words for t in (*w.terms, *w.forms))
         self._dotted = f".{query.plain}" if "." in query.plain else ""
 
-    def match(self, symbol: Named) -> float:
+    def match(self, symbol: NamedDefinition) -> float:
         """Between 0, nothing of it, and 1, exactly it."""
         if self._dotted and f".{symbol.qualified.lower()}".endswith(self._dotted):
             return 1.0
@@ -261,7 +261,7 @@ def share_of(query: Query, path: str) -> float:
     filters, known = query.filters, _path(path)
     if filters.paths and path_matches(filters.paths, path):
         return 1.0
-    if known.is_test and Place.TESTS not in filters.places and not _asks_for_tests(query):
+    if known.is_test and PathKind.TESTS not in filters.places and not _asks_for_tests(query):
         return known.share * TEST_SHARE
     return known.share
 

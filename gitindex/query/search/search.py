@@ -15,7 +15,7 @@ from gitindex.query.search.query_text import Filters, Query, parse_query
 from gitindex.query.search.ranking import (
     MANY,
     Features,
-    Named,
+    NamedDefinition,
     Rarity,
     SymbolMatcher,
     centrality,
@@ -25,7 +25,7 @@ from gitindex.query.search.ranking import (
     total,
 )
 from gitindex.query.search.snippets import (
-    Look,
+    TextMatch,
     holds_phrases,
     look,
     phrase_line,
@@ -33,7 +33,7 @@ from gitindex.query.search.snippets import (
     sought_in,
 )
 from gitindex.store.lexical import LexicalMemory
-from gitindex.view.tree import Lens
+from gitindex.view.tree import TreeView
 
 MAX_LIMIT = 200
 POOL = 15
@@ -47,13 +47,13 @@ SHOWN = 0.4
 """A definition that matches so well is the place to show; else it is the best line."""
 EXACT = 0.9
 PER_FILE = 3
-_NOTHING = Look(0, 0.0)
+_NOTHING = TextMatch(0, 0.0)
 
 
-class Definition(NamedTuple):
+class RankedDefinition(NamedTuple):
     """A definition of a candidate, and how well it is what was asked for. Lines are 0-based."""
 
-    named: Named
+    named: NamedDefinition
     line: int
     start_line: int
     end_line: int
@@ -66,9 +66,9 @@ class Ranked(NamedTuple):
     candidate: Candidate
     features: Features
     share: float
-    definitions: tuple[Definition, ...] = ()
+    definitions: tuple[RankedDefinition, ...] = ()
     text: str = ""
-    seen: Look = _NOTHING
+    seen: TextMatch = _NOTHING
 
     @property
     def score(self) -> float:
@@ -76,7 +76,7 @@ class Ranked(NamedTuple):
 
 
 def search(
-    lens: Lens,
+    view: TreeView,
     text: str,
     limit: int,
     filters: Filters = Filters(),  # noqa: B008 - a constant
@@ -87,32 +87,32 @@ def search(
     """The best `limit` places for a query, as an envelope."""
     query = parse_query(text, filters)
     wanted = max(1, min(limit, MAX_LIMIT))
-    collector = Collector(lens, query, memory or LexicalMemory())
-    ranked = _rank(lens, query, collector, wanted, recent)
-    results = [result for row in ranked for result in _results(lens, query, row)]
+    collector = Collector(view, query, memory or LexicalMemory())
+    ranked = _rank(view, query, collector, wanted, recent)
+    results = [result for row in ranked for result in _results(view, query, row)]
     left_out = collector.left_out
     told = {"warnings": [f"{left_out} edited files were not searched"]} if left_out else {}
-    return lens.envelope(
+    return view.envelope(
         query=query.text, results=results[:wanted], truncated=len(results) > wanted, **told
     )
 
 
 def _rank(
-    lens: Lens, query: Query, collector: Collector, wanted: int, recent: bool
+    view: TreeView, query: Query, collector: Collector, wanted: int, recent: bool
 ) -> list[Ranked]:
     """Files that answer the query, best first; a few more than wanted."""
     pool = max(POOL, wanted + wanted // 2)
     found = collector.collect(MAX_PHRASED if query.phrases else 2 * pool)
     first = _best(_weighed(query, collector.rarity, found), MAX_PHRASED if query.phrases else pool)
     if query.phrases:
-        first = list(_with_phrases(lens, query, first, pool))
-    facts = with_facts(lens, [row.candidate for row in first])
+        first = list(_with_phrases(view, query, first, pool))
+    facts = with_facts(view, [row.candidate for row in first])
     first = [row._replace(candidate=c) for row, c in zip(first, facts, strict=True)]
-    defined = _best(_with_definitions(lens, query, collector.rarity, first), pool)
+    defined = _best(_with_definitions(view, query, collector.rarity, first), pool)
     if recent:
-        defined = _recent_first(lens, defined)[: wanted + 1]
+        defined = _recent_first(view, defined)[: wanted + 1]
     read = defined[: wanted + 1]
-    looked = list(_with_texts(lens, query, collector.rarity, read))
+    looked = list(_with_texts(view, query, collector.rarity, read))
     return looked if recent else _best(looked, len(looked))
 
 
@@ -129,11 +129,11 @@ def _weighed(query: Query, rarity: Rarity, found: list[Candidate]) -> Iterator[R
         yield Ranked(c, features, share_of(query, name))
 
 
-def _with_phrases(lens: Lens, query: Query, rows: list[Ranked], most: int) -> Iterator[Ranked]:
+def _with_phrases(view: TreeView, query: Query, rows: list[Ranked], most: int) -> Iterator[Ranked]:
     found = 0
     for at in range(0, len(rows), 50):
         part = rows[at : at + 50]
-        texts = lens.read(row.candidate.path for row in part)
+        texts = view.read(row.candidate.path for row in part)
         for row in part:
             text = decode_text(texts.get(row.candidate.path, b""))
             if holds_phrases(text, query.phrases):
@@ -144,10 +144,10 @@ def _with_phrases(lens: Lens, query: Query, rows: list[Ranked], most: int) -> It
 
 
 def _with_definitions(
-    lens: Lens, query: Query, rarity: Rarity, rows: list[Ranked]
+    view: TreeView, query: Query, rarity: Rarity, rows: list[Ranked]
 ) -> Iterator[Ranked]:
-    defined = _definitions(lens, query, rarity, [row.candidate.blob_id for row in rows])
-    mentions = _mentions(lens, rows)
+    defined = _definitions(view, query, rarity, [row.candidate.blob_id for row in rows])
+    mentions = _mentions(view, rows)
     for row in rows:
         found = sorted(
             defined.get(row.candidate.blob_id, ()), key=lambda d: (-d.score, d.line, d.named.name)
@@ -162,8 +162,8 @@ def _with_definitions(
 
 
 def _definitions(
-    lens: Lens, query: Query, rarity: Rarity, ids: list[int]
-) -> dict[int, list[Definition]]:
+    view: TreeView, query: Query, rarity: Rarity, ids: list[int]
+) -> dict[int, list[RankedDefinition]]:
     """The definitions of some blobs that have to do with the query."""
     kinds, needles = query.filters.kinds, _needles(query, rarity)
     values: list[Any] = [*ids]
@@ -181,21 +181,21 @@ def _definitions(
     if kinds:
         tests.append(f"s.kind IN ({_marks(kinds)})")
         values += kinds
-    rows = lens.rows(
+    rows = view.rows(
         "SELECT s.blob_id, (SELECT text FROM {names} WHERE id=s.name_id), s.qualified_name, s.kind,"
         " s.doc, s.line, s.start_line, s.end_line FROM {symbols} s"
         f" WHERE s.blob_id IN ({_marks(ids)}) AND {' AND '.join(tests)}",
         *values,
     )
     matcher = SymbolMatcher(query, rarity)
-    found: dict[int, list[Definition]] = {}
+    found: dict[int, list[RankedDefinition]] = {}
     for blob_id, name, qualified, kind, doc, line, start, end in rows:
         if needles and not doc and not any(needle in name.lower() for needle in needles):
             continue  # only what it is in is called so
-        named = Named(name, qualified, kind, doc)
+        named = NamedDefinition(name, qualified, kind, doc)
         score = matcher.match(named) if needles else 0.0
         if score or not needles:
-            found.setdefault(blob_id, []).append(Definition(named, line, start, end, score))
+            found.setdefault(blob_id, []).append(RankedDefinition(named, line, start, end, score))
     return found
 
 
@@ -213,10 +213,10 @@ def _needles(query: Query, rarity: Rarity) -> list[str]:
     return [t for t in chosen if not any(o in t and o != t for o in chosen)][:12]
 
 
-def _mentions(lens: Lens, rows: list[Ranked]) -> dict[str, int]:
+def _mentions(view: TreeView, rows: list[Ranked]) -> dict[str, int]:
     """How many blobs mention each file by its name: a cheap likeness of the import graph."""
     stems = list({stem_of(row.candidate.name) for row in rows})
-    counted = lens.rows(
+    counted = view.rows(
         "SELECT n.text, (SELECT count(*) FROM"
         f" (SELECT 1 FROM {{occurrences}} o WHERE o.name_id=n.id LIMIT {MANY}))"
         f" FROM {{names}} n WHERE n.text IN ({_marks(stems)})",
@@ -228,27 +228,39 @@ def _mentions(lens: Lens, rows: list[Ranked]) -> dict[str, int]:
     return found
 
 
-def _recent_first(lens: Lens, rows: list[Ranked]) -> list[Ranked]:
+def _recent_first(view: TreeView, rows: list[Ranked]) -> list[Ranked]:
     """Edited files, then those of the latest commits, then the rest as they are."""
     log = try_git(
-        lens.worktree.root, "log", "-z", "--name-only", "--format=", "-n", str(RECENT_COMMITS),
-        "--no-renames", "--end-of-options", lens.overlay.commit or "HEAD", "--",
-    )  # fmt: skip
+        view.worktree.root,
+        "log",
+        "-z",
+        "--name-only",
+        "--format=",
+        "-n",
+        str(RECENT_COMMITS),
+        "--no-renames",
+        "--end-of-options",
+        view.overlay.commit or "HEAD",
+        "--",
+    )
     if log.returncode:
         raise GitIndexError("the history cannot be read", "run `git fsck`")
     order: dict[bytes, int] = {}
     for path in log.output.split(b"\0"):
         order.setdefault(path.strip(b"\n"), len(order))
-    edited = lens.changed().keys() if lens.overlay.digest else ()
+    edited = view.changed().keys() if view.overlay.digest else ()
     return sorted(
         rows,
-        key=lambda row: -1 if row.candidate.path in edited
-        else order.get(row.candidate.path, len(order)),
-    )  # fmt: skip
+        key=lambda row: (
+            -1 if row.candidate.path in edited else order.get(row.candidate.path, len(order))
+        ),
+    )
 
 
-def _with_texts(lens: Lens, query: Query, rarity: Rarity, rows: list[Ranked]) -> Iterator[Ranked]:
-    texts = lens.read(row.candidate.path for row in rows)
+def _with_texts(
+    view: TreeView, query: Query, rarity: Rarity, rows: list[Ranked]
+) -> Iterator[Ranked]:
+    texts = view.read(row.candidate.path for row in rows)
     for row in rows:
         text = decode_text(texts.get(row.candidate.path, b""))
         seen = look(text, sought_in(query, rarity.shares, row.candidate.held))
@@ -256,10 +268,10 @@ def _with_texts(lens: Lens, query: Query, rarity: Rarity, rows: list[Ranked]) ->
         yield row._replace(features=features, text=text, seen=seen)
 
 
-def _results(lens: Lens, query: Query, row: Ranked) -> Iterator[dict[str, Any]]:
+def _results(view: TreeView, query: Query, row: Ranked) -> Iterator[dict[str, Any]]:
     """The places of one file: its best definition, others as exact, or its best line."""
     base = path_fields(row.candidate.path)
-    for place in _places(lens, query, row):
+    for place in _places(view, query, row):
         yield (
             base
             | place
@@ -270,7 +282,7 @@ def _results(lens: Lens, query: Query, row: Ranked) -> Iterator[dict[str, Any]]:
         )
 
 
-def _places(lens: Lens, query: Query, row: Ranked) -> Iterator[dict[str, Any]]:
+def _places(view: TreeView, query: Query, row: Ranked) -> Iterator[dict[str, Any]]:
     asked = bool(query.filters.kinds)
     shown = [d for d in row.definitions if d.score >= SHOWN or asked] if not query.phrases else []
     exact = [d for d in shown[1:] if d.score >= EXACT * shown[0].score >= EXACT * EXACT or asked]
@@ -281,7 +293,7 @@ def _places(lens: Lens, query: Query, row: Ranked) -> Iterator[dict[str, Any]]:
         line = row.seen.line
         if query.phrases:
             line = phrase_line(row.text, query.phrases[0]) or 0
-        around = _enclosing(lens, row.candidate.blob_id, line)
+        around = _enclosing(view, row.candidate.blob_id, line)
         if around is None:
             yield _place(row.score, line, row.text, line, line, None)
         else:
@@ -289,7 +301,7 @@ def _places(lens: Lens, query: Query, row: Ranked) -> Iterator[dict[str, Any]]:
 
 
 def _place(
-    score: float, line: int, text: str, start: int, end: int, named: Named | None
+    score: float, line: int, text: str, start: int, end: int, named: NamedDefinition | None
 ) -> dict[str, Any]:
     fields: dict[str, Any] = {"startLine": start + 1, "endLine": end + 1, "line": line + 1}
     if named is not None:
@@ -297,18 +309,20 @@ def _place(
     return fields | {"score": round(score, 4), "snippet": snippet(text, line)}
 
 
-def _enclosing(lens: Lens, blob_id: int, line: int) -> tuple[int, int, Named] | None:
+def _enclosing(view: TreeView, blob_id: int, line: int) -> tuple[int, int, NamedDefinition] | None:
     """The innermost definition around a line."""
-    rows = lens.rows(
+    rows = view.rows(
         "SELECT s.start_line, s.end_line, n.text, s.qualified_name, s.kind FROM {symbols} s"
         " JOIN {names} n ON n.id=s.name_id WHERE s.blob_id=? AND s.start_line<=? AND s.end_line>=?"
         " ORDER BY s.start_line DESC, s.end_line LIMIT 1",
-        blob_id, line, line,
-    )  # fmt: skip
+        blob_id,
+        line,
+        line,
+    )
     if not rows:
         return None
     start, end, name, qualified, kind = rows[0]
-    return start, end, Named(name, qualified, kind, "")
+    return start, end, NamedDefinition(name, qualified, kind, "")
 
 
 def _marks(values: Iterable[object]) -> str:

@@ -19,9 +19,21 @@ SNIPPET_LINES = 3
 BLOCKS = (8_192, 512)
 _WHOLE_WORD = re.compile(r"\w+")
 _KEYWORDS = (
-    "def", "class", "func", "fn", "fun", "function", "struct", "interface", "trait", "enum", "type",
-    "const", "module", "macro",
-)  # fmt: skip
+    "def",
+    "class",
+    "func",
+    "fn",
+    "fun",
+    "function",
+    "struct",
+    "interface",
+    "trait",
+    "enum",
+    "type",
+    "const",
+    "module",
+    "macro",
+)
 """What a definition's name often follows; a Go method's receiver may stand between."""
 _BEFORE = 120
 _INTRODUCED = re.compile(
@@ -31,14 +43,14 @@ _INTRODUCED = re.compile(
 _BLANK = re.compile(r"\s+")
 
 
-class Look(NamedTuple):
+class TextMatch(NamedTuple):
     """What a look at a text found; the line is 0-based."""
 
     line: int
     near: float  # the share of the query within a few lines of it
 
 
-class Sought(NamedTuple):
+class SnippetWord(NamedTuple):
     """One word of the query, as it is looked for in one text."""
 
     text: str  # as written
@@ -46,7 +58,7 @@ class Sought(NamedTuple):
     share: float  # of the query
 
 
-def sought_in(query: Query, shares: Mapping[str, float], held: Container[str]) -> list[Sought]:
+def sought_in(query: Query, shares: Mapping[str, float], held: Container[str]) -> list[SnippetWord]:
     """The words that a text is known to hold, those that tell most first."""
     found = []
     for word in query.words:
@@ -57,11 +69,11 @@ def sought_in(query: Query, shares: Mapping[str, float], held: Container[str]) -
             needles = [(form, 0.7) for form in word.forms if form in held]
             needles += [(part, 0.5 / len(parts)) for part in parts if part in held]
         if needles:
-            found.append(Sought(word.text, tuple(needles), shares[word.text]))
+            found.append(SnippetWord(word.text, tuple(needles), shares[word.text]))
     return sorted(found, key=lambda one: (-one.share, one.text))
 
 
-def look(text: str, words: list[Sought]) -> Look:
+def look(text: str, words: list[SnippetWord]) -> TextMatch:
     """The lines with the most of what was asked.
 
     Looked for around the word that tells most: `find` is what is fast here.
@@ -77,7 +89,7 @@ def look(text: str, words: list[Sought]) -> Look:
             best, place = near, at
             if near >= 1.0:
                 break
-    return Look(text.count("\n", 0, place), min(best, 1.0))
+    return TextMatch(text.count("\n", 0, place), min(best, 1.0))
 
 
 def _places(lowered: str, needles: tuple[tuple[str, float], ...]) -> Iterator[tuple[int, float]]:
@@ -94,7 +106,7 @@ def _is_whole(text: str, start: int, end: int) -> bool:
     return not (text[start - 1 : start].isalnum() or text[end : end + 1].isalnum())
 
 
-def _around(lowered: str, at: int, words: list[Sought]) -> float:
+def _around(lowered: str, at: int, words: list[SnippetWord]) -> float:
     """What the text around a place holds of the other words: about a line, then a few of them."""
     if not words:
         return 0.0

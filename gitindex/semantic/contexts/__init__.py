@@ -1,6 +1,6 @@
 """Semantic contexts: which project of which language family owns a path. A pure function of a tree."""
 
-from gitindex.semantic.contexts.discovery import Context, Discovery, LeftOut, discover
+from gitindex.semantic.contexts.discovery import Context, Discovery, UnownedProject, discover
 from gitindex.semantic.contexts.families import family_of, is_marker
 from gitindex.semantic.contexts.probe import probe
 from gitindex.semantic.contexts.router import ContextRouter, Route
@@ -9,8 +9,8 @@ __all__ = [
     "Context",
     "ContextRouter",
     "Discovery",
-    "LeftOut",
     "Route",
+    "UnownedProject",
     "discover",
     "family_of",
     "is_marker",

@@ -17,7 +17,12 @@ from gitindex.base.vocabulary import ContextKind
 from gitindex.base.worktree import safe_text
 from gitindex.languages.imports.tree import parent, under
 from gitindex.semantic.contexts.families import FAMILIES, Family, family_of, marks_of
-from gitindex.semantic.contexts.workspaces import Members, Project, is_virtual, read_members
+from gitindex.semantic.contexts.workspaces import (
+    WorkspaceMembers,
+    WorkspaceSurroundings,
+    is_virtual,
+    read_members,
+)
 
 Read = Callable[[str], bytes | None]
 
@@ -38,7 +43,7 @@ class Context(NamedTuple):
         return f"{self.family}:{safe_text(self.root) or '.'}"
 
 
-class LeftOut(NamedTuple):
+class UnownedProject(NamedTuple):
     """A project that the workspace around it does not name: nobody owns its files."""
 
     family: str
@@ -50,7 +55,7 @@ class Discovery(NamedTuple):
     """What a tree's marker files say."""
 
     contexts: tuple[Context, ...]  # by family and folder
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[UnownedProject, ...]
 
 
 def discover(tree: Mapping[str, str], read: Read) -> Discovery:
@@ -58,7 +63,7 @@ def discover(tree: Mapping[str, str], read: Read) -> Discovery:
     marks = _collect(tree)
     folders = _folders_of_families(tree)
     contexts: list[Context] = []
-    left_out: list[LeftOut] = []
+    left_out: list[UnownedProject] = []
     for family in FAMILIES:
         found = _OfFamily(family, marks.get(family.name, _Marks()), read)
         left_out += found.left_out
@@ -102,7 +107,7 @@ class _OfFamily:
         self._fences = {*marks.workspaces, *marks.locks, *self._workspaces}
         self._packages = {folder for folder in marks.packages if self._is_package(folder, read)}
         self.left_out = [
-            LeftOut(family.name, folder, workspace)
+            UnownedProject(family.name, folder, workspace)
             for folder in sorted(self._packages)
             if (workspace := self._workspace_above(folder)) is not None
             and folder not in self._workspaces[workspace]
@@ -127,9 +132,9 @@ class _OfFamily:
         name = self._family.name
         return Context(name, root, kind, tuple(own), workspace, digest.hexdigest()[:32])
 
-    def _read_workspaces(self, read: Read) -> dict[str, Members]:
+    def _read_workspaces(self, read: Read) -> dict[str, WorkspaceMembers]:
         folders = {*self._marks.workspaces, *self._marks.packages}
-        project = Project(self._marks.packages, read)
+        project = WorkspaceSurroundings(self._marks.packages, read)
         found = {}
         for folder in sorted(folders):
             names = self._marks.workspaces.get(folder, set()) | self._marks.packages.get(

@@ -11,20 +11,20 @@ from gitindex.semantic.contexts.discovery import Context, Discovery, discover
 from gitindex.semantic.contexts.families import is_marker
 from gitindex.semantic.contexts.probe import probe, probed
 from gitindex.semantic.contexts.router import ContextRouter
-from gitindex.view.tree import Lens
+from gitindex.view.tree import TreeView
 
 
 class LiveContexts:
-    """Discovery and routing over a lens's live paths."""
+    """Discovery and routing over a view's live paths."""
 
-    def __init__(self, lens: Lens) -> None:
-        self._lens = lens
-        rows = lens.rows("SELECT path, oid, mode FROM {live}")
+    def __init__(self, view: TreeView) -> None:
+        self._view = view
+        rows = view.rows("SELECT path, oid, mode FROM {live}")
         self.tree = {
             os.fsdecode(p): oid.hex() for p, oid, mode in rows if mode not in (LINK, GITLINK)
         }
         markers = [os.fsencode(path) for path in self.tree if is_marker(path)]
-        contents = lens.read(markers)
+        contents = view.read(markers)
         self.discovery: Discovery = discover(
             self.tree, lambda path: contents.get(os.fsencode(path))
         )
@@ -49,13 +49,13 @@ class LiveContexts:
             for hole in self.discovery.left_out
         ]
         unowned = sum(route == (None, None) for route in routes)
-        return self._lens.envelope(contexts=listed, leftOut=left_out, unownedFiles=unowned)
+        return self._view.envelope(contexts=listed, leftOut=left_out, unownedFiles=unowned)
 
     def _statuses(self, paths: set[str]) -> dict[str, str]:
         """How much of some files the syntactic layer understood."""
-        if any(os.fsdecode(path) in paths for path in self._lens.changed()):
-            self._lens.everything()
-        rows = self._lens.rows(
+        if any(os.fsdecode(path) in paths for path in self._view.changed()):
+            self._view.everything()
+        rows = self._view.rows(
             "SELECT l.path, b.status FROM {live} l JOIN {blobs} b ON b.id=l.blob_id"
         )
         return {os.fsdecode(p): status for p, status in rows if os.fsdecode(p) in paths}

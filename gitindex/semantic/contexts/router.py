@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from gitindex.languages.imports.tree import parent
-from gitindex.semantic.contexts.discovery import Context, Discovery, LeftOut, folders_up
+from gitindex.semantic.contexts.discovery import Context, Discovery, UnownedProject, folders_up
 from gitindex.semantic.contexts.families import family_of
 
 
@@ -14,7 +14,7 @@ class Route(NamedTuple):
     """Where a path belongs: to a context, to a project that was left out, or to neither."""
 
     context: Context | None
-    left_out: LeftOut | None = None
+    left_out: UnownedProject | None = None
 
 
 NOWHERE = Route(None)

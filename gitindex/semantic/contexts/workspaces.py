@@ -17,14 +17,14 @@ MAX_BYTES = 1 << 20
 MAX_GLOBS = 500
 
 
-class Project(NamedTuple):
+class WorkspaceSurroundings(NamedTuple):
     """What is around a workspace file: the folders of all packages, and what is in a file."""
 
     packages: Collection[str]
     read: Read
 
 
-class Members(NamedTuple):
+class WorkspaceMembers(NamedTuple):
     """Who belongs to a workspace: folders by name, and by pattern relative to its own folder."""
 
     folder: str
@@ -44,8 +44,8 @@ class Members(NamedTuple):
 
 
 def read_members(
-    family: str, folder: str, names: Iterable[str], project: Project
-) -> Members | None:
+    family: str, folder: str, names: Iterable[str], project: WorkspaceSurroundings
+) -> WorkspaceMembers | None:
     """The members of the workspace that this folder's files declare; None where they declare none."""
     reader = _READERS.get(family)
     texts = {name: _text(project.read(under(folder, name))) for name in sorted(names)}
@@ -58,7 +58,9 @@ def is_virtual(text: bytes | None) -> bool:
     return "workspace" in fields and "package" not in fields
 
 
-def _javascript(folder: str, texts: dict[str, str], _project: Project) -> Members | None:
+def _javascript(
+    folder: str, texts: dict[str, str], _project: WorkspaceSurroundings
+) -> WorkspaceMembers | None:
     globs: list[str] | None = None
     if "pnpm-workspace.yaml" in texts:
         globs = _yaml_list(texts["pnpm-workspace.yaml"], "packages")
@@ -67,36 +69,44 @@ def _javascript(folder: str, texts: dict[str, str], _project: Project) -> Member
         globs = _strings(told.get("packages") if isinstance(told, dict) else told)
     if globs is None:
         globs = _strings(_json(texts.get("lerna.json", "")).get("packages"))
-    return None if globs is None else Members(folder, rules=_rules(globs))
+    return None if globs is None else WorkspaceMembers(folder, rules=_rules(globs))
 
 
-def _python(folder: str, texts: dict[str, str], _project: Project) -> Members | None:
+def _python(
+    folder: str, texts: dict[str, str], _project: WorkspaceSurroundings
+) -> WorkspaceMembers | None:
     tool = _toml(texts.get("pyproject.toml", "")).get("tool")
     uv = tool.get("uv") if isinstance(tool, dict) else None
     told = uv.get("workspace") if isinstance(uv, dict) else None
     if not isinstance(told, dict):
         return None
     excluded = [f"!{glob}" for glob in _strings(told.get("exclude")) or []]
-    return Members(folder, rules=_rules((_strings(told.get("members")) or []) + excluded))
+    return WorkspaceMembers(folder, rules=_rules((_strings(told.get("members")) or []) + excluded))
 
 
-def _go(folder: str, texts: dict[str, str], _project: Project) -> Members | None:
+def _go(
+    folder: str, texts: dict[str, str], _project: WorkspaceSurroundings
+) -> WorkspaceMembers | None:
     if "go.work" not in texts:
         return None
     named = set()
     for block, single in _GO_USE.findall(_GO_COMMENT.sub("", texts["go.work"])):
         named |= {join(folder, word.strip('"`')) for word in (block or single).split()}
-    return Members(folder, frozenset(filter(None, named)) | ({folder} & named))
+    return WorkspaceMembers(folder, frozenset(filter(None, named)) | ({folder} & named))
 
 
-def _rust(folder: str, texts: dict[str, str], project: Project) -> Members | None:
+def _rust(
+    folder: str, texts: dict[str, str], project: WorkspaceSurroundings
+) -> WorkspaceMembers | None:
     fields = _toml(texts.get("Cargo.toml", ""))
     told = fields.get("workspace")
     if not isinstance(told, dict):
         return None
     negated = [f"!{glob}" for glob in _strings(told.get("exclude")) or []]
-    members = Members(folder, rules=_rules((_strings(told.get("members")) or []) + negated))
-    excluded = Members(folder, rules=_rules(_strings(told.get("exclude")) or []))
+    members = WorkspaceMembers(
+        folder, rules=_rules((_strings(told.get("members")) or []) + negated)
+    )
+    excluded = WorkspaceMembers(folder, rules=_rules(_strings(told.get("exclude")) or []))
     inside = [p for p in project.packages if p.startswith(folder and f"{folder}/")]
     reached = _path_dependencies([folder, *(p for p in inside if p in members)], project.read)
     return members._replace(named=frozenset(path for path in reached if path not in excluded))
@@ -131,7 +141,9 @@ def _paths_in(fields: dict[str, Any]) -> list[str]:
     return [item["path"] for item in listed if isinstance(item, dict) and _is_text(item, "path")]
 
 
-def _jvm(folder: str, texts: dict[str, str], _project: Project) -> Members | None:
+def _jvm(
+    folder: str, texts: dict[str, str], _project: WorkspaceSurroundings
+) -> WorkspaceMembers | None:
     settings = [text for name, text in texts.items() if name.startswith("settings.gradle")]
     if not settings:
         return None
@@ -139,11 +151,11 @@ def _jvm(folder: str, texts: dict[str, str], _project: Project) -> Members | Non
     listed = _GRADLE_INCLUDE.findall(text)
     projects = [name for found in listed for name in _QUOTED.findall(found)]
     if len(listed) < len(re.findall(r"\binclude\b", text)) or any("$" in p for p in projects):
-        return Members(folder, anyone=True)  # some are computed
+        return WorkspaceMembers(folder, anyone=True)  # some are computed
     moved = {name.strip(":"): path for name, path in _GRADLE_MOVED.findall(text)}
     named = {join(folder, moved.get(name, name.replace(":", "/"))) for name in _above(projects)}
     named |= {join(folder, path) for path in _GRADLE_BUILD.findall(text)}
-    return Members(folder, frozenset(filter(None, named)))
+    return WorkspaceMembers(folder, frozenset(filter(None, named)))
 
 
 def _above(projects: list[str]) -> set[str]:
@@ -155,7 +167,9 @@ def _above(projects: list[str]) -> set[str]:
     return found
 
 
-_READERS: dict[str, Callable[[str, dict[str, str], Project], Members | None]] = {
+_READERS: dict[
+    str, Callable[[str, dict[str, str], WorkspaceSurroundings], WorkspaceMembers | None]
+] = {
     "javascript": _javascript,
     "python": _python,
     "go": _go,

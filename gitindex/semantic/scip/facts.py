@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from gitindex.base.vocabulary import Relation
 from gitindex.languages.facts import Use
 from gitindex.semantic.scip.positions import LINES, UTF16, Positions
-from gitindex.semantic.scip.symbols import Named, read_symbol
+from gitindex.semantic.scip.symbols import ParsedSymbol, read_symbol
 from gitindex.store.places import NOWHERE, Defined, FileFacts, Related, pack_places
 
 _DEFINITION, _IMPORT = 1, 2
@@ -32,7 +32,7 @@ MAX_TEXT = 2_000
 Span = tuple[int, int, int, int]
 
 
-class Outline(NamedTuple):
+class SyntacticOutline(NamedTuple):
     """What the syntactic layer says of a definition."""
 
     kind: str
@@ -45,12 +45,12 @@ class Syntax(NamedTuple):
     """The syntactic facts of the same bytes, by line and byte column."""
 
     uses: Mapping[tuple[int, int], int] = {}
-    symbols: Mapping[tuple[int, int], Outline] = {}
+    symbols: Mapping[tuple[int, int], SyntacticOutline] = {}
     bound: Collection[str] = ()  # names that imports of this file bind
     aliases: Collection[tuple[str, str]] = ()  # (name, other name) of all imports of the context
 
 
-class Habits(NamedTuple):
+class IndexerQuirks(NamedTuple):
     """What a tool does without saying so in its output."""
 
     encoding: int = UTF16
@@ -72,11 +72,11 @@ class _Extent(NamedTuple):
     ordinal: int
 
 
-def make_facts(document: Any, data: bytes, syntax: Syntax, habits: Habits) -> FileFacts:
+def make_facts(document: Any, data: bytes, syntax: Syntax, habits: IndexerQuirks) -> FileFacts:
     """The facts of one document. Raises OutsideFile where the document is about other bytes."""
     encoding = document.position_encoding or habits.encoding
     positions = Positions(data, encoding, habits.breaks)
-    named: dict[str, Named] = {}
+    named: dict[str, ParsedSymbol] = {}
     seen, doubtful = _occurrences(document, positions, named, syntax)
     told = {read_symbol(info.symbol).identity: info for info in document.symbols}
     definitions, extents = _definitions(seen, named, told, syntax)
@@ -96,7 +96,7 @@ def make_facts(document: Any, data: bytes, syntax: Syntax, habits: Habits) -> Fi
 
 
 def _occurrences(
-    document: Any, positions: Positions, named: dict[str, Named], syntax: Syntax
+    document: Any, positions: Positions, named: dict[str, ParsedSymbol], syntax: Syntax
 ) -> tuple[list[_Seen], int]:
     """All occurrences in file order, each once, and how many were left out."""
     found: list[_Seen] = []
@@ -139,7 +139,7 @@ def _is_plausible(text: str, name: str, syntax: Syntax) -> bool:
 
 
 def _definitions(
-    seen: list[_Seen], named: Mapping[str, Named], told: Mapping[str, Any], syntax: Syntax
+    seen: list[_Seen], named: Mapping[str, ParsedSymbol], told: Mapping[str, Any], syntax: Syntax
 ) -> tuple[list[Defined], list[_Extent]]:
     """Definitions in file order, and the extents of those that hold others."""
     made: list[Defined] = []
@@ -160,15 +160,24 @@ def _definitions(
         first, last = (whole[0], whole[2]) if whole else (line, line)
         made.append(
             Defined(
-                identity, kind, line, column, end_column, first, last, signature, doc, -1,
+                identity,
+                kind,
+                line,
+                column,
+                end_column,
+                first,
+                last,
+                signature,
+                doc,
+                -1,
                 exported and not symbol.is_local,
             )
-        )  # fmt: skip
+        )
     extents.sort(key=lambda e: (e.start, [-n for n in e.end], e.ordinal))
     return made, extents
 
 
-def _lines(outline: Outline | None) -> Span | None:
+def _lines(outline: SyntacticOutline | None) -> Span | None:
     """The extent that the grammar gives a definition, where the tool gives none."""
     if outline is None or outline.end_line <= outline.start_line:
         return None
@@ -246,7 +255,7 @@ def _documentation(info: Any) -> tuple[str, str]:
     return shown[:MAX_TEXT], "\n".join(texts).strip()[:MAX_TEXT]
 
 
-def _is_visible(named: Named) -> bool:
+def _is_visible(named: ParsedSymbol) -> bool:
     return named.kind not in _HIDDEN_KINDS and not named.is_local
 
 

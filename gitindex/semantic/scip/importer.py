@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from gitindex.base.worktree import safe_text
-from gitindex.semantic.scip.facts import Habits, Syntax, make_facts
+from gitindex.semantic.scip.facts import IndexerQuirks, Syntax, make_facts
 from gitindex.semantic.scip.positions import OutsideFile
 from gitindex.semantic.scip.reader import BadOutput, Output
 from gitindex.semantic.scip.symbols import read_symbol
@@ -26,7 +26,7 @@ class Prepared(NamedTuple):
     edges: tuple[Dependency, ...]
 
 
-class Understood(NamedTuple):
+class IndexerReport(NamedTuple):
     """What an output says of a context."""
 
     files: tuple[Prepared, ...]
@@ -53,8 +53,8 @@ def understand(
     wanted: Mapping[bytes, str],
     read: Callable[[bytes], bytes | None],
     syntax: Callable[[bytes], Syntax],
-    habits: Habits,
-) -> Understood:
+    habits: IndexerQuirks,
+) -> IndexerReport:
     """The facts of every wanted path (with its blob id) whose bytes `read` still gives.
 
     An edge to a member that is not wanted, or was written to, says that its bytes are unknown.
@@ -75,10 +75,10 @@ def understand(
         Prepared(path, wanted[path], facts, _edges(path, facts, homes, known))
         for path, facts in made.items()
     )
-    return Understood(files, frozenset(homes))
+    return IndexerReport(files, frozenset(homes))
 
 
-def externals(understood: Understood, files: Iterable[Prepared]) -> dict[str, str]:
+def externals(understood: IndexerReport, files: Iterable[Prepared]) -> dict[str, str]:
     """Identities, with their names, that these files use and no document defines."""
     return {
         identity: name

@@ -18,20 +18,20 @@ from gitindex.git.command import run_git
 from gitindex.git.interface import GITLINK, LINK, Head, Repository
 from gitindex.refresh.scope import RefreshScope, resolve_scope
 from gitindex.semantic.contexts import Context, ContextRouter, discover, is_marker
-from gitindex.semantic.scip.facts import Outline, Syntax
+from gitindex.semantic.scip.facts import SyntacticOutline, Syntax
 from gitindex.semantic.scip.importer import (
+    IndexerReport,
     Prepared,
-    Understood,
     documents_by_path,
     externals,
     understand,
 )
 from gitindex.semantic.scip.process import last_words, run_tool
 from gitindex.semantic.scip.reader import MAX_OUTPUT, BadOutput, read_output
-from gitindex.semantic.scip.sight import Sight, look, look_again, signature
+from gitindex.semantic.scip.sight import UnchangedFile, look, look_again, signature
 from gitindex.semantic.scip.tools import (
-    Found,
-    Tool,
+    Indexer,
+    InstalledIndexer,
     ToolMissing,
     command,
     find_tool,
@@ -57,7 +57,7 @@ class HeadMoved(Exception):
     """HEAD's tree is another one than when the run began: its output is of no use."""
 
 
-class Done(NamedTuple):
+class SemanticJobResult(NamedTuple):
     """What a job achieved."""
 
     files: int  # of the context
@@ -68,14 +68,14 @@ class Done(NamedTuple):
     left_behind: tuple[str, ...]  # files that the tool left in the worktree
 
 
-class Members(NamedTuple):
+class ContextFiles(NamedTuple):
     """A context of HEAD's tree and the files it owns, with their blob ids."""
 
     context: Context
     files: dict[bytes, str]
 
 
-def contexts_at(repository: Repository, tree: str) -> dict[str, Members]:
+def contexts_at(repository: Repository, tree: str) -> dict[str, ContextFiles]:
     """The contexts of a tree by name."""
     entries = [e for e in repository.entries(tree) if e.mode not in (LINK, GITLINK)]
     oids = {os.fsdecode(entry.path): entry.oid for entry in entries}
@@ -85,7 +85,7 @@ def contexts_at(repository: Repository, tree: str) -> dict[str, Members]:
 
     members = ContextRouter(discover(oids, read)).members(oids)
     return {
-        context.name: Members(context, {os.fsencode(path): oids[path] for path in paths})
+        context.name: ContextFiles(context, {os.fsencode(path): oids[path] for path in paths})
         for context, paths in members.items()
     }
 
@@ -109,7 +109,7 @@ class SemanticJob:
         name: str,
         scope: RefreshScope,
         seconds: float | None,
-    ) -> Done:
+    ) -> SemanticJobResult:
         """Do the work of one claimed job. Raises Failed or HeadMoved."""
         head = self._repo.head()
         members = contexts_at(self._repo, head.tree).get(name)
@@ -119,7 +119,7 @@ class SemanticJob:
         with _temporary(self._worktree) as temp:
             found = self._find(tool, temp)
             store.note_tool(self._db, context_id, found.version)
-            origin = store.Origin(context_id, members.context.config_hash, found.version)
+            origin = store.FactsOrigin(context_id, members.context.config_hash, found.version)
             seen = {s.path: s for s in look(self._worktree.root, members.files.items())}
             before = self._untracked()
             output = self._index(found, members.context, temp, seconds)
@@ -130,28 +130,36 @@ class SemanticJob:
             self._refuse_partial(origin, understood, seen)
             chosen = _in_scope(scope, understood, self._worktree.root)
             changed, kept = self._keep(origin, head, understood, chosen, seen)
-        return Done(
-            len(members.files), kept, changed, len(members.files) - len(seen),
+        return SemanticJobResult(
+            len(members.files),
+            kept,
+            changed,
+            len(members.files) - len(seen),
             sum(file.facts.doubtful for file in chosen),
             tuple(sorted(map(safe_text, left_behind))),
-        )  # fmt: skip
+        )
 
-    def _find(self, tool: Tool, temp: str) -> Found:
+    def _find(self, tool: Indexer, temp: str) -> InstalledIndexer:
         root = self._worktree.root
         try:
             return find_tool(tool, tool_env(root, temp), root, temp)
         except ToolMissing as error:
             raise Failed(FailureReason.MISSING_TOOL, f"{error.message}; {error.hint}") from error
 
-    def _index(self, found: Found, context: Context, temp: str, seconds: float | None) -> bytes:
+    def _index(
+        self, found: InstalledIndexer, context: Context, temp: str, seconds: float | None
+    ) -> bytes:
         root, program = self._worktree.root, found.tool.program
         output, log = os.path.join(temp, "index.scip"), os.path.join(temp, "log")
         limit = seconds or found.tool.seconds
         ended = run_tool(
             command(found, context, root, temp, output),
-            os.path.join(root, context.root), tool_env(root, temp), log, limit,
+            os.path.join(root, context.root),
+            tool_env(root, temp),
+            log,
+            limit,
             lambda spent: self._report(f"{program} {context.name} {spent:.0f} s", None),
-        )  # fmt: skip
+        )
         if ended.code is None:
             raise Failed(FailureReason.TOOL_TIMEOUT, f"{program} was stopped after {limit:g} s")
         if ended.code != 0:
@@ -168,11 +176,11 @@ class SemanticJob:
     def _understand(
         self,
         worktree_id: int,
-        members: Members,
-        found: Found,
+        members: ContextFiles,
+        found: InstalledIndexer,
         output: bytes,
-        seen: dict[bytes, Sight],
-    ) -> Understood:
+        seen: dict[bytes, UnchangedFile],
+    ) -> IndexerReport:
         self._report("import", None)
         published = store.published_files(self._db, worktree_id)
         blobs = {p: published[p].blob_id for p, o in members.files.items() if _is(published, p, o)}
@@ -187,15 +195,19 @@ class SemanticJob:
         try:
             documents = documents_by_path(read_output(output), root, members.context.root)
             return understand(
-                documents, members.files, {path: sight.oid for path, sight in seen.items()},
-                lambda path: look_again(root, seen[path]), syntax, found.tool.habits,
-            )  # fmt: skip
+                documents,
+                members.files,
+                {path: sight.oid for path, sight in seen.items()},
+                lambda path: look_again(root, seen[path]),
+                syntax,
+                found.tool.habits,
+            )
         except BadOutput as error:
             said = f"{found.tool.program}: {error}"
             raise Failed(FailureReason.PARSE_ERROR, said) from error
 
     def _refuse_partial(
-        self, origin: store.Origin, understood: Understood, seen: dict[bytes, Sight]
+        self, origin: store.FactsOrigin, understood: IndexerReport, seen: dict[bytes, UnchangedFile]
     ) -> None:
         """Old facts are worth more than an output that forgot their files."""
         if seen and not understood.files:
@@ -210,11 +222,11 @@ class SemanticJob:
 
     def _keep(
         self,
-        origin: store.Origin,
+        origin: store.FactsOrigin,
         head: Head,
-        understood: Understood,
+        understood: IndexerReport,
         chosen: list[Prepared],
-        seen: dict[bytes, Sight],
+        seen: dict[bytes, UnchangedFile],
     ) -> tuple[int, int]:
         """One transaction; HEAD and the files are looked at once more inside it."""
         root = self._worktree.root
@@ -240,7 +252,7 @@ class SemanticJob:
         return set(filter(None, listed.split(b"\0")))
 
 
-def _is(published: dict[bytes, store.Known], path: bytes, oid: str) -> bool:
+def _is(published: dict[bytes, store.PublishedFile], path: bytes, oid: str) -> bool:
     return path in published and published[path].oid == oid
 
 
@@ -249,13 +261,13 @@ def read_syntax(database: Database, blob_id: int | None) -> Syntax:
     if blob_id is None:
         return Syntax()
     symbols = {
-        (line, column): Outline(kind, start, end, bool(exported))
+        (line, column): SyntacticOutline(kind, start, end, bool(exported))
         for line, column, kind, start, end, exported in store.syntactic_symbols(database, blob_id)
     }
     return Syntax(store.syntactic_uses(database, blob_id), symbols)
 
 
-def _in_scope(scope: RefreshScope, understood: Understood, root: str) -> list[Prepared]:
+def _in_scope(scope: RefreshScope, understood: IndexerReport, root: str) -> list[Prepared]:
     names = {os.fsdecode(file.path): file for file in understood.files}
 
     def changed_at(path: str) -> float | None:
@@ -274,9 +286,10 @@ def _temporary(worktree: Worktree) -> Iterator[str]:
     inside = usual == worktree.root or usual.startswith(worktree.root + os.sep)
     try:
         with tempfile.TemporaryDirectory(
-            prefix="gitindex-semantic-", dir=worktree.store if inside else None,
+            prefix="gitindex-semantic-",
+            dir=worktree.store if inside else None,
             ignore_cleanup_errors=True,
-        ) as folder:  # fmt: skip
+        ) as folder:
             yield folder
     except OSError as error:
         raise Failed(FailureReason.IO_ERROR, str(error)) from error

@@ -34,9 +34,14 @@ def run_tool(
     started = time.monotonic()
     with open(log, "wb") as output:
         process = subprocess.Popen(
-            [*SUPERVISOR, *argv], cwd=folder, env=env, stdin=subprocess.PIPE, stdout=output,
-            stderr=subprocess.STDOUT, start_new_session=True,
-        )  # fmt: skip
+            [*SUPERVISOR, *argv],
+            cwd=folder,
+            env=env,
+            stdin=subprocess.PIPE,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
     assert process.stdin is not None
     try:
         while not _has_ended(process.pid):

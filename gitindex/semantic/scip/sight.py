@@ -6,14 +6,14 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from gitindex.base.confined_read import Beneath
+from gitindex.base.confined_read import ConfinedRoot
 from gitindex.extract.policy import MAX_TEXT_BYTES
 from gitindex.git.interface import blob_id
 
 Signature = tuple[int, int, int, int]
 
 
-class Sight(NamedTuple):
+class UnchangedFile(NamedTuple):
     """One file that had git's bytes when it was seen."""
 
     path: bytes
@@ -30,23 +30,23 @@ def signature(root: str, path: bytes) -> Signature | None:
     return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
-def look(root: str, files: Iterable[tuple[bytes, str]]) -> Iterator[Sight]:
+def look(root: str, files: Iterable[tuple[bytes, str]]) -> Iterator[UnchangedFile]:
     """Those of `files` whose bytes on disk are those of their blob."""
-    with Beneath(root) as disk:
+    with ConfinedRoot(root) as disk:
         for path, oid in files:
             before = signature(root, path)
             if before is not None and _content(disk, path, oid) is not None:
-                yield Sight(path, oid, before)
+                yield UnchangedFile(path, oid, before)
 
 
-def look_again(root: str, seen: Sight) -> bytes | None:
+def look_again(root: str, seen: UnchangedFile) -> bytes | None:
     """The bytes of a file that nobody touched since it was seen; None if somebody did."""
-    with Beneath(root) as disk:
+    with ConfinedRoot(root) as disk:
         content = _content(disk, seen.path, seen.oid)
     return content if signature(root, seen.path) == seen.signature else None
 
 
-def _content(disk: Beneath, path: bytes, oid: str) -> bytes | None:
+def _content(disk: ConfinedRoot, path: bytes, oid: str) -> bytes | None:
     """The file's bytes if git would store them as this blob. Line ends may differ: places do not."""
     found = disk.read(path, MAX_TEXT_BYTES)
     if found is None or found.size > MAX_TEXT_BYTES:

@@ -8,14 +8,20 @@ from typing import NamedTuple
 
 _ESCAPED_SPACE = "\0"
 _KINDS = {
-    "/": "module", "#": "class", ".": "variable", "().": "function", "()": "parameter",
-    "[]": "type_parameter", "!": "macro", ":": "meta",
-}  # fmt: skip
+    "/": "module",
+    "#": "class",
+    ".": "variable",
+    "().": "function",
+    "()": "parameter",
+    "[]": "type_parameter",
+    "!": "macro",
+    ":": "meta",
+}
 _NAMELESS_KINDS = ("module", "meta", "constructor", "")
 _SUFFIXES = "/#.:!([])"
 
 
-class Named(NamedTuple):
+class ParsedSymbol(NamedTuple):
     """What a symbol's text says."""
 
     identity: str  # the same in every version of its package; `local N` of its own file
@@ -33,20 +39,20 @@ class Descriptor(NamedTuple):
 
 
 @lru_cache(maxsize=100_000)
-def read_symbol(text: str) -> Named:
+def read_symbol(text: str) -> ParsedSymbol:
     """Identity, name and kind of a symbol. What is not as the format says is its own identity."""
     if text.startswith("local "):
-        return Named(text, text.removeprefix("local "), "variable", True)
+        return ParsedSymbol(text, text.removeprefix("local "), "variable", True)
     fields = text.replace("  ", _ESCAPED_SPACE).split(" ", 4)
     if len(fields) != 5:
-        return Named(text, text, "", False)
+        return ParsedSymbol(text, text, "", False)
     scheme, manager, package, _version, path = (
         field.replace(_ESCAPED_SPACE, "  ") for field in fields
     )
     steps = list(descriptors(path))
     name, kind = _called(steps)
     stands = b"" if kind in _NAMELESS_KINDS else name.encode("utf-8", "surrogatepass")
-    return Named(f"{scheme} {manager} {package} . {path}", name or text, kind, False, stands)
+    return ParsedSymbol(f"{scheme} {manager} {package} . {path}", name or text, kind, False, stands)
 
 
 def descriptors(path: str) -> Iterator[Descriptor]:

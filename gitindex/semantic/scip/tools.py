@@ -12,14 +12,14 @@ from gitindex.base.vocabulary import ContextKind
 from gitindex.base.worktree import safe_text
 from gitindex.git.command import clean_env
 from gitindex.semantic.contexts.discovery import Context
-from gitindex.semantic.scip.facts import Habits
+from gitindex.semantic.scip.facts import IndexerQuirks
 from gitindex.semantic.scip.positions import ECMA_LINES, LINES, UTF8, UTF16
 from gitindex.semantic.scip.process import last_words, run_tool
 
 PROBE_SECONDS = 60.0
 
 
-class Tool(NamedTuple):
+class Indexer(NamedTuple):
     """One row. In the arguments {root}, {output}, {temp}, {name} and {project} are filled in."""
 
     family: str
@@ -34,45 +34,97 @@ class Tool(NamedTuple):
     breaks: re.Pattern[bytes] = LINES
 
     @property
-    def habits(self) -> Habits:
+    def habits(self) -> IndexerQuirks:
         """What its output leaves unsaid."""
-        return Habits(self.encoding, self.breaks)
+        return IndexerQuirks(self.encoding, self.breaks)
 
 
 TOOLS = (
-    Tool("python", "scip-python",
-         "index --cwd {root} --project-name {name} --project-version 0 --output {output} --quiet",
-         3600, "npm install -g @sourcegraph/scip-python", ambient=True),
-    Tool("javascript", "scip-typescript",
-         "index --cwd {root} --output {output} --no-progress-bar {project}",
-         3600, "npm install -g @sourcegraph/scip-typescript", "package.json tsconfig.json",
-         breaks=ECMA_LINES),
-    Tool("go", "scip-go", "--quiet --output {output}", 3600,
-         "go install github.com/sourcegraph/scip-go/cmd/scip-go@latest", "go.mod", encoding=UTF8),
-    Tool("jvm", "scip-java", "index --output {output} --targetroot {temp}/java", 3600,
-         "coursier install scip-java", "pom.xml build.gradle build.gradle.kts build.sbt"),
-    Tool("dotnet", "scip-dotnet", "index --working-directory {root} --output {output}", 3600,
-         "dotnet tool install --global scip-dotnet"),
-    Tool("cpp", "scip-clang",
-         "--compdb-path={root}/compile_commands.json --index-output-path={output}", 3600,
-         "see the releases of scip-clang", "compile_commands.json", encoding=UTF8),
-    Tool("ruby", "scip-ruby", "{root} --index-file {output} --gem-metadata {name}@0", 3600,
-         "gem install scip-ruby", "Gemfile", encoding=UTF8),
-    Tool("rust", "rust-analyzer", "scip {root} --output {output}", 3600,
-         "rustup component add rust-analyzer", "Cargo.toml", encoding=UTF8),
-)  # fmt: skip
+    Indexer(
+        "python",
+        "scip-python",
+        "index --cwd {root} --project-name {name} --project-version 0 --output {output} --quiet",
+        3600,
+        "npm install -g @sourcegraph/scip-python",
+        ambient=True,
+    ),
+    Indexer(
+        "javascript",
+        "scip-typescript",
+        "index --cwd {root} --output {output} --no-progress-bar {project}",
+        3600,
+        "npm install -g @sourcegraph/scip-typescript",
+        "package.json tsconfig.json",
+        breaks=ECMA_LINES,
+    ),
+    Indexer(
+        "go",
+        "scip-go",
+        "--quiet --output {output}",
+        3600,
+        "go install github.com/sourcegraph/scip-go/cmd/scip-go@latest",
+        "go.mod",
+        encoding=UTF8,
+    ),
+    Indexer(
+        "jvm",
+        "scip-java",
+        "index --output {output} --targetroot {temp}/java",
+        3600,
+        "coursier install scip-java",
+        "pom.xml build.gradle build.gradle.kts build.sbt",
+    ),
+    Indexer(
+        "dotnet",
+        "scip-dotnet",
+        "index --working-directory {root} --output {output}",
+        3600,
+        "dotnet tool install --global scip-dotnet",
+    ),
+    Indexer(
+        "cpp",
+        "scip-clang",
+        "--compdb-path={root}/compile_commands.json --index-output-path={output}",
+        3600,
+        "see the releases of scip-clang",
+        "compile_commands.json",
+        encoding=UTF8,
+    ),
+    Indexer(
+        "ruby",
+        "scip-ruby",
+        "{root} --index-file {output} --gem-metadata {name}@0",
+        3600,
+        "gem install scip-ruby",
+        "Gemfile",
+        encoding=UTF8,
+    ),
+    Indexer(
+        "rust",
+        "rust-analyzer",
+        "scip {root} --output {output}",
+        3600,
+        "rustup component add rust-analyzer",
+        "Cargo.toml",
+        encoding=UTF8,
+    ),
+)
 
 BY_FAMILY = {tool.family: tool for tool in TOOLS}
 _JAVASCRIPT = {
-    "allowJs": True, "noEmit": True, "skipLibCheck": True, "target": "esnext",
-    "moduleResolution": "node", "jsx": "preserve",
-}  # fmt: skip
+    "allowJs": True,
+    "noEmit": True,
+    "skipLibCheck": True,
+    "target": "esnext",
+    "moduleResolution": "node",
+    "jsx": "preserve",
+}
 
 
-class Found(NamedTuple):
+class InstalledIndexer(NamedTuple):
     """A tool that is there and runs."""
 
-    tool: Tool
+    tool: Indexer
     program: str
     version: str
 
@@ -81,7 +133,7 @@ class ToolMissing(GitIndexError):
     """The context's indexer is not installed, or does not start."""
 
 
-def tool_for(context: Context) -> Tool | None:
+def tool_for(context: Context) -> Indexer | None:
     """The indexer that reads such a context, installed or not."""
     tool = BY_FAMILY.get(context.family)
     if tool is None or (context.kind is ContextKind.AMBIENT and not tool.ambient):
@@ -98,7 +150,7 @@ def tool_env(root: str, temp: str) -> dict[str, str]:
     return env | {"PATH": os.pathsep.join(folders), "TMPDIR": temp, "LC_ALL": "C.UTF-8"}
 
 
-def locate(tool: Tool, env: dict[str, str], root: str) -> str | None:
+def locate(tool: Indexer, env: dict[str, str], root: str) -> str | None:
     """The tool's program on the PATH of `env`; one that leads into the repository does not count."""
     for folder in env["PATH"].split(os.pathsep):
         candidate = os.path.join(folder, tool.program)
@@ -111,7 +163,7 @@ def locate(tool: Tool, env: dict[str, str], root: str) -> str | None:
     return None
 
 
-def find_tool(tool: Tool, env: dict[str, str], root: str, temp: str) -> Found:
+def find_tool(tool: Indexer, env: dict[str, str], root: str, temp: str) -> InstalledIndexer:
     """The installed tool with its version. ToolMissing where there is none that starts."""
     program = locate(tool, env, root)
     if program is None:
@@ -121,16 +173,21 @@ def find_tool(tool: Tool, env: dict[str, str], root: str, temp: str) -> Found:
     said = last_words(log)
     if ended.code != 0:
         raise ToolMissing(f"{tool.program} does not start: {safe_text(said)}", tool.install)
-    return Found(tool, program, safe_text(said)[:100])
+    return InstalledIndexer(tool, program, safe_text(said)[:100])
 
 
-def command(found: Found, context: Context, root: str, temp: str, output: str) -> list[str]:
+def command(
+    found: InstalledIndexer, context: Context, root: str, temp: str, output: str
+) -> list[str]:
     """The command line that indexes a context."""
     here = os.path.normpath(os.path.join(root, context.root))
     values = {
-        "root": here, "output": output, "temp": temp, "name": context.root or ".",
+        "root": here,
+        "output": output,
+        "temp": temp,
+        "name": context.root or ".",
         "project": _project(context, here, temp),
-    }  # fmt: skip
+    }
     words = found.tool.arguments.split()
     return [found.program, *(word.format_map(values) for word in words)]
 

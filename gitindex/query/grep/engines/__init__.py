@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from gitindex.base.confined_read import Beneath
+from gitindex.base.confined_read import ConfinedRoot
 from gitindex.extract.policy import MAX_TEXT_BYTES
-from gitindex.query.grep.engines.lines import FileHits, Want, search_text
-from gitindex.query.grep.engines.ripgrep import Asked, Refused, find_ripgrep, portions, ripgrep
-from gitindex.query.grep.pattern import Understood
+from gitindex.query.grep.engines.lines import FileHits, LineLimits, search_text
+from gitindex.query.grep.engines.ripgrep import (
+    PatternRefused,
+    RipgrepRun,
+    find_ripgrep,
+    portions,
+    ripgrep,
+)
+from gitindex.query.grep.pattern import ParsedPattern
 
-__all__ = ["FileHits", "Want", "search_disk", "search_texts"]
+__all__ = ["FileHits", "LineLimits", "search_disk", "search_texts"]
 
 FEW_FILES = 160
 """So many are read here in less time than ripgrep needs to start."""
@@ -23,7 +29,7 @@ MANY_FILES = 512
 
 
 def search_disk(
-    root: str, paths: list[bytes], understood: Understood, want: Want
+    root: str, paths: list[bytes], understood: ParsedPattern, want: LineLimits
 ) -> Iterator[FileHits]:
     """Hits in files below `root`, in the order of `paths`."""
     if understood.is_plain and len(paths) <= FEW_FILES:
@@ -34,16 +40,16 @@ def search_disk(
     for part in portions(root, paths, FIRST_FILES if stepwise else 0):
         if program is not None:
             try:
-                found = _ask(Asked(program, root, understood.needle), part, want, stepwise)
+                found = _ask(RipgrepRun(program, root, understood.pattern), part, want, stepwise)
                 yield from found
                 stepwise = stepwise and _is_common(found, len(part) / len(paths), want)
                 continue
-            except Refused:
+            except PatternRefused:
                 program = None
         yield from search_texts(_read(root, part), understood, want)
 
 
-def _ask(asked: Asked, paths: list[bytes], want: Want, stepwise: bool) -> list[FileHits]:
+def _ask(asked: RipgrepRun, paths: list[bytes], want: LineLimits, stepwise: bool) -> list[FileHits]:
     """Ripgrep's hits; where the caller wants a few lines of many, the lines of the first files."""
     if not (stepwise and want.lines):
         return list(ripgrep(asked, paths, want))
@@ -52,7 +58,7 @@ def _ask(asked: Asked, paths: list[bytes], want: Want, stepwise: bool) -> list[F
     return list(ripgrep(asked, chosen, want)) if chosen else []
 
 
-def _is_common(found: list[FileHits], share: float, want: Want) -> bool:
+def _is_common(found: list[FileHits], share: float, want: LineLimits) -> bool:
     """Would all files have many more lines than are wanted, if all are like these?"""
     return sum(hits.lines for hits in found) > SPARE * want.enough * share
 
@@ -67,7 +73,7 @@ def _enough(counted: Iterable[FileHits], lines: int) -> Iterator[bytes]:
 
 
 def search_texts(
-    texts: Iterable[tuple[bytes, bytes]], understood: Understood, want: Want
+    texts: Iterable[tuple[bytes, bytes]], understood: ParsedPattern, want: LineLimits
 ) -> Iterator[FileHits]:
     """Hits in contents, in their order."""
     if not understood.is_plain:
@@ -75,9 +81,9 @@ def search_texts(
             search_slowly,  # lazily: subprocess costs 20 ms
         )
 
-        yield from search_slowly(texts, understood.needle, want)
+        yield from search_slowly(texts, understood.pattern, want)
         return
-    regex = understood.needle.compiled()
+    regex = understood.pattern.compiled()
     for path, data in texts:
         hits = search_text(regex, data, want, whole=True) if understood.may_be_in(data) else []
         if hits:
@@ -85,7 +91,7 @@ def search_texts(
 
 
 def _read(root: str, paths: list[bytes]) -> Iterator[tuple[bytes, bytes]]:
-    with Beneath(root) as disk:
+    with ConfinedRoot(root) as disk:
         for path in paths:
             try:
                 found = disk.read(path, MAX_TEXT_BYTES + 1)

@@ -14,22 +14,25 @@ from gitindex.base.errors import GitIndexError
 from gitindex.base.worktree import safe_text
 from gitindex.extract.frames import pack, unpack
 from gitindex.git.command import clean_env
-from gitindex.query.grep.engines.lines import FileHits, Hit, Want, search_text
-from gitindex.query.grep.pattern import Needle
+from gitindex.query.grep.engines.lines import FileHits, LineLimits, LineMatch, search_text
+from gitindex.query.grep.pattern import GrepPattern
 
 SECONDS_PER_FILE = 5
 SECONDS_IN_ALL = 60
 
 
 def search_slowly(
-    texts: Iterable[tuple[bytes, bytes]], needle: Needle, want: Want
+    texts: Iterable[tuple[bytes, bytes]], needle: GrepPattern, want: LineLimits
 ) -> Iterator[FileHits]:
     """Hits in contents, in their order. A file that takes too long is an error, not a hole."""
     process = subprocess.Popen(
         [sys.executable, "-I", "-m", __name__],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-        env=clean_env(), cwd="/",
-    )  # fmt: skip
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=clean_env(),
+        cwd="/",
+    )
     assert process.stdin is not None
     assert process.stdout is not None
     question = json.dumps([*needle, *want[:2], SECONDS_PER_FILE]).encode()
@@ -43,7 +46,7 @@ def search_slowly(
                 frame = None
             if frame is None:
                 raise _too_slow(path)
-            hits = [Hit(n, column, _encode(text)) for n, column, text in json.loads(frame[0])]
+            hits = [LineMatch(n, column, _encode(text)) for n, column, text in json.loads(frame[0])]
             if hits:
                 yield FileHits(path, len(hits), hits)
     finally:
@@ -71,13 +74,13 @@ def serve() -> int:
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS_IN_ALL, SECONDS_IN_ALL))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     source, sink = sys.stdin.buffer, sys.stdout.buffer
-    regexes: dict[Needle, re.Pattern[str]] = {}
+    regexes: dict[GrepPattern, re.Pattern[str]] = {}
     while (frame := unpack(source.read)) is not None:
         *asked, per_file, lines, seconds = json.loads(frame[0])
-        needle = Needle(*asked)
+        needle = GrepPattern(*asked)
         regex = regexes.setdefault(needle, needle.compiled())
         signal.setitimer(signal.ITIMER_REAL, seconds)
-        hits = search_text(regex, frame[1], Want(per_file, lines), whole=False)
+        hits = search_text(regex, frame[1], LineLimits(per_file, lines), whole=False)
         signal.setitimer(signal.ITIMER_REAL, 0)
         said = [(h.line, h.column, _decode(h.text) if lines else "") for h in hits]
         sink.write(pack(json.dumps(said).encode()))

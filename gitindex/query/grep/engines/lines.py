@@ -9,7 +9,7 @@ from typing import NamedTuple
 from gitindex.extract.trigrams import plain_bytes
 
 
-class Want(NamedTuple):
+class LineLimits(NamedTuple):
     """How much of each file is wanted."""
 
     per_file: int = 0  # lines at most; 0: all
@@ -17,7 +17,7 @@ class Want(NamedTuple):
     enough: int = 0  # lines, or files, that the caller takes from all of them together; 0: all
 
 
-class Hit(NamedTuple):
+class LineMatch(NamedTuple):
     """A line that matches; 1-based, the column in bytes of UTF-8."""
 
     line: int
@@ -30,17 +30,19 @@ class FileHits(NamedTuple):
 
     path: bytes
     lines: int
-    hits: list[Hit]
+    hits: list[LineMatch]
 
 
-def search_text(regex: re.Pattern[str], data: bytes, want: Want, whole: bool) -> list[Hit]:
+def search_text(
+    regex: re.Pattern[str], data: bytes, want: LineLimits, whole: bool
+) -> list[LineMatch]:
     """Matching lines. `whole`: the pattern cannot leave its line, so the text is searched at once."""
     text = plain_bytes(data).decode("utf-8", "surrogateescape")
     found = _in_whole(regex, text) if whole else _in_lines(regex, text)
-    hits: list[Hit] = []
+    hits: list[LineMatch] = []
     for number, column, line in found:
         before = line[:column].encode("utf-8", "surrogateescape")
-        hits.append(Hit(number, len(before) + 1, line.encode("utf-8", "surrogateescape")))
+        hits.append(LineMatch(number, len(before) + 1, line.encode("utf-8", "surrogateescape")))
         if len(hits) == want.per_file:
             break
     return hits

@@ -7,23 +7,33 @@ import sys
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gitindex.base.confined_read import Beneath
+from gitindex.base.confined_read import ConfinedRoot
 from gitindex.git.command import clean_env, find_program
 from gitindex.git.process import run_program
-from gitindex.query.grep.engines.lines import FileHits, Hit, Want
-from gitindex.query.grep.pattern import Needle
+from gitindex.query.grep.engines.lines import FileHits, LineLimits, LineMatch
+from gitindex.query.grep.pattern import GrepPattern
 
 OPTIONS = (
-    "--no-config", "--no-messages", "--no-ignore", "--hidden", "--text", "--no-mmap", "--null",
-    "--no-heading", "--with-filename", "--line-number", "--column", "--color=never",
-)  # fmt: skip
+    "--no-config",
+    "--no-messages",
+    "--no-ignore",
+    "--hidden",
+    "--text",
+    "--no-mmap",
+    "--null",
+    "--no-heading",
+    "--with-filename",
+    "--line-number",
+    "--column",
+    "--color=never",
+)
 MAX_ARGUMENTS = max(1 << 17, os.sysconf("SC_ARG_MAX") // 3)
 """Bytes of paths in one call; the environment has to fit in, too."""
 GROWTH = 16
 TIMEOUT_S = 120.0
 
 
-class Refused(Exception):
+class PatternRefused(Exception):
     """Ripgrep does not take this pattern, or does not run here."""
 
 
@@ -33,15 +43,15 @@ def find_ripgrep() -> str | None:
     return find_program("rg", os.pathsep.join((clean_env()["PATH"], beside)))
 
 
-class Asked(NamedTuple):
+class RipgrepRun(NamedTuple):
     """Which ripgrep, where, and what for."""
 
     program: str
     root: str
-    needle: Needle
+    needle: GrepPattern
 
 
-def ripgrep(asked: Asked, paths: list[bytes], want: Want) -> Iterator[FileHits]:
+def ripgrep(asked: RipgrepRun, paths: list[bytes], want: LineLimits) -> Iterator[FileHits]:
     """Hits in files, in the order of `paths`, which one command line must hold."""
     program, root, needle = asked
     folder = os.fsencode(os.path.join(root, ""))
@@ -49,7 +59,7 @@ def ripgrep(asked: Asked, paths: list[bytes], want: Want) -> Iterator[FileHits]:
     names = [folder + path for path in paths]
     done = run_program([*argv, *names], clean_env(), timeout=TIMEOUT_S)
     if done.errors or done.returncode not in (0, 1, 2):
-        raise Refused  # without messages only a pattern makes it talk; 2: a file was not readable
+        raise PatternRefused  # without messages only a pattern makes it talk; 2: a file was not readable
     read = _read_lines if want.lines else _read_counts
     found = read(done.output, len(folder))
     return _beneath(root, [found[path] for path in paths if path in found])
@@ -57,7 +67,7 @@ def ripgrep(asked: Asked, paths: list[bytes], want: Want) -> Iterator[FileHits]:
 
 def _beneath(root: str, found: list[FileHits]) -> Iterator[FileHits]:
     """Ripgrep follows a link that it is told to read: what came through one does not count."""
-    with Beneath(root) as disk:
+    with ConfinedRoot(root) as disk:
         yield from (hits for hits in found if disk.read(hits.path, 0) is not None)
 
 
@@ -84,7 +94,7 @@ def _fitting(paths: list[bytes], each: int) -> Iterator[bytes]:
         yield path
 
 
-def _options(needle: Needle, want: Want) -> list[str]:
+def _options(needle: GrepPattern, want: LineLimits) -> list[str]:
     chosen = {
         "--ignore-case": needle.ignore_case,
         "--case-sensitive": not needle.ignore_case,
@@ -98,10 +108,10 @@ def _options(needle: Needle, want: Want) -> list[str]:
 
 def _read_lines(output: bytes, prefix: int) -> dict[bytes, FileHits]:
     """Records of `path NUL line:column:text`."""
-    found: dict[bytes, list[Hit]] = {}
+    found: dict[bytes, list[LineMatch]] = {}
     for path, rest in _records(output, prefix):
         line, column, text = rest.split(b":", 2)
-        found.setdefault(path, []).append(Hit(int(line), int(column), text))
+        found.setdefault(path, []).append(LineMatch(int(line), int(column), text))
     return {path: FileHits(path, len(hits), hits) for path, hits in found.items()}
 
 
