@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: index test lint bench torture clean
+.PHONY: index test quick lint bench torture clean
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -24,8 +24,11 @@ lint: $(VENV)/.installed
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+quick: lint  ## lint and the unit ring
+	$(BIN)/pytest -n $(WORKERS) -m "not torture and not slow" tests/unit
+
 test: lint  ## everything CI runs
-	$(BIN)/pytest -n $(WORKERS) -m "not torture"
+	$(BIN)/pytest -n $(WORKERS) -m "not torture" --durations=25
 
 bench: $(VENV)/.installed  ## the benchmark table
 	$(BIN)/python -m bench

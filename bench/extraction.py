@@ -20,7 +20,7 @@ MOST_BYTES = 400_000
 """Larger files are mostly data."""
 
 OTHERS = [Path(folder) for folder in (os.environ.get("GITINDEX_CORPUS"),) if folder]
-"""Sources of other languages: `python -m tests.syntax.corpus FOLDER` fills such a folder."""
+"""Sources of other languages: `python -m tests.ctags.corpus FOLDER` fills such a folder."""
 LANGUAGES = {
     "Python": (".py", 1.25),
     "C": (".c", 1.25),

@@ -9,8 +9,7 @@ from bench.harness import GITINDEX, Row, percentile, round_robin, run
 from bench.scratch import Bench
 from gitindex.base.vocabulary import Direction
 from gitindex.base.worktree import find_worktree
-from gitindex.query.callgraph.answer import GraphQuery as WantedGraph
-from gitindex.query.callgraph.answer import call_graph
+from gitindex.query.callgraph.answer import GraphQuery, call_graph
 from gitindex.query.names.memory import Memory
 from gitindex.query.references import ReferenceQuery, find_references
 from gitindex.view.tree import TreeView, open_tree
@@ -86,5 +85,5 @@ def _references(view: TreeView, name: str, memory: Memory) -> float:
 
 def _callers(view: TreeView, name: str, memory: Memory) -> float:
     started = time.process_time()
-    call_graph(view, WantedGraph(name, Direction.CALLERS), memory)
+    call_graph(view, GraphQuery(name, Direction.CALLERS), memory)
     return 1000 * (time.process_time() - started)

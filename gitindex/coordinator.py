@@ -9,14 +9,11 @@ from typing import Any
 from gitindex.base.errors import GitIndexError
 from gitindex.base.worktree import find_worktree
 from gitindex.freshness.observation import observe
-from gitindex.query.map.answer import MapQuery as WantedMap
-from gitindex.query.map.answer import read_sections, repo_map
+from gitindex.query.map.answer import MapQuery, read_sections, repo_map
 from gitindex.query.names.memory import Memory
-from gitindex.query.references import ReferenceQuery as WantedReferences
-from gitindex.query.references import find_references
+from gitindex.query.references import ReferenceQuery, find_references
 from gitindex.query.search.search import search
-from gitindex.query.symbols import SymbolQuery as WantedSymbols
-from gitindex.query.symbols import list_symbols
+from gitindex.query.symbols import SymbolQuery, list_symbols
 from gitindex.refresh.lifecycle import check_owner
 from gitindex.refresh.public_files import create_store
 from gitindex.refresh.runner import RefreshRequest, Runner
@@ -39,18 +36,18 @@ class IndexCoordinator:
 
     def get_symbol(self, name: str, path: str | None = None) -> dict[str, Any] | None:
         """The definition that a name most likely means, or None."""
-        wanted = WantedSymbols(name, path or "", limit=1)
+        wanted = SymbolQuery(name, path or "", limit=1)
         found = self._answer(lambda view: list_symbols(view, wanted))["symbols"]
         return found[0] if found else None
 
     def get_references(self, symbol: str) -> dict[str, Any]:
         """Where a symbol is used, by name, `PATH#NAME` or `FILE:LINE:COL`."""
-        wanted = WantedReferences(symbol)
+        wanted = ReferenceQuery(symbol)
         return self._answer(lambda view: find_references(view, wanted, self._binding))
 
     def get_map(self, include: Iterable[str] = ()) -> dict[str, Any]:
         """The central files and their signatures, with the sections that are asked for."""
-        wanted = WantedMap(include=read_sections(include))
+        wanted = MapQuery(include=read_sections(include))
         return self._answer(lambda view: repo_map(view, wanted))
 
     def reindex_incremental(self) -> int:

@@ -1,22 +1,30 @@
-"""The command line: parses and calls, a file per topic. One function per verb; no decisions."""
+"""Typer declarations, a file per topic: each parses its options and calls one verb."""
 
-from gitindex.cli.app import run_cli
-from gitindex.cli.args import agents, docs, graph, grep, maps, semantic, state
-from gitindex.cli.args import indexing as upkeep
-from gitindex.cli.args import maintenance as prove
-from gitindex.cli.args import questions as asking
+from gitindex.cli.app import app, run_cli
+from gitindex.cli.args import (
+    agents,
+    docs,
+    graph,
+    grep,
+    indexing,
+    maintenance,
+    maps,
+    questions,
+    semantic,
+    state,
+)
 
 __all__ = [
     "agents",
     "app",
-    "asking",
     "docs",
     "graph",
     "grep",
+    "indexing",
+    "maintenance",
     "maps",
-    "prove",
+    "questions",
     "run_cli",
     "semantic",
     "state",
-    "upkeep",
 ]

@@ -19,16 +19,16 @@ from gitindex.view.snapshot import GateClosed
 from gitindex.view.tree import NOW, TreeChoice, TreeView, open_tree
 
 if TYPE_CHECKING:
-    from gitindex.query.callgraph.answer import GraphQuery as WantedGraph
+    from gitindex.query.callgraph.answer import GraphQuery
     from gitindex.query.impact.change import TreeChange
     from gitindex.query.impact.dangling import Dangling
-    from gitindex.query.references import ReferenceQuery as WantedReferences
+    from gitindex.query.references import ReferenceQuery
 
 EXITS = {"ok": Exit.OK, "not_found": Exit.NO, "ambiguous": Exit.NO}
 
 
 def refs(
-    wanted: WantedReferences, path: str = ".", ask: TreeChoice = NOW, as_json: bool = False
+    wanted: ReferenceQuery, path: str = ".", ask: TreeChoice = NOW, as_json: bool = False
 ) -> int:
     """Where a symbol is used."""
     from gitindex.query.references import find_references
@@ -46,7 +46,7 @@ def refs(
     return int(Exit.OK if answer["references"] else Exit.NO)
 
 
-def graph(wanted: WantedGraph, path: str = ".", ask: TreeChoice = NOW, form: str = "text") -> int:
+def graph(wanted: GraphQuery, path: str = ".", ask: TreeChoice = NOW, form: str = "text") -> int:
     """Who calls a symbol, and what it calls."""
     from gitindex.query.callgraph.answer import call_graph
 

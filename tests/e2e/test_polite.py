@@ -1,0 +1,80 @@
+"""The runner is polite: low priority, own session, no folder pinned, one heavy job per user."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gitindex.extract.worker import FAULT_VARIABLE
+from gitindex.refresh.heavy_slot import heavy_slot, slot_folder
+from tests.support import Repo, runner_pids, wait_for
+
+HOLDER = """
+import sys
+from gitindex.refresh.heavy_slot import heavy_slot
+with heavy_slot(lambda: None):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_the_runner_is_out_of_the_way(indexed: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    indexed.wait_idle()
+    monkeypatch.setenv(FAULT_VARIABLE, "slow:slowpoke")
+    indexed.write("a.py", "slowpoke = 1\n")
+    indexed.commit()
+    wait_for(lambda: bool(runner_pids(indexed.path)))
+    [pid] = runner_pids(indexed.path)
+    wait_for(lambda: os.getpriority(os.PRIO_PROCESS, pid) == 10)
+    assert os.getsid(pid) == pid
+    assert os.readlink(f"/proc/{pid}/cwd") == "/"
+
+
+def test_a_second_heavy_job_waits_for_the_first() -> None:
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLDER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert holder.stdout is not None
+    assert holder.stdin is not None
+    assert holder.stdout.readline() == "held\n"
+    waited: list[int] = []
+
+    def waiting() -> None:
+        waited.append(1)
+        if len(waited) == 3 and holder.stdin is not None:
+            holder.stdin.close()
+
+    with heavy_slot(waiting):
+        assert len(waited) >= 3, "it got in only after the other had left"
+        assert holder.wait(timeout=10) == 0
+    holder.stdout.close()
+
+
+def test_a_dead_holder_frees_its_slot() -> None:
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLDER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert holder.stdout is not None
+    assert holder.stdin is not None
+    holder.stdout.readline()
+    holder.kill()
+    holder.wait(timeout=10)
+    with heavy_slot(lambda: pytest.fail("a dead process holds nothing")):
+        pass
+    holder.stdin.close()
+    holder.stdout.close()
+
+
+def test_work_goes_on_where_no_slot_can_be_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(blocked))
+    assert slot_folder().startswith(str(blocked))
+    with heavy_slot(lambda: pytest.fail("there is nothing to wait for")):
+        pass

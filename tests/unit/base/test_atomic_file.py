@@ -1,0 +1,150 @@
+"""Files that other processes read: replaced whole, private, without litter; read without following."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gitindex.base.atomic_file import read_small, remove, sync_dir, write_atomic
+from tests.support import TIMEOUT
+
+
+@pytest.mark.parametrize("durable", [True, False], ids=["durable", "quick"])
+@pytest.mark.parametrize("data", [b"", b"x", b"\0\xff" * 70_000], ids=len)
+def test_written_bytes_are_read_back(tmp_path: Path, data: bytes, durable: bool) -> None:
+    path = str(tmp_path / "file")
+    for old in (b"longer than the new one" * 9, data):
+        write_atomic(path, old, durable)
+    assert read_small(path) == data
+    assert os.listdir(tmp_path) == ["file"]
+
+
+def test_file_is_private_and_new_under_any_umask(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"open to all")
+    path.chmod(0o666)
+    old = os.umask(0)
+    try:
+        write_atomic(str(path), b"private")
+    finally:
+        os.umask(old)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_link_is_replaced_not_followed(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.write_bytes(b"theirs")
+    (tmp_path / "file").symlink_to(outside)
+    write_atomic(str(tmp_path / "file"), b"ours")
+    assert outside.read_bytes() == b"theirs"
+    assert not (tmp_path / "file").is_symlink()
+
+
+def test_failed_replace_keeps_the_old_and_leaves_no_temporary_file(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "inside").write_bytes(b"")
+    with pytest.raises(OSError, match="folder"):
+        write_atomic(str(tmp_path / "folder"), b"data")
+    assert os.listdir(tmp_path) == ["folder"]
+
+
+def test_missing_folder_is_an_oserror(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        write_atomic(str(tmp_path / "gone" / "file"), b"data")
+
+
+FILL = """
+import resource, signal, sys
+from gitindex.base.atomic_file import write_atomic
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+try:
+    write_atomic(sys.argv[1], b"n" * 5000)
+except OSError as error:
+    print(error.errno)
+"""
+
+
+def test_write_that_does_not_fit_keeps_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    write_atomic(str(path), b"old")
+    done = subprocess.run(
+        [sys.executable, "-c", FILL, str(path)],
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+        check=True,
+    )
+    assert done.stdout == "27\n"  # EFBIG
+    assert path.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["file"]
+
+
+WRITERS = """
+import sys
+from gitindex.base.atomic_file import write_atomic
+name = sys.argv[2].encode()
+for n in range(150):
+    write_atomic(sys.argv[1], name * (n * 50 + 1), durable=False)
+"""
+
+
+def test_f18_four_writers_never_tear_a_file(tmp_path: Path) -> None:
+    path = str(tmp_path / "file")
+    write_atomic(path, b"a")
+    writers = [
+        subprocess.Popen([sys.executable, "-c", WRITERS, path, name])
+        for name in ("a", "b", "c", "d")
+    ]
+    reads = 0
+    while any(writer.poll() is None for writer in writers) or not reads:
+        data = read_small(path)
+        assert data
+        assert data == data[:1] * len(data)
+        assert len(data) % 50 == 1
+        reads += 1
+    assert [writer.wait(TIMEOUT) for writer in writers] == [0, 0, 0, 0]
+    assert reads > 100
+    assert os.listdir(tmp_path) == ["file"]
+
+
+def test_absent_file_is_none_and_other_troubles_are_raised(tmp_path: Path) -> None:
+    (tmp_path / "plain").write_bytes(b"x")
+    (tmp_path / "link").symlink_to(tmp_path / "plain")
+    assert read_small(str(tmp_path / "gone")) is None
+    assert read_small(str(tmp_path / "plain" / "below")) is None
+    assert read_small(f"{tmp_path}/nul\0") is None
+    with pytest.raises(OSError, match="symbolic links"):
+        read_small(str(tmp_path / "link"))
+    with pytest.raises(IsADirectoryError):
+        read_small(str(tmp_path))
+
+
+def test_reading_never_hangs_and_never_takes_more_than_the_limit(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    assert read_small(str(tmp_path / "pipe")) == b""
+    (tmp_path / "big").write_bytes(b"y" * 5000)
+    assert read_small(str(tmp_path / "big"), limit=1000) == b"y" * 1000
+    assert read_small("/dev/zero", limit=1000) == b"\0" * 1000
+
+
+def test_no_descriptor_leaks(tmp_path: Path) -> None:
+    path = str(tmp_path / "file")
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(50):
+        write_atomic(path, b"x")
+        read_small(path)
+        sync_dir(str(tmp_path))
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_remove_is_idempotent(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    remove(str(tmp_path / "file"))
+    remove(str(tmp_path / "file"))
+    assert os.listdir(tmp_path) == []
