@@ -1,3 +1,72 @@
-"""gitindex: a code index of a git repository that is always fresh, and can prove it."""
+"""gitindex: a code index of a git repository that is always fresh, and can prove it.
+
+Programs import the names of `__all__` from here; the modules behind them may move. Each name is
+imported at its first use: a shell prompt that imports this package pays for none of them.
+"""
 
 __version__ = "0.1.0"
+
+TYPE_CHECKING = False  # without `typing`: type checkers take it for true by its name
+
+if TYPE_CHECKING:
+    from gitindex.base.vocabulary import NonOkReason
+    from gitindex.coordinator import IndexCoordinator
+    from gitindex.filestate.service import FileStateService
+    from gitindex.freshness.marker import validate_completion_proof
+    from gitindex.freshness.status_file import IndexStatus, load_status, save_status, status_path
+    from gitindex.query.documents import open_index, query_index
+    from gitindex.refresh.queue import RefreshJobService
+    from gitindex.refresh.scope import EMPTY, FULL, RefreshScope, merge_scopes
+    from gitindex.semantic.contexts.router import ContextRouter
+    from gitindex.store.entities import reconcile, upsert_entity
+
+__all__ = [
+    "EMPTY",
+    "FULL",
+    "ContextRouter",
+    "FileStateService",
+    "IndexCoordinator",
+    "IndexStatus",
+    "NonOkReason",
+    "RefreshJobService",
+    "RefreshScope",
+    "load_status",
+    "merge_scopes",
+    "open_index",
+    "query_index",
+    "reconcile",
+    "save_status",
+    "status_path",
+    "upsert_entity",
+    "validate_completion_proof",
+]
+
+_MODULES = {
+    "base.vocabulary": "NonOkReason",
+    "coordinator": "IndexCoordinator",
+    "filestate.service": "FileStateService",
+    "freshness.marker": "validate_completion_proof",
+    "freshness.status_file": "IndexStatus load_status save_status status_path",
+    "query.documents": "open_index query_index",
+    "refresh.queue": "RefreshJobService",
+    "refresh.scope": "EMPTY FULL RefreshScope merge_scopes",
+    "semantic.contexts.router": "ContextRouter",
+    "store.entities": "reconcile upsert_entity",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name at its first use."""
+    for module, names in _MODULES.items():
+        if name in names.split():
+            from importlib import import_module
+
+            value = getattr(import_module(f"{__name__}.{module}"), name)
+            globals()[name] = value
+            return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """The public names, imported or not."""
+    return sorted({*globals(), *__all__})
