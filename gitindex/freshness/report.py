@@ -18,7 +18,7 @@ from gitindex.freshness.gate import (
 )
 from gitindex.freshness.marker import CompletionMarker, is_newer
 from gitindex.freshness.observation import Observation, observe
-from gitindex.freshness.status_file import IndexStatus
+from gitindex.freshness.status_file import StatusRecord, status_fields
 from gitindex.freshness.verdict import Verdict, judge
 from gitindex.git.hook_switch import is_enabled
 
@@ -62,7 +62,7 @@ def status_envelope(
         "why": verdict.why,
         "hooksEnabled": is_enabled(worktree),
         "indexing": indexing_fields(seen.progress),
-        "indexStatus": _reader_status(worktree, marker, verdict)._asdict(),
+        "indexStatus": status_fields(_reader_status(worktree, marker, verdict)),
         "freshness": {
             "state": str(verdict.freshness),
             "servedCommit": marker.head_commit if marker else None,
@@ -81,10 +81,10 @@ def status_envelope(
 
 def _reader_status(
     worktree: Worktree, marker: CompletionMarker | None, verdict: Verdict
-) -> IndexStatus:
+) -> StatusRecord:
     """The status as a reader derives it now; the stored one is for those who cannot."""
     told = verdict.code in (Exit.GATED, Exit.ERROR)
-    return IndexStatus(
+    return StatusRecord(
         repo=safe_text(worktree.root),
         index_state=verdict.state,
         last_indexed_at=marker.completed_at if marker else "",

@@ -14,11 +14,12 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
+FOLDER = ".llmc"
 FILE_NAME = "rag_index_status.json"
 
 
-class IndexStatus(NamedTuple):  # not a dataclass: `gitindex status` cannot afford the import
-    """What the last writer knew about one worktree's index."""
+class StatusRecord(NamedTuple):  # not a dataclass: `gitindex status` cannot afford the import
+    """The fields of `IndexStatus`, for our own code."""
 
     repo: str
     index_state: IndexState
@@ -28,36 +29,39 @@ class IndexStatus(NamedTuple):  # not a dataclass: `gitindex status` cannot affo
     last_error: str | None = None
 
 
-def status_path(repo_root: str | Path) -> Path:
-    """Where the status of the worktree at `repo_root` is."""
-    from pathlib import Path  # lazily: 15 ms that a shell prompt does not pay
-
-    return Path(repo_root) / ".llmc" / FILE_NAME
+def path_of(repo_root: str | Path) -> str:
+    """Return the path of the status file of the worktree at `repo_root`."""
+    return os.path.join(repo_root, FOLDER, FILE_NAME)
 
 
-def load_status(repo_root: str | Path) -> IndexStatus | None:
-    """The stored status, or None for anything but a complete and well-typed one."""
+def load_record(repo_root: str | Path) -> StatusRecord | None:
+    """Return the stored status, or None for anything but a complete and well-typed one."""
     try:
-        data = read_small(os.path.join(repo_root, ".llmc", FILE_NAME))
+        data = read_small(path_of(repo_root))
     except OSError:
         return None
     fields = parse_object(data)
     return _status(fields) if fields is not None else None
 
 
-def save_status(repo_root: str | Path, status: IndexStatus) -> Path:
+def save_record(repo_root: str | Path, status: StatusRecord) -> None:
     """Replace the stored status atomically; raises only OSError."""
-    write_atomic(os.path.join(repo_root, ".llmc", FILE_NAME), render_status(status))
-    return status_path(repo_root)
+    write_atomic(path_of(repo_root), render_status(status))
 
 
-def render_status(status: IndexStatus) -> bytes:
-    """The file's bytes: one line of JSON without `last_error` when there is none."""
-    fields = {key: value for key, value in status._asdict().items() if value is not None}
-    fields.setdefault("last_indexed_commit", None)
+def render_status(status: StatusRecord) -> bytes:
+    """Return the file's bytes: one line of JSON."""
     import json
 
-    return json.dumps(fields, ensure_ascii=True).encode() + b"\n"
+    return json.dumps(status_fields(status), ensure_ascii=True).encode() + b"\n"
+
+
+def status_fields(status: StatusRecord) -> dict[str, Any]:
+    """Return the fields as they are serialised everywhere: without `last_error` when there is none."""
+    fields = status._asdict()
+    if status.last_error is None:
+        del fields["last_error"]
+    return fields
 
 
 def parse_object(data: bytes | None) -> dict[str, Any] | None:
@@ -66,7 +70,8 @@ def parse_object(data: bytes | None) -> dict[str, Any] | None:
         return None
     try:
         value = _parse(data)
-    except (ValueError, RecursionError, StopIteration):
+    except (ValueError, RecursionError, StopIteration, SystemError):
+        # SystemError: the scanner's own way to say "malformed" while `json` is not imported
         return None
     return value if isinstance(value, dict) else None
 
@@ -76,7 +81,7 @@ def utc_now() -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
-def _status(fields: dict[str, Any]) -> IndexStatus | None:
+def _status(fields: dict[str, Any]) -> StatusRecord | None:
     texts = [
         fields.get(key) for key in ("repo", "index_state", "last_indexed_at", "schema_version")
     ]
@@ -87,7 +92,7 @@ def _status(fields: dict[str, Any]) -> IndexStatus | None:
         return None
     repo, state, indexed_at, schema = map(str, texts)
     try:
-        return IndexStatus(repo, IndexState(state), indexed_at, optional[0], schema, optional[1])
+        return StatusRecord(repo, IndexState(state), indexed_at, optional[0], schema, optional[1])
     except ValueError:
         return None
 

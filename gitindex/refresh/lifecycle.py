@@ -17,7 +17,7 @@ from gitindex.freshness.gate import STALE_CREATE
 from gitindex.freshness.marker import CompletionMarker, is_newer, save_marker
 from gitindex.freshness.observation import Observation, identify_store, observe, parse_stamp, prove
 from gitindex.freshness.report import status_envelope
-from gitindex.freshness.status_file import parse_object, status_path, utc_now
+from gitindex.freshness.status_file import parse_object, path_of, utc_now
 from gitindex.freshness.verdict import judge
 from gitindex.git.command import try_git
 from gitindex.git.interface import Head
@@ -284,7 +284,7 @@ def _remove_face(worktree: Worktree) -> None:
         return
     remove(worktree.marker)
     remove(worktree.stale_status)
-    remove(os.fspath(status_path(worktree.root)))
+    remove(path_of(worktree.root))
     ignore = os.path.join(worktree.llmc, ".gitignore")
     if os.listdir(worktree.llmc) == [".gitignore"] and read_small(ignore) == b"*\n":
         remove(ignore)

@@ -16,10 +16,10 @@ from gitindex.base.worktree import LLMC, STORE_FOLDERS, Worktree
 from gitindex.freshness.fingerprint import SCHEMA_VERSION
 from gitindex.freshness.marker import CompletionMarker
 from gitindex.freshness.status_file import (
-    IndexStatus,
-    load_status,
+    StatusRecord,
+    load_record,
     render_status,
-    save_status,
+    save_record,
     utc_now,
 )
 from gitindex.git.command import try_git
@@ -77,7 +77,7 @@ def publish_status(worktree: Worktree, marker: CompletionMarker) -> None:
     so either we see the event here or it finds the stale file. Never is `fresh` the last word.
     """
     fresh = _status(worktree, IndexState.FRESH, marker.completed_at, marker.head_commit)
-    save_status(worktree.root, fresh)
+    save_record(worktree.root, fresh)
     stale = fresh._replace(index_state=IndexState.STALE)
     write_atomic(worktree.stale_status, render_status(stale))
     if os.path.exists(worktree.spool):
@@ -94,10 +94,10 @@ def mark_stale(worktree: Worktree) -> None:
 
 def write_state(worktree: Worktree, state: IndexState, error: str | None = None) -> None:
     """Write a status that keeps what is known of the last success."""
-    last = load_status(worktree.root)
+    last = load_record(worktree.root)
     at, commit = (last.last_indexed_at, last.last_indexed_commit) if last else ("", None)
     remove(worktree.stale_status)  # it would tell of the success before this state
-    save_status(worktree.root, _status(worktree, state, at, commit, error))
+    save_record(worktree.root, _status(worktree, state, at, commit, error))
 
 
 def note_progress(worktree: Worktree, kind: BuildKind, phase: str, percent: float | None) -> None:
@@ -113,9 +113,9 @@ def note_failure(worktree: Worktree, message: str, commit: str | None) -> None:
 
 def _status(
     worktree: Worktree, state: IndexState, at: str, commit: str | None, error: str | None = None
-) -> IndexStatus:
+) -> StatusRecord:
     repo = worktree.root.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-    return IndexStatus(repo, state, at, commit, SCHEMA_VERSION, error)
+    return StatusRecord(repo, state, at, commit, SCHEMA_VERSION, error)
 
 
 def _check_folder(path: str) -> None:

@@ -15,7 +15,7 @@ from gitindex.base.vocabulary import BuildKind, IndexState, JobStatus, Layer, Pr
 from gitindex.base.worktree import LLMC, Worktree
 from gitindex.freshness.marker import is_newer
 from gitindex.freshness.observation import prove, read_failure
-from gitindex.freshness.status_file import load_status
+from gitindex.freshness.status_file import load_record
 from gitindex.git.hook_switch import note_switch
 from gitindex.git.shadow_writer import refresh_shadow_index
 from gitindex.refresh import public_files, spool
@@ -331,7 +331,7 @@ class _ProgressNotes:
 
 def _status_lags(worktree: Worktree) -> bool:
     """The index is proven and nothing waits, but the public status says something else."""
-    status = load_status(worktree.root)
+    status = load_record(worktree.root)
     if status is not None and status.index_state is IndexState.FRESH:
         return False
     waits = os.path.exists(worktree.spool) or os.path.exists(worktree.taken)

@@ -18,7 +18,7 @@ import pytest
 
 from gitindex.base.shipped import shipped_folder
 from gitindex.base.vocabulary import IndexState
-from gitindex.freshness.status_file import load_status
+from gitindex.freshness.index_status import load_status
 from gitindex.install.hooks import EVENTS, install
 from tests.support import TIMEOUT, Repo, runner_pids, stop_runners
 

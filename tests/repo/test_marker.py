@@ -13,6 +13,7 @@ import pytest
 
 from gitindex.base.vocabulary import IndexState, ProofOutcome, ProofReason
 from gitindex.freshness.fingerprint import Fingerprint, parse_fingerprint, runtime_fingerprint
+from gitindex.freshness.index_status import IndexStatus, load_status, save_status
 from gitindex.freshness.marker import (
     KIND,
     CompletionMarker,
@@ -21,7 +22,6 @@ from gitindex.freshness.marker import (
     validate_completion_proof,
 )
 from gitindex.freshness.observation import observe, prove
-from gitindex.freshness.status_file import IndexStatus, load_status, save_status
 from gitindex.freshness.verdict import judge
 from tests.support import Repo, stop_runners
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import random
@@ -16,15 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gitindex.base.vocabulary import IndexState
-from gitindex.freshness.status_file import (
-    IndexStatus,
-    load_status,
-    parse_object,
-    render_status,
-    save_status,
-    status_path,
-    utc_now,
-)
+from gitindex.freshness.index_status import IndexStatus, load_status, save_status, status_path
+from gitindex.freshness.status_file import StatusRecord, parse_object, render_status, utc_now
 from tests.support import TIMEOUT
 
 GOOD: dict[str, Any] = {
@@ -114,9 +108,16 @@ def test_file_is_private_under_any_umask(root: Path, mask: int) -> None:
 
 def test_save_raises_only_oserror_and_leaves_no_litter(root: Path) -> None:
     (root / ".llmc").rmdir()
+    (root / ".llmc").write_text("a file")
     with pytest.raises(OSError, match="rag_index_status"):
         save_status(root, IndexStatus("r", IndexState.FRESH, "", None, "1"))
-    assert list(root.iterdir()) == []
+    assert list(root.iterdir()) == [root / ".llmc"]
+
+
+def test_save_makes_no_repository(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        save_status(tmp_path / "deleted", IndexStatus("r", IndexState.FRESH, "", None, "1"))
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_save_over_a_folder_leaves_no_temporary_file(root: Path) -> None:
@@ -183,7 +184,7 @@ def test_garbage_is_none(root: Path, data: bytes) -> None:
 
 
 def test_f11_no_damage_raises_or_is_taken_for_a_status(root: Path) -> None:
-    whole = render_status(IndexStatus("/r", IndexState.FRESH, "t", "a" * 40, "1", "e" * 150))
+    whole = render_status(StatusRecord("/r", IndexState.FRESH, "t", "a" * 40, "1", "e" * 150))
     cases = 0
     for n in range(len(whole) - 1):  # the last byte is a newline: without it, still whole
         rest = len(whole) - n
@@ -207,7 +208,7 @@ def test_f11_no_damage_raises_or_is_taken_for_a_status(root: Path) -> None:
         loaded = put(root, bytes(flipped))
         if loaded is not None:
             assert isinstance(loaded.index_state, IndexState)
-            assert all(v is None or isinstance(v, str) for v in loaded)
+            assert all(v is None or isinstance(v, str) for v in dataclasses.astuple(loaded))
         cases += 1
     assert cases >= 5000
 
@@ -239,7 +240,7 @@ def test_any_bytes_are_an_object_or_none(data: bytes) -> None:
 
 WRITER = """
 import sys
-from gitindex.freshness.status_file import IndexStatus, save_status
+from gitindex.freshness.index_status import IndexStatus, save_status
 from gitindex.base.vocabulary import IndexState
 states = list(IndexState)
 n = 0
