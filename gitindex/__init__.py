@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from gitindex.base.vocabulary import NonOkReason
     from gitindex.coordinator import IndexCoordinator
     from gitindex.filestate.service import FileStateService
+    from gitindex.freshness.index_status import IndexStatus, load_status, save_status, status_path
     from gitindex.freshness.marker import validate_completion_proof
-    from gitindex.freshness.status_file import IndexStatus, load_status, save_status, status_path
     from gitindex.query.documents import open_index, query_index
     from gitindex.refresh.queue import RefreshJobService
     from gitindex.refresh.scope import EMPTY, FULL, RefreshScope, merge_scopes
@@ -46,7 +46,7 @@ _MODULES = {
     "coordinator": "IndexCoordinator",
     "filestate.service": "FileStateService",
     "freshness.marker": "validate_completion_proof",
-    "freshness.status_file": "IndexStatus load_status save_status status_path",
+    "freshness.index_status": "IndexStatus load_status save_status status_path",
     "query.documents": "open_index query_index",
     "refresh.queue": "RefreshJobService",
     "refresh.scope": "EMPTY FULL RefreshScope merge_scopes",
