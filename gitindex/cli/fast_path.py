@@ -101,7 +101,7 @@ def _symbols(name: str, as_json: bool) -> int:
     from gitindex.cli.verbs.questions import symbols
     from gitindex.query.symbols import SymbolQuery
 
-    return symbols(SymbolQuery(name), as_json=as_json)
+    return symbols(SymbolQuery(name, exact=False), as_json=as_json)
 
 
 def _outline(file: str, as_json: bool) -> int:

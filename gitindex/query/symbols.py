@@ -16,12 +16,25 @@ from gitindex.extract.pool import Extractor, Task
 from gitindex.languages.facts import FactsKey, Symbol, decode_facts
 from gitindex.languages.syntax.kinds import TYPES
 from gitindex.languages.table import extractor_id, language_of
+from gitindex.query.near_names import INSIDE, near_names
 from gitindex.semantic.coverage import layer_fields, read_coverage
 from gitindex.semantic.scip.symbols import qualified
 from gitindex.store import semantic
 from gitindex.view.tree import TreeView
 
 MAX_LIMIT = 1_000
+
+MAX_NEAR = 200
+"""Names near the asked one whose definitions are looked up."""
+_SELECT = (
+    'SELECT f.path, n.text, s.qualified_name, s.kind, s.line, s."column", s.start_line,'
+    " s.end_line, s.signature, s.doc, s.parent, s.exported,"
+    " coalesce((SELECT o.qualified_name FROM {{symbols}} o"
+    "   WHERE o.blob_id=s.blob_id AND o.ordinal=s.parent), ''), f.source"
+    " FROM {{symbols}} s JOIN {{names}} n ON n.id=s.name_id"
+    " JOIN {{live}} f ON f.blob_id=s.blob_id"
+    " WHERE {where} ORDER BY n.text<>?, s.exported=0, f.path, s.ordinal LIMIT ?"
+)
 
 _PARTS = frozenset({"module", "parameter", "type_parameter", "meta", "constructor"})
 """What an indexer calls definitions, and nobody looks for."""
@@ -34,6 +47,7 @@ class SymbolQuery(NamedTuple):
     path: str = ""
     kind: str = ""
     limit: int = 50
+    exact: bool = True  # else names near the asked one follow those that are equal
 
 
 class PlacedSymbol(NamedTuple):
@@ -47,13 +61,45 @@ class PlacedSymbol(NamedTuple):
 
 
 def list_symbols(view: TreeView, wanted: SymbolQuery) -> dict[str, Any]:
-    """Definitions of the tree: exact names first, then those that differ in case."""
+    """Definitions of the tree: exact names first, then those that differ in case, then near ones."""
     limit = min(wanted.limit, MAX_LIMIT)
-    if wanted.name:
+    if wanted.name and wanted.exact:
         view.mentioning([_last(wanted.name)])
     else:
         view.everything()
-    return _answer(view, wanted, limit)
+    if wanted.exact or not wanted.name:
+        return _answer(view, wanted, limit)
+    return _near(view, wanted, limit)
+
+
+def suggestions(view: TreeView, asked: str, limit: int = 5) -> list[str]:
+    """Names of live definitions that somebody who mistyped `asked` may have meant."""
+    names = [near.name for near in near_names(view, _last(asked), MAX_NEAR)]
+    found = _find_names(view, SymbolQuery(), names, MAX_NEAR) if names else []
+    return list(dict.fromkeys(placed.symbol.name for placed in found))[:limit]
+
+
+def _near(view: TreeView, wanted: SymbolQuery, limit: int) -> dict[str, Any]:
+    """The definitions of the asked name, followed by those of names that contain it.
+
+    Where there is none, `near` suggests names that are merely similar.
+    """
+    answer = _answer(view, wanted, limit)
+    room = limit - len(answer["symbols"])
+    asked = wanted.name.lower()
+    names = [
+        near.name
+        for near in near_names(view, wanted.name, MAX_NEAR)
+        if near.rank <= INSIDE and near.name.lower() != asked
+    ]
+    if room > 0 and names:
+        found = _find_names(view, wanted, names, room + 1)
+        contents = view.read({placed.path for placed in found[:room]})
+        answer["symbols"] += _fields(found[:room], contents)
+        answer["truncated"] = len(found) > room
+    if not answer["symbols"]:
+        answer["near"] = suggestions(view, wanted.name)
+    return answer
 
 
 def outline(view: TreeView, path: str) -> dict[str, Any]:
@@ -103,8 +149,20 @@ def _last(name: str) -> str:
     return name.replace("::", ".").rpartition(".")[2]
 
 
+def _find_names(
+    view: TreeView, wanted: SymbolQuery, names: list[str], limit: int
+) -> list[PlacedSymbol]:
+    """Definitions of these names, in the order of the names."""
+    place = {name: number for number, name in enumerate(names)}
+    conditions, values = _limits(wanted)
+    conditions.append(f"n.text IN ({','.join('?' * len(names))})")
+    rows = view.rows(_SELECT.format(where=" AND ".join(conditions)), *values, *names, "", -1)
+    found = [_placed(row) for row in rows]
+    return sorted(found, key=lambda p: (place[p.symbol.name], *_rank(p, "")))[:limit]
+
+
 def _find(view: TreeView, wanted: SymbolQuery, limit: int) -> list[PlacedSymbol]:
-    conditions, values = ["1"], list[str | bytes | int]()
+    conditions, values = _limits(wanted)
     last = _last(wanted.name)
     if wanted.name:
         conditions.append("s.name_id IN (SELECT id FROM {names} WHERE lower(text)=lower(?))")
@@ -112,6 +170,19 @@ def _find(view: TreeView, wanted: SymbolQuery, limit: int) -> list[PlacedSymbol]
         if last != wanted.name:
             conditions.append("('.' || replace(s.qualified_name, '::', '.')) LIKE ?")
             values.append(f"%.{wanted.name.replace('::', '.')}")
+    rows = view.rows(
+        _SELECT.format(where=" AND ".join(conditions)),
+        *values,
+        last,
+        limit if wanted.name else -1,
+    )
+    found = [_placed(row) for row in rows]
+    return sorted(found, key=lambda placed: _rank(placed, last))[:limit]
+
+
+def _limits(wanted: SymbolQuery) -> tuple[list[str], list[str | bytes | int]]:
+    """SQL conditions for the path and kind that are asked for, and their values."""
+    conditions, values = ["1"], list[str | bytes | int]()
     if wanted.path:
         clean = os.fsencode(normalize_rel_path(wanted.path))
         conditions.append("(f.path=? OR substr(f.path, 1, ?)=?)")
@@ -119,19 +190,7 @@ def _find(view: TreeView, wanted: SymbolQuery, limit: int) -> list[PlacedSymbol]
     if wanted.kind:
         conditions.append("s.kind=?")
         values.append(wanted.kind)
-    rows = view.rows(
-        'SELECT f.path, n.text, s.qualified_name, s.kind, s.line, s."column", s.start_line,'
-        " s.end_line, s.signature, s.doc, s.parent, s.exported,"
-        " coalesce((SELECT o.qualified_name FROM {symbols} o"
-        "   WHERE o.blob_id=s.blob_id AND o.ordinal=s.parent), ''), f.source"
-        " FROM {symbols} s JOIN {names} n ON n.id=s.name_id JOIN {live} f ON f.blob_id=s.blob_id"
-        f" WHERE {' AND '.join(conditions)} ORDER BY n.text<>?, s.exported=0, f.path, s.ordinal LIMIT ?",
-        *values,
-        last,
-        limit if wanted.name else -1,
-    )
-    found = [_placed(row) for row in rows]
-    return sorted(found, key=lambda placed: _rank(placed, last))[:limit]
+    return conditions, values
 
 
 def _answer(view: TreeView, wanted: SymbolQuery, limit: int) -> dict[str, Any]:

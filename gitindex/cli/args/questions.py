@@ -94,7 +94,8 @@ def symbols(
     """Definitions by name, path and kind."""
     if file:
         leave(commands.symbols_of_file(file, as_json))
-    leave(commands.symbols(SymbolQuery(name, below, kind, limit), path, asked(at, staged), as_json))
+    wanted = SymbolQuery(name, below, kind, limit, exact=False)
+    leave(commands.symbols(wanted, path, asked(at, staged), as_json))
 
 
 @app.command()

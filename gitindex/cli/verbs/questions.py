@@ -32,7 +32,17 @@ def symbols(
         raise GitIndexError(
             f"no such kind: {wanted.kind}", f"one of {', '.join(sorted(KINDS))}", Exit.USAGE
         )
-    return _serve_symbols(path, ask, as_json, lambda view: list_symbols(view, wanted))
+
+    def served() -> dict[str, Any]:
+        with open_tree(find_worktree(path), path, ask) as view:
+            return list_symbols(view, wanted)
+
+    answer = print_answer(served, as_json, _say_symbols)
+    if answer is None:
+        return int(Exit.GATED)
+    if not answer["symbols"] and wanted.name and not as_json:
+        say_missing(wanted.name, answer.get("near", []))
+    return int(Exit.OK if answer["symbols"] else Exit.NO)
 
 
 def outline(file: str, path: str = ".", ask: TreeChoice = NOW, as_json: bool = False) -> int:
@@ -129,6 +139,12 @@ def _tell_symbols(question: Callable[[], dict[str, Any]], as_json: bool) -> int:
     if answer is None:
         return int(Exit.GATED)
     return int(Exit.OK if answer["symbols"] else Exit.NO)
+
+
+def say_missing(what: str, near: list[str]) -> None:
+    """Say on stderr that there is no such symbol, and what may have been meant."""
+    hint = f"; near: {', '.join(map(safe_text, near))}" if near else ""
+    sys.stderr.write(f"gitindex: no symbol {safe_text(what)}{hint}\n")
 
 
 def _say_symbols(answer: dict[str, Any]) -> None:

@@ -1,0 +1,125 @@
+"""Names of definitions near a text: exact, then prefix, then sub-words, then anything similar."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from difflib import SequenceMatcher
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from gitindex.view.tree import TreeView
+
+MAX_ASKED = 100
+"""Characters of a text that is compared with names; a longer one is no name."""
+SIMILAR = 0.7
+"""How much two names of similar length must share, as difflib counts it."""
+EXACT, SAME_LETTERS, PREFIX, SUB_WORDS, INSIDE, LETTERS, SIMILAR_RANK = range(7)
+
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
+
+
+class NearName(NamedTuple):
+    """A name, and how near it is: one of the ranks above, the lower the nearer."""
+
+    rank: int
+    name: str
+
+
+def near_names(view: TreeView, asked: str, limit: int) -> list[NearName]:
+    """The names of definitions nearest to a text, nearest first."""
+    asked = asked.strip()
+    if not asked or len(asked) > MAX_ASKED:
+        return []
+    found = rank_names(asked, _names(view, _subsequence(asked)))
+    if len(found) < limit and len(asked) > 2 and not any(n.rank <= SUB_WORDS for n in found):
+        found += _similar(asked, _names(view, f"{_escaped(asked[0])}%"), {n.name for n in found})
+    return sorted(found, key=lambda near: _order(near, asked))[:limit]
+
+
+def rank_names(asked: str, names: Iterable[str]) -> list[NearName]:
+    """The names that hold the letters of a text in their order, each with its rank."""
+    lowered, words = asked.lower(), [word.lower() for word in _WORDS.findall(asked)]
+    letters = re.compile(".*?".join(map(re.escape, lowered)), re.DOTALL)
+    found = []
+    for name in names:
+        rank = _rank(asked, lowered, words, letters, name)
+        if rank is not None:
+            found.append(NearName(rank, name))
+    return found
+
+
+def _rank(
+    asked: str, lowered: str, words: list[str], letters: re.Pattern[str], name: str
+) -> int | None:
+    if name == asked:
+        return EXACT
+    low = name.lower()
+    if low == lowered:
+        return SAME_LETTERS
+    if low.startswith(lowered):
+        return PREFIX
+    if _starts_sub_words(words, name):
+        return SUB_WORDS
+    if lowered in low:
+        return INSIDE
+    return LETTERS if len(lowered) > 2 and _dense(letters, low, len(lowered)) else None
+
+
+def _starts_sub_words(words: list[str], name: str) -> bool:
+    """Does each word start a sub-word of the name, in this order (`req ctx`, `RequestContext`)?"""
+    parts = [part.lower() for part in _WORDS.findall(name)]
+    at = 0
+    for word in words:
+        while at < len(parts) and not parts[at].startswith(word):
+            at += 1
+        if at == len(parts):
+            return False
+        at += 1
+    return bool(words)
+
+
+def _dense(letters: re.Pattern[str], low: str, length: int) -> bool:
+    """Are the letters close together? Three letters that lie apart in a long name mean nothing."""
+    match = letters.search(low)
+    return match is not None and match.end() - match.start() <= 2 * length
+
+
+def _similar(asked: str, names: Iterable[str], known: set[str]) -> list[NearName]:
+    """Names with a slip of the pen: letters swapped, left out or doubled."""
+    matcher = SequenceMatcher(autojunk=False)
+    matcher.set_seq2(asked.lower())
+    found = []
+    for name in names:
+        if name in known or abs(len(name) - len(asked)) > 3:
+            continue
+        matcher.set_seq1(name.lower())
+        if matcher.real_quick_ratio() >= SIMILAR and matcher.ratio() >= SIMILAR:
+            found.append(NearName(SIMILAR_RANK, name))
+    return found
+
+
+def _order(near: NearName, asked: str) -> tuple[int, int, str]:
+    if near.rank == SIMILAR_RANK:
+        shared = sum(a == b for a, b in zip(pairwise(near.name), pairwise(asked), strict=False))
+        return near.rank, -shared, near.name
+    return near.rank, len(near.name), near.name
+
+
+def _names(view: TreeView, pattern: str) -> list[str]:
+    rows = view.rows(
+        "SELECT n.text FROM {names} n WHERE n.text LIKE ? ESCAPE '\\'"
+        " AND EXISTS (SELECT 1 FROM {symbols} s WHERE s.name_id=n.id)",
+        pattern,
+    )
+    return list(dict.fromkeys(name for (name,) in rows))
+
+
+def _subsequence(asked: str) -> str:
+    """A LIKE pattern for names with these letters in this order; LIKE folds ASCII case itself."""
+    return "%" + "%".join(_escaped(char) for char in asked if char != " ") + "%"
+
+
+def _escaped(char: str) -> str:
+    return f"\\{char}" if char in "%_\\" else char
