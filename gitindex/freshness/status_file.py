@@ -1,4 +1,4 @@
-"""The public status file of one worktree (seed 000). For outside readers; we never trust its word."""
+"""The public status file of one worktree for outside readers. gitindex itself never trusts it."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ _NOTHING = FrontMatter((), "", "")
 
 
 open_index = open_tree
-"""Seed 003's name: the documents of a tree are asked for through its view."""
+"""The contract's name: the documents of a tree are asked for through its view."""
 
 
 def find_documents(

@@ -64,8 +64,8 @@ def front_matter_of(language: str, data: bytes) -> FrontMatter | None:
 def upsert_entity(database: Database, blob_id: int, front: FrontMatter) -> None:
     """Insert or replace one row and what the full-text index holds of it.
 
-    The caller holds the write transaction. The old words must be named to be taken out of the index:
-    a DELETE by content, as seed 003 has it, damages it.
+    The caller holds the write transaction. FTS5 needs the old words to remove a row:
+    a DELETE by content would damage the index.
     """
     remove_entities(database, [blob_id])
     row = row_of(front)

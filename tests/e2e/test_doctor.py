@@ -140,7 +140,7 @@ def test_config_hooks_are_proven(
     assert bad(ask(quiet, capsys, trial=True)) == {"trial commit"}
 
 
-# The breakages of githooks.md, item 46
+# How hooks get lost in practice
 
 
 def test_block_wiped_by_pre_commit_install(sound: Repo, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,4 @@
-"""The gate through the server: seeds 002 and 004, by their own numbers, over real stdio."""
+"""The gate through the server, over real stdio. The numbers are those of the two sheets it was built from."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ CREATE TABLE files (
     PRIMARY KEY (worktree_id, path_id)
 ) WITHOUT ROWID;
 
--- The refresh queue (seed 001). context_id 0 is the lexical and syntactic refresh of a worktree.
+-- The refresh queue. context_id 0 is the lexical and syntactic refresh of a worktree.
 CREATE TABLE refresh_jobs (
     id INTEGER PRIMARY KEY AUTOINCREMENT,  -- never reused
     worktree_id INTEGER NOT NULL REFERENCES worktrees(id) ON DELETE CASCADE,

@@ -1,4 +1,4 @@
--- Front matter of documents (seed 003), keyed by blob like every other fact.
+-- Front matter of documents, keyed by blob like every other fact.
 CREATE TABLE documents (
     blob_id INTEGER PRIMARY KEY REFERENCES blobs(id) ON DELETE CASCADE,
     topics TEXT NOT NULL,            -- JSON list, as written
