@@ -1,4 +1,4 @@
-"""The status file for programs that import gitindex (seed 000): a dataclass, loaded and saved."""
+"""The status file for programs that import gitindex: a dataclass, loaded and saved."""
 
 from __future__ import annotations
 
