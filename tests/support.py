@@ -116,7 +116,7 @@ class Repo:
 
         def done() -> bool:
             try:
-                return IndexCoordinator(str(self.path)).reindex_incremental() > 0
+                return IndexCoordinator(str(self.path)).reindex_incremental().generation > 0
             except GitIndexError as error:
                 assert "another runner" in error.message, error.message  # noqa: PT017
                 return False

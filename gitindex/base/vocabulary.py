@@ -203,6 +203,15 @@ class PathKind(StrEnum):
     DOCS = "docs"
 
 
+class SearchMode(StrEnum):
+    """How `IndexCoordinator.search` takes its query (seed 001)."""
+
+    RANKED = "ranked"  # words; the best places first
+    REGEX = "regex"  # a pattern; the lines that match
+    LITERAL = "literal"  # a text; the lines that contain it
+    SYMBOL = "symbol"  # a name; the definitions of it
+
+
 class GrepForm(StrEnum):
     """What `gitindex grep` lists."""
 

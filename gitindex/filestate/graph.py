@@ -13,6 +13,7 @@ from gitindex.filestate.core import TO_FILES, FileDependency, FileRecord
 from gitindex.filestate.world import World
 from gitindex.languages.facts import Import
 from gitindex.languages.imports import Resolver
+from gitindex.semantic.contexts import Context
 from gitindex.store.blobs import CHUNK
 
 
@@ -53,6 +54,10 @@ class DependencyGraph:
                 imported = (edge.target for edge in edges[path] if edge.kind in TO_FILES)
                 todo.update(target for target in imported if target not in known)
         return known, edges
+
+    def owner(self, path: str) -> Context | None:
+        """Return the context that owns a file, as the project files on disk say."""
+        return self._configurations.owner(path)
 
     def _edges(self, path: str, imports: list[_Written]) -> list[FileDependency]:
         world = self._world

@@ -18,6 +18,13 @@ from gitindex.view.tree import TreeView
 _ORDER = (Mutation.OK, Mutation.NEEDS_DECISION, Mutation.BLOCKED)
 
 
+class MutationGateResult(NamedTuple):
+    """What the gate says of some targets: the worst of them, and each with its reasons."""
+
+    status: Mutation
+    targets: list[dict[str, Any]]
+
+
 class _Judged(NamedTuple):
     """One target, before it is put into words."""
 
@@ -41,16 +48,23 @@ def behaviour(state: FileState) -> Mutation:
 
 
 def check_mutation_gate(view: TreeView, targets: Sequence[EditTarget]) -> dict[str, Any]:
-    """The gate's answer for some targets; `status` is the worst of them."""
-    service = FileStateService(view)
-    states = service.states([target.path for target in targets])
+    """Return the gate's envelope for some targets; `status` is the worst of them."""
+    found = FileStateService(view).check_mutation_gate(targets)
+    return {**view.envelope(targets=found.targets), "status": str(found.status)}
+
+
+def judge_targets(
+    service: FileStateService, targets: Sequence[EditTarget], foreign: Sequence[EditTarget] = ()
+) -> MutationGateResult:
+    """Judge each target; `foreign` ones are of another context, which knows nothing of them."""
+    states = service.states([target.path for target in targets if target not in foreign])
     judged = [_judge(service, states, target) for target in targets]
     worst = max((found.gate for found in judged), key=_ORDER.index, default=Mutation.BLOCKED)
     answers = [
         _answer(service, states, target, found)
         for target, found in zip(targets, judged, strict=True)
     ]
-    return {**view.envelope(targets=answers), "status": str(worst)}
+    return MutationGateResult(worst, answers)
 
 
 def _judge(service: FileStateService, states: States, target: EditTarget) -> _Judged:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from gitindex.base.errors import GitIndexError
 from gitindex.base.vocabulary import FailureReason, JobStatus, Layer
 from gitindex.git.interface import Head
-from gitindex.refresh.scope import RefreshScope, merge_scopes
+from gitindex.refresh.scope import RefreshScope, merge_scopes, scope_or_full
 from gitindex.store.connection import Database
 
 MAX_ATTEMPTS = 3
@@ -80,9 +80,10 @@ class RefreshJobService:
         self._read_head = read_head
 
     def enqueue_refresh(
-        self, scope: RefreshScope, reason: str, context_id: int = SYNTACTIC
+        self, scope: RefreshScope | None, reason: str, context_id: int = SYNTACTIC
     ) -> Enqueued:
-        """Ask for a refresh. A running job is never coverage; only a moved HEAD supersedes."""
+        """Ask for a refresh; None is FULL. A running job is never coverage; only a moved HEAD supersedes."""
+        scope = scope_or_full(scope)
         with self._db.write():
             head = _head_id(self._read_head())
             queued = self._one(JobStatus.QUEUED, context_id)

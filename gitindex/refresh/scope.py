@@ -40,8 +40,8 @@ class RefreshScope(_Fields):
         kept = tuple(sorted(name for name in named if not _under(name, roots)))
         return super().__new__(cls, kept, outermost, changed_since, False)
 
-    def covers(self, other: RefreshScope) -> bool:
-        """Does this scope select all that the other selects?"""
+    def covers(self, other: RefreshScope | None) -> bool:
+        """Does this scope select all that the other selects? None is FULL."""
         return merge_scopes(self, other) == self
 
     def to_json(self) -> str:
@@ -58,27 +58,35 @@ class RefreshScope(_Fields):
         return json.dumps(fields, separators=(",", ":"))
 
     @classmethod
-    def from_json(cls, text: str) -> RefreshScope:
-        """The scope of a stored form. What cannot be understood is FULL: it must hide nothing."""
+    def from_json(cls, text: str | None) -> RefreshScope:
+        """Parse a stored form. None, and what cannot be understood, is FULL: it must hide nothing."""
+        if text is None:
+            return FULL
         try:
             return cls(**_understand(json.loads(text)))
         except (ValueError, TypeError, KeyError, OverflowError, RecursionError, GitIndexError):
             return FULL
 
 
-def merge_scopes(a: RefreshScope, b: RefreshScope) -> RefreshScope:
-    """The least scope that covers both."""
+def merge_scopes(a: RefreshScope | None, b: RefreshScope | None) -> RefreshScope:
+    """Return the least scope that covers both. None is FULL, as in seed 001."""
+    a, b = scope_or_full(a), scope_or_full(b)
     times = [t for t in (a.changed_since, b.changed_since) if t is not None]
     return RefreshScope(
         a.files + b.files, a.packages + b.packages, min(times, default=None), a.full or b.full
     )
 
 
+def scope_or_full(scope: RefreshScope | None) -> RefreshScope:
+    """Return the scope; FULL for None."""
+    return FULL if scope is None else scope
+
+
 def resolve_scope(
-    scope: RefreshScope, paths: Iterable[str], changed_at: Callable[[str], float | None]
+    scope: RefreshScope | None, paths: Iterable[str], changed_at: Callable[[str], float | None]
 ) -> set[str]:
     """Those of `paths` that the scope selects now; `changed_at` is asked only if a time is given."""
-    if scope.full:
+    if scope is None or scope.full:
         return set(paths)
     files, packages, since = set(scope.files), set(scope.packages), scope.changed_since
     return {

@@ -16,7 +16,7 @@ def test_a_program_indexes_asks_and_sees_edits(repo: Repo) -> None:
     index = IndexCoordinator(str(repo.path / "lib"))
     with pytest.raises(GateClosed):
         index.search("helper")
-    assert index.reindex_incremental() == 1
+    assert index.reindex_incremental().generation == 1
     repo.assert_published()
     assert index.search("helper")["results"][0]["path"] == "lib/util.py"
     found = index.get_symbol("helper")
@@ -28,5 +28,5 @@ def test_a_program_indexes_asks_and_sees_edits(repo: Repo) -> None:
     repo.write("lib/util.py", "def renamed():\n    return 42\n")
     assert index.get_symbol("helper") is None
     assert index.get_symbol("renamed") is not None
-    assert index.reindex_full() == 2
+    assert index.reindex_full().generation == 2
     assert repo.jobs()[0]["extracted"] == 2

@@ -1,0 +1,149 @@
+"""Seed 001, the index module: each test carries the ids of the sentences it holds.
+
+Other rows are held by tests/repo/test_filestate.py, test_filestate_random.py, test_mutation.py and
+test_decisions.py (R31-R48, R73: states, gate, decisions), tests/unit/refresh/test_queue.py and
+tests/repo/test_scope.py (R56-R72, I1-I4: queue and scopes), tests/repo/test_contexts.py (R9),
+tests/e2e/test_semantic.py and test_scip.py (R18-R29, R50-R54: indexers and their jobs),
+tests/repo/test_search.py, test_map.py, test_callgraph.py, test_slicing.py (R1-R17).
+"""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+from gitindex import EMPTY, FULL, RefreshJobService, RefreshScope, merge_scopes
+from gitindex.base.errors import GitIndexError
+from gitindex.base.vocabulary import Freshness, JobStatus, SearchMode
+from gitindex.coordinator import IndexCoordinator
+from gitindex.filestate import FileStateService
+from gitindex.git.interface import Head
+from gitindex.refresh.queue import SYNTACTIC
+from gitindex.refresh.scope import resolve_scope
+from gitindex.store import mapping
+from gitindex.store.connection import open_writer
+from gitindex.view.tree import open_tree
+from tests.support import Repo
+
+
+@pytest.fixture
+def index(repo: Repo) -> IndexCoordinator:
+    repo.write("lib/util.py", "def helper():\n    return 42\n")
+    repo.write("app.py", "from lib.util import helper\n\n\ndef main():\n    return helper()\n")
+    repo.write("pyproject.toml", '[project]\nname = "x"\n')
+    repo.commit()
+    made = IndexCoordinator(str(repo.path))
+    made.reindex_incremental()
+    return made
+
+
+def parameters(function: object) -> list[str]:
+    assert callable(function)
+    return [name for name in inspect.signature(function).parameters if name != "self"]
+
+
+def test_001_r57_none_means_full_refresh(repo: Repo) -> None:
+    some = RefreshScope(files=["a.py"])  # type: ignore[arg-type]  # the seed's lists
+    assert merge_scopes(None, some) == merge_scopes(some, None) == FULL
+    assert merge_scopes(None, None) == FULL
+    assert RefreshScope.from_json(None) == FULL
+    assert FULL.covers(None)
+    assert not some.covers(None)
+    assert resolve_scope(None, ["a", "b"], lambda _: None) == {"a", "b"}
+    assert FULL != EMPTY != RefreshScope(files=["a"])  # type: ignore[arg-type]
+    repo.write("a.py", "x = 1\n")
+    repo.commit()
+    repo.index()
+    database = open_writer(repo.worktree.database)
+    try:
+        row = mapping.published(database, repo.worktree.id)
+        assert row is not None
+        jobs = RefreshJobService(database, row.worktree_id, lambda: Head("c" * 40, "t" * 40))
+        job = jobs.get_job_status(jobs.enqueue_refresh(None, "a program").job_id)
+    finally:
+        database.close()
+    assert job is not None
+    assert (job.scope, job.status, job.context_id) == (FULL, JobStatus.QUEUED, SYNTACTIC)
+
+
+def test_001_r77_search_query_mode_scope(index: IndexCoordinator) -> None:
+    assert parameters(IndexCoordinator.search)[:3] == ["query", "mode", "scope"]
+
+    def paths(*args: object) -> list[str]:
+        answer = index.search(*args)  # type: ignore[arg-type]
+        return [row["path"] for row in answer.get("results", answer.get("symbols"))]
+
+    lib, app = RefreshScope(packages=("lib",)), RefreshScope(files=("app.py",))
+    assert paths("helper")[0] == "lib/util.py"
+    assert set(paths("helper", SearchMode.RANKED, app)) == {"app.py"}
+    assert paths(r"return \d+", "regex") == ["lib/util.py"]
+    assert paths(r"return \d+", "literal") == []
+    assert paths("helper()", SearchMode.LITERAL, lib) == ["lib/util.py"]
+    assert paths("main", SearchMode.SYMBOL, None) == ["app.py"]
+    assert paths("main", SearchMode.SYMBOL, lib) == []
+    for scope in (EMPTY, RefreshScope(changed_since=1.0)):
+        with pytest.raises(GitIndexError, match="names files or packages"):
+            index.search("helper", SearchMode.RANKED, scope)
+    with pytest.raises(GitIndexError, match="no such mode"):
+        index.search("helper", "telepathy")
+
+
+def test_001_r78_get_symbol_by_name_and_path(index: IndexCoordinator) -> None:
+    assert index.get_symbol("helper", "app.py") is None
+    found = index.get_symbol("helper", None)
+    assert found is not None
+    assert found["path"] == "lib/util.py"
+
+
+def test_001_r79_get_references_of_a_context(index: IndexCoordinator) -> None:
+    assert index.get_references("helper")["totalReferences"] == 2
+    owner = index.get_references("helper", "python:.")
+    assert [row["path"] for row in owner["references"]] == ["app.py", "app.py"]
+    with pytest.raises(GitIndexError, match="no such context"):
+        index.get_references("helper", "fortran:.")
+
+
+def test_001_r81_reindex_incremental_returns_index_stats(
+    repo: Repo, index: IndexCoordinator
+) -> None:
+    repo.write("new.py", "x = 1\n")
+    repo.write("app.py", "y = 2\n")
+    repo.git("rm", "-q", "lib/util.py")
+    repo.commit()
+    told = index.reindex_incremental([repo.path / "new.py", "app.py"])
+    assert told._replace(seconds=0) == (2, 3, 1, 1, 1, 0)
+    assert told.seconds > 0
+    repo.assert_published()  # lib/util.py too: a list of paths hides nothing
+    assert index.reindex_incremental()[1:5] == (3, 0, 0, 0)
+    with pytest.raises(GitIndexError, match="outside the repository"):
+        index.reindex_incremental(["../elsewhere.py"])
+
+
+def test_001_r82_reindex_full_returns_index_stats(repo: Repo, index: IndexCoordinator) -> None:
+    told = index.reindex_full()
+    assert told._replace(seconds=0) == (2, 3, 0, 0, 0, 0)
+    assert repo.jobs()[0]["extracted"] == 3
+
+
+def test_001_r84_get_file_state_and_batch_of_a_context(repo: Repo, index: IndexCoordinator) -> None:
+    """Row R40 as well."""
+    assert index.worktree == repo.worktree
+    with open_tree(repo.worktree, str(repo.path)) as view:
+        service = FileStateService(view)
+        assert service.get_file_state("app.py").freshness is Freshness.CLEAN
+        assert service.get_file_state("app.py", None).freshness is Freshness.CLEAN
+        assert service.get_file_state("app.py", "python:.").freshness is Freshness.CLEAN
+        assert service.get_file_state("app.py", "go:.").freshness is Freshness.UNINDEXED
+        both = service.get_file_states_batch(["app.py", "lib/util.py"], "python:.")
+        assert {state.freshness for state in both.values()} == {Freshness.CLEAN}
+
+
+def test_001_r85_check_mutation_gate_is_a_method(repo: Repo, index: IndexCoordinator) -> None:
+    assert index.worktree == repo.worktree
+    with open_tree(repo.worktree, str(repo.path)) as view:
+        service = FileStateService(view)
+        assert service.check_mutation_gate(["app.py", "lib/util.py"]).status == "ok"
+        foreign = service.check_mutation_gate(["app.py"], "go:.")
+        assert foreign.status == "blocked"
+        assert foreign.targets[0]["freshness"] == "unindexed"
