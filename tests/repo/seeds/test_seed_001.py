@@ -72,7 +72,7 @@ def test_001_r77_search_query_mode_scope(index: IndexCoordinator) -> None:
 
     def paths(*args: object) -> list[str]:
         answer = index.search(*args)  # type: ignore[arg-type]
-        return [row["path"] for row in answer.get("results", answer.get("symbols"))]
+        return [row["path"] for row in answer.get("results") or answer.get("symbols", [])]
 
     lib, app = RefreshScope(packages=("lib",)), RefreshScope(files=("app.py",))
     assert paths("helper")[0] == "lib/util.py"
