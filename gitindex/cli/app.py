@@ -18,7 +18,7 @@ from gitindex.view.tree import TreeChoice
 _COMMANDS = (
     "install uninstall doctor index run wait status check jobs log search grep symbols outline refs"
     " callers callees graph impact map read slice docs verify audit export contexts semantic state"
-    " decide mcp agents-md template aliases gc config hook"
+    " decide mcp lsp agents-md template aliases gc config hook"
 )
 _ORDER = {name: place for place, name in enumerate(_COMMANDS.split())}
 

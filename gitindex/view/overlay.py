@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from gitindex.base.confined_read import ConfinedRoot
@@ -30,6 +30,8 @@ MAX_PATHS = 2_000
 MAX_BYTES = 32 << 20
 WORKTREE = "worktree"
 STAGED = "staged"
+BUFFER = "buffer"
+"""The `source` of text that an editor holds and has not saved."""
 
 
 class OverlaidFile(NamedTuple):
@@ -41,6 +43,7 @@ class OverlaidFile(NamedTuple):
     data: bytes | None
     language: str
     skip: SkipReason | None
+    source: str = ""  # where it comes from, if not from where the overlay does
 
 
 class Overlay(NamedTuple):
@@ -79,6 +82,19 @@ def overlay_worktree(served: Snapshot) -> Overlay:
     hidden = {path: laid.get(path) for path in (*laid, *left_out)}
     digest = overlay_digest(hidden)
     return Overlay(row.tree or "", row.head_commit, WORKTREE, laid, tuple(left_out), digest)
+
+
+def with_buffers(overlay: Overlay, served: Snapshot, buffers: Mapping[bytes, bytes]) -> Overlay:
+    """The overlay with the unsaved text of an editor in place of files on disk."""
+    policy = _policy(served, {})
+    laid = dict(overlay.laid)
+    for path, data in buffers.items():
+        entry = Entry(path, 0o100644, blob_id(data, len(served.seen.head_tree)))
+        found = _judged(entry, data, policy.skip_path(entry))
+        laid[path] = found._replace(source=BUFFER)
+    left_out = tuple(path for path in overlay.left_out if path not in buffers)
+    digest = overlay_digest({path: laid.get(path) for path in (*laid, *left_out)})
+    return overlay._replace(laid=laid, left_out=left_out, digest=digest)
 
 
 def overlay_at(served: Snapshot, rev: str) -> Overlay:

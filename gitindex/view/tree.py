@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
@@ -27,6 +27,7 @@ from gitindex.view.overlay import (
     overlay_at,
     overlay_staged,
     overlay_worktree,
+    with_buffers,
 )
 from gitindex.view.snapshot import Snapshot, fingerprint_digest, open_snapshot, verdict
 
@@ -42,17 +43,14 @@ _FIRST_BLOB = f"INSERT INTO temp.laid_blobs VALUES ({','.join('?' * 11)})"
 _REFERENCE = re.compile(r"\s+REFERENCES \w+\s*\(\w+\)( ON DELETE CASCADE)?")
 _FILES = (
     "CREATE TEMP TABLE laid_files (path BLOB PRIMARY KEY, oid BLOB, mode INTEGER,"
-    " blob_id INTEGER, skip TEXT, stored INTEGER) WITHOUT ROWID"
+    " blob_id INTEGER, skip TEXT, stored INTEGER, source TEXT) WITHOUT ROWID"
 )
 _BASE = (
     "(SELECT p.path AS path, f.oid AS oid, f.mode AS mode, f.blob_id AS blob_id, f.skip AS skip,"
     " '{source}' AS source FROM files f JOIN paths p ON p.id=f.path_id"
     " WHERE f.worktree_id={worktree}{hidden})"
 )
-_LAID = (
-    "(SELECT path, oid, mode, blob_id, skip, '{source}' AS source FROM temp.laid_files"
-    " WHERE stored={stored})"
-)
+_LAID = "(SELECT path, oid, mode, blob_id, skip, source FROM temp.laid_files WHERE stored={stored})"
 
 
 class TreeChoice(NamedTuple):
@@ -243,23 +241,24 @@ class TreeView:
         files = [laid for laid in overlay.laid.values() if laid is not None]
         stored = BlobTable(self._db).ids(_key(laid) for laid in files if laid.skip is None)
         self._db.run_many(
-            "INSERT INTO temp.laid_files VALUES (?,?,?,?,?,?)",
-            (_row(laid, stored.get(_key(laid))) for laid in files),
+            "INSERT INTO temp.laid_files VALUES (?,?,?,?,?,?,?)",
+            (
+                (*_row(laid, stored.get(_key(laid))), laid.source or overlay.source)
+                for laid in files
+            ),
         )
         self._waiting = {f.path: f for f in files if f.skip is None and _key(f) not in stored}
         hidden = " AND f.path_id NOT IN (SELECT path_id FROM temp.laid_hidden)"
         self._parts = [
             self._part("", self._base(hidden)),
-            self._part("", _LAID.format(source=overlay.source, stored=1)),
+            self._part("", _LAID.format(stored=1)),
         ]
         if any(file.skip is not None for file in files) or self._waiting:
             for name in TABLES:
                 self._copy_shape(name)
             self._db.run(_FIRST_BLOB, FIRST_ID, b"", *("",) * 4, *(0,) * 2, *("",) * 2, 0)
             self._db.run("INSERT INTO temp.laid_names VALUES (?,?)", FIRST_ID, "")
-            self._parts.append(
-                self._part(f"temp.{PREFIX}", _LAID.format(source=overlay.source, stored=0))
-            )
+            self._parts.append(self._part(f"temp.{PREFIX}", _LAID.format(stored=0)))
 
     def _copy_shape(self, name: str) -> None:
         """An empty temporary table with the columns and keys of a stored one."""
@@ -328,10 +327,12 @@ def open_tree(
     ask: TreeChoice = NOW,
     memory: FactsMemory | None = None,
     begun: Looking | None = None,
+    buffers: Mapping[bytes, bytes] | None = None,
 ) -> Iterator[TreeView]:
     """The tree that is asked for, behind the gate. Raises Gated where the gate is closed.
 
-    `begun` is a look at the work tree that is under way, new files included.
+    `begun` is a look at the work tree that is under way, new files included. `buffers` are the
+    unsaved texts of an editor by path: they take the place of the files on disk.
     """
     on_disk = not (ask.at or ask.staged)
     with open_snapshot(worktree, path, ask.strict, on_disk, begun) as served:
@@ -341,6 +342,8 @@ def open_tree(
             overlay = overlay_staged(served)
         else:
             overlay = overlay_worktree(served)
+            if buffers:
+                overlay = with_buffers(overlay, served, buffers)
         yield TreeView(served, overlay, memory or FactsMemory())
 
 

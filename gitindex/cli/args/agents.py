@@ -46,6 +46,14 @@ def install_client(
     leave(commands.install_client(client, path, dry_run))
 
 
+@app.command()
+def lsp() -> None:
+    """Serve an editor over stdin and stdout (Language Server Protocol)."""
+    from gitindex.cli.verbs import agents as commands
+
+    leave(commands.serve_editor())
+
+
 @app.command("agents-md")
 def agents_md() -> None:
     """Print a short section for AGENTS.md or CLAUDE.md."""

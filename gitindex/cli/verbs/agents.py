@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from gitindex.base.errors import Exit, GitIndexError
@@ -25,6 +26,25 @@ SECTION = """\
 def agents_md() -> int:
     """Print a section for AGENTS.md, CLAUDE.md or the like."""
     say(SECTION.rstrip())
+    return int(Exit.OK)
+
+
+def serve_editor() -> int:
+    """Serve one editor until it closes the connection."""
+    try:
+        from gitindex.lsp.server import make_server
+    except ModuleNotFoundError as error:
+        raise GitIndexError(
+            "the language server needs the extra `lsp`", "pip install 'gitindex[lsp]'", Exit.USAGE
+        ) from error
+    if sys.stdin.isatty():
+        raise GitIndexError(
+            "an editor starts this command; there is nothing to type here",
+            "see docs/editors.md",
+            Exit.USAGE,
+        )
+    # pygls closes the streams it is given; ours are flushed once more when the process ends.
+    make_server().start_io(os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb"))
     return int(Exit.OK)
 
 

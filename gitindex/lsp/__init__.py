@@ -1,0 +1,1 @@
+"""The language server: the same answers for editors, with unsaved text laid over."""

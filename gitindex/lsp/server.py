@@ -1,0 +1,273 @@
+"""`gitindex lsp`: the Language Server Protocol over stdio. The only importer of pygls."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from lsprotocol import types as lsp
+from pygls.lsp.server import LanguageServer
+from pygls.uris import from_fs_path
+
+from gitindex import __version__
+from gitindex.base.errors import GitIndexError
+from gitindex.base.vocabulary import Direction
+from gitindex.lsp.session import EditorFile, EditorSession
+
+KINDS = {
+    "accessor": lsp.SymbolKind.Property,
+    "class": lsp.SymbolKind.Class,
+    "constant": lsp.SymbolKind.Constant,
+    "constructor": lsp.SymbolKind.Constructor,
+    "enum": lsp.SymbolKind.Enum,
+    "enumerator": lsp.SymbolKind.EnumMember,
+    "field": lsp.SymbolKind.Field,
+    "function": lsp.SymbolKind.Function,
+    "heading": lsp.SymbolKind.String,
+    "interface": lsp.SymbolKind.Interface,
+    "key": lsp.SymbolKind.Key,
+    "macro": lsp.SymbolKind.Function,
+    "method": lsp.SymbolKind.Method,
+    "module": lsp.SymbolKind.Module,
+    "namespace": lsp.SymbolKind.Namespace,
+    "object": lsp.SymbolKind.Object,
+    "package": lsp.SymbolKind.Package,
+    "property": lsp.SymbolKind.Property,
+    "protocol": lsp.SymbolKind.Interface,
+    "prototype": lsp.SymbolKind.Function,
+    "struct": lsp.SymbolKind.Struct,
+    "trait": lsp.SymbolKind.Interface,
+    "type": lsp.SymbolKind.Class,
+    "union": lsp.SymbolKind.Struct,
+}
+"""Kinds of definitions as the protocol names them; any other is a variable."""
+
+
+def make_server() -> LanguageServer:
+    """A server with all features registered; `start_io()` serves."""
+    server = LanguageServer(
+        "gitindex", __version__, text_document_sync_kind=lsp.TextDocumentSyncKind.Incremental
+    )
+    session = EditorSession()
+    _register_texts(server, session)
+    _register_questions(server, session)
+    _register_calls(server, session)
+    return server
+
+
+def _register_texts(server: LanguageServer, session: EditorSession) -> None:
+    def keep(uri: str) -> None:
+        file = _path(uri)
+        if file is not None:
+            session.buffers[file] = server.workspace.get_text_document(uri).source.encode()
+
+    @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
+    def opened(params: lsp.DidOpenTextDocumentParams) -> None:
+        keep(params.text_document.uri)
+
+    @server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
+    def changed(params: lsp.DidChangeTextDocumentParams) -> None:
+        keep(params.text_document.uri)
+
+    @server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
+    def closed(params: lsp.DidCloseTextDocumentParams) -> None:
+        session.buffers.pop(_path(params.text_document.uri) or "", None)
+
+
+def _register_questions(server: LanguageServer, session: EditorSession) -> None:
+    @server.feature(lsp.WORKSPACE_SYMBOL)
+    def workspace_symbol(params: lsp.WorkspaceSymbolParams) -> list[lsp.SymbolInformation]:
+        found = []
+        for root in _roots(server):
+            for symbol in session.symbols(root, params.query) if params.query else ():
+                found.append(_symbol_information(root, symbol))
+        return found
+
+    @server.feature(lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
+    def document_symbol(params: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]:
+        file = _file(session, params.text_document.uri)
+        try:
+            return _nested(session.outline(file)) if file else []
+        except GitIndexError:
+            return []  # a file without facts has no definitions to show
+
+    @server.feature(lsp.TEXT_DOCUMENT_DEFINITION)
+    def definition(params: lsp.DefinitionParams) -> list[lsp.Location]:
+        file = _file(session, params.text_document.uri)
+        if file is None:
+            return []
+        try:
+            found = session.definitions(file, *_place(server, params))
+        except GitIndexError:
+            return []  # no name at this place
+        return [_location(file.worktree.root, one) for one in found]
+
+    @server.feature(lsp.TEXT_DOCUMENT_REFERENCES)
+    def references(params: lsp.ReferenceParams) -> list[lsp.Location]:
+        file = _file(session, params.text_document.uri)
+        if file is None:
+            return []
+        try:
+            answer = session.references(file, *_place(server, params))
+        except GitIndexError:
+            return []
+        listed = list(answer["references"])
+        if params.context.include_declaration:
+            listed = [*answer["definitions"], *listed]
+        return [_location(file.worktree.root, one) for one in listed]
+
+
+def _register_calls(server: LanguageServer, session: EditorSession) -> None:
+    @server.feature(lsp.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY)
+    def prepare(params: lsp.CallHierarchyPrepareParams) -> list[lsp.CallHierarchyItem]:
+        file = _file(session, params.text_document.uri)
+        if file is None:
+            return []
+        line, column = _place(server, params)
+        try:
+            answer = session.calls(file.worktree, f"{file.path}:{line}:{column}", Direction.CALLEES)
+        except GitIndexError:
+            return []
+        roots = [node for node in answer["nodes"] if node["id"] == answer.get("root")]
+        return [_item(file.worktree.root, node) for node in roots or answer.get("candidates", [])]
+
+    @server.feature(lsp.CALL_HIERARCHY_INCOMING_CALLS)
+    def incoming(
+        params: lsp.CallHierarchyIncomingCallsParams,
+    ) -> list[lsp.CallHierarchyIncomingCall]:
+        return [
+            lsp.CallHierarchyIncomingCall(from_=item, from_ranges=ranges)
+            for item, ranges in _around(session, params.item, Direction.CALLERS)
+        ]
+
+    @server.feature(lsp.CALL_HIERARCHY_OUTGOING_CALLS)
+    def outgoing(
+        params: lsp.CallHierarchyOutgoingCallsParams,
+    ) -> list[lsp.CallHierarchyOutgoingCall]:
+        return [
+            lsp.CallHierarchyOutgoingCall(to=item, from_ranges=ranges)
+            for item, ranges in _around(session, params.item, Direction.CALLEES)
+        ]
+
+
+def _around(
+    session: EditorSession, item: lsp.CallHierarchyItem, direction: Direction
+) -> Iterator[tuple[lsp.CallHierarchyItem, list[lsp.Range]]]:
+    file = _file(session, item.uri)
+    if file is None or not isinstance(item.data, str):
+        return
+    answer = session.calls(file.worktree, item.data, direction)
+    nodes = {node["id"]: node for node in answer["nodes"]}
+    sites: dict[str, list[lsp.Range]] = {}
+    for edge in answer["edges"]:
+        other = edge["from"] if direction is Direction.CALLERS else edge["to"]
+        sites.setdefault(other, []).append(_line_range(edge["site"]["line"]))
+    for other, ranges in sites.items():
+        if other in nodes:
+            yield _item(file.worktree.root, nodes[other]), ranges
+
+
+def _nested(symbols: list[dict[str, Any]]) -> list[lsp.DocumentSymbol]:
+    """Definitions as a tree, by the qualified name of what each is in."""
+    made: dict[str, lsp.DocumentSymbol] = {}
+    top: list[lsp.DocumentSymbol] = []
+    for symbol in symbols:
+        one = _document_symbol(symbol)
+        made.setdefault(symbol["qualifiedName"], one)
+        around = made.get(symbol.get("parent", ""))
+        if around is None or around is one:
+            top.append(one)
+        else:
+            around.children = [*(around.children or ()), one]
+    return top
+
+
+def _document_symbol(symbol: dict[str, Any]) -> lsp.DocumentSymbol:
+    name = _name_range(symbol)
+    whole = lsp.Range(start=name.start, end=lsp.Position(symbol["endLine"], 0))
+    return lsp.DocumentSymbol(
+        name=symbol["name"] or "(anonymous)",
+        kind=_kind(symbol["kind"]),
+        range=whole,
+        selection_range=name,
+        detail=symbol["signature"] or None,
+    )
+
+
+def _symbol_information(root: str, symbol: dict[str, Any]) -> lsp.SymbolInformation:
+    return lsp.SymbolInformation(
+        name=symbol["name"],
+        kind=_kind(symbol["kind"]),
+        location=lsp.Location(uri=_uri(root, symbol["path"]), range=_name_range(symbol)),
+        container_name=symbol.get("parent"),
+    )
+
+
+def _item(root: str, node: dict[str, Any]) -> lsp.CallHierarchyItem:
+    here = _line_range(node["line"])
+    return lsp.CallHierarchyItem(
+        name=node["name"],
+        kind=_kind(node["kind"]),
+        uri=_uri(root, node["path"]),
+        range=here,
+        selection_range=here,
+        detail=node["path"],
+        data=node["id"],
+    )
+
+
+def _location(root: str, found: dict[str, Any]) -> lsp.Location:
+    line = found["line"] - 1
+    return lsp.Location(
+        uri=_uri(root, found["path"]),
+        range=lsp.Range(
+            start=lsp.Position(line, found["columnUtf16"] - 1),
+            end=lsp.Position(line, found["endColumnUtf16"] - 1),
+        ),
+    )
+
+
+def _name_range(symbol: dict[str, Any]) -> lsp.Range:
+    line, start = symbol["line"] - 1, symbol["columnUtf16"] - 1
+    width = len(symbol["name"].encode("utf-16-le")) // 2
+    return lsp.Range(start=lsp.Position(line, start), end=lsp.Position(line, start + width))
+
+
+def _line_range(line: int) -> lsp.Range:
+    return lsp.Range(start=lsp.Position(line - 1, 0), end=lsp.Position(line, 0))
+
+
+def _kind(kind: str) -> lsp.SymbolKind:
+    return KINDS.get(kind, lsp.SymbolKind.Variable)
+
+
+def _place(server: LanguageServer, params: Any) -> tuple[int, int]:
+    """The asked place, 1-based, with the column in bytes of UTF-8."""
+    lines = server.workspace.get_text_document(params.text_document.uri).lines
+    line = params.position.line
+    text = lines[line] if line < len(lines) else ""
+    before = text.encode("utf-16-le")[: 2 * params.position.character]
+    return line + 1, len(before.decode("utf-16-le", "replace").encode()) + 1
+
+
+def _file(session: EditorSession, uri: str) -> EditorFile | None:
+    file = _path(uri)
+    return session.locate(file) if file else None
+
+
+def _path(uri: str) -> str | None:
+    parts = urlsplit(uri)
+    return unquote(parts.path, errors="surrogateescape") if parts.scheme == "file" else None
+
+
+def _uri(root: str, path: str) -> str:
+    return str(from_fs_path(os.path.join(root, path)))
+
+
+def _roots(server: LanguageServer) -> list[str]:
+    folders = [_path(uri) for uri in server.workspace.folders]
+    return [folder for folder in folders if folder] or (
+        [server.workspace.root_path] if server.workspace.root_path else []
+    )

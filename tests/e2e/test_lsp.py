@@ -1,0 +1,109 @@
+"""A scripted editor drives `gitindex lsp` on a real repository, unsaved text included."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.lsp_client import LspClient
+from tests.support import Repo
+
+UTIL = (
+    "class Box:\n    def open(self):\n        return helper()\n\n\ndef helper():\n    return 42\n"
+)
+APP = "from lib.util import helper\n\n\ndef main():\n    wörter = 'ä€😀'; helper()\n    return helper()\n"
+
+
+@pytest.fixture
+def project(repo: Repo) -> Repo:
+    repo.write("lib/__init__.py", "")
+    repo.write("lib/util.py", UTIL)
+    repo.write("app.py", APP)
+    repo.commit()
+    repo.index()
+    return repo
+
+
+@pytest.fixture
+def editor(project: Repo) -> Iterator[LspClient]:
+    client = LspClient(project.path)
+    yield client
+    client.kill()
+
+
+def at(uri: str, line: int, character: int) -> dict[str, Any]:
+    return {"textDocument": {"uri": uri}, "position": {"line": line, "character": character}}
+
+
+def places(found: list[dict[str, Any]]) -> list[tuple[str, int, int]]:
+    return sorted((one["uri"].rpartition("/")[2], *one["range"]["start"].values()) for one in found)
+
+
+def test_symbols_of_the_workspace_and_of_a_file(editor: LspClient) -> None:
+    found = editor.ask("workspace/symbol", query="help")
+    assert [(one["name"], one["location"]["range"]["start"]) for one in found] == [
+        ("helper", {"line": 5, "character": 4})
+    ]
+    uri = editor.open("lib/util.py")
+    tree = editor.ask("textDocument/documentSymbol", textDocument={"uri": uri})
+    assert [(one["name"], [c["name"] for c in one.get("children", [])]) for one in tree] == [
+        ("Box", ["open"]),
+        ("helper", []),
+    ]
+
+
+def test_definition_counts_utf16_units(editor: LspClient) -> None:
+    uri = editor.open("app.py")
+    column = len("    wörter = 'ä€😀'; ".encode("utf-16-le")) // 2
+    assert places(editor.ask("textDocument/definition", **at(uri, 4, column + 1))) == [
+        ("util.py", 5, 4)
+    ]
+    found = editor.ask(
+        "textDocument/references", **at(uri, 5, 12), context={"includeDeclaration": True}
+    )
+    assert ("app.py", 4, column) in places(found)
+    assert ("util.py", 5, 4) in places(found)
+
+
+def test_calls_in_both_directions(editor: LspClient) -> None:
+    uri = editor.open("lib/util.py")
+    [item] = editor.ask("textDocument/prepareCallHierarchy", **at(uri, 5, 5))
+    assert item["name"] == "helper"
+    callers = editor.ask("callHierarchy/incomingCalls", item=item)
+    assert sorted(one["from"]["name"] for one in callers) == ["main", "open"]
+    [main] = [one["from"] for one in callers if one["from"]["name"] == "main"]
+    called = editor.ask("callHierarchy/outgoingCalls", item=main)
+    assert [one["to"]["name"] for one in called] == ["helper"]
+
+
+def test_unsaved_text_is_answered_from_and_nothing_is_written(
+    editor: LspClient, project: Repo
+) -> None:
+    uri = editor.open("lib/util.py")
+    editor.change(uri, UTIL.replace("helper", "rescuer") + "\n\ndef brand_new():\n    pass\n")
+    [found] = editor.ask("workspace/symbol", query="brand_new")
+    assert found["location"]["range"]["start"] == {"line": 9, "character": 4}
+    assert editor.ask("workspace/symbol", query="rescuer")
+    tree = editor.ask("textDocument/documentSymbol", textDocument={"uri": uri})
+    assert [one["name"] for one in tree] == ["Box", "rescuer", "brand_new"]
+    editor.notify("textDocument/didClose", textDocument={"uri": uri})
+    assert not editor.ask("workspace/symbol", query="brand_new")
+    assert project.git("status", "--porcelain") == ""
+
+
+def test_nonsense_is_answered_and_the_server_ends(editor: LspClient, project: Repo) -> None:
+    uri = editor.open("app.py")
+    assert editor.ask("textDocument/definition", **at(uri, 900, 4)) == []
+    assert editor.ask("textDocument/definition", **at("file:///nowhere/x.py", 0, 0)) == []
+    assert editor.ask("workspace/symbol", query="") == []
+    assert editor.close() == 0
+
+
+def test_without_an_index_there_are_no_answers_and_no_errors(repo: Repo) -> None:
+    repo.write("a.py", "def one():\n    pass\n")
+    repo.commit()
+    editor = LspClient(repo.path)
+    assert editor.ask("workspace/symbol", query="one") == []
+    assert editor.close() == 0
