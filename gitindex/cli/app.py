@@ -15,23 +15,40 @@ from gitindex.base.errors import Exit, GitIndexError
 from gitindex.cli.terminal import paged
 from gitindex.view.tree import TreeChoice
 
-_COMMANDS = (
-    "install uninstall doctor index run wait status check jobs log search grep symbols outline refs"
-    " callers callees graph impact map read slice docs verify audit export contexts semantic state"
-    " decide mcp lsp agents-md template aliases gc config hook"
-)
-_ORDER = {name: place for place, name in enumerate(_COMMANDS.split())}
+GROUPS = {
+    "Everyday": "search find grep symbols outline read status wait index",
+    "Explore": "explore refs callers callees graph impact map slice docs history",
+    "Change": "rename api merge-check state decide",
+    "Prove": "check verify audit jobs log gc doctor",
+    "Hooks and set-up": "install uninstall clear config template aliases contexts semantic",
+    "Agents, editors and teams": "mcp lsp web agents-md export pack team",
+    "Help": "help",
+}
+"""Commands as people meet them; those of no group are for programs and not listed."""
+_ORDER = {name: at for at, name in enumerate(" ".join(GROUPS.values()).split())}
 
 
-class _InOrder(TyperGroup):
-    """Commands as one meets them, not as their files are called."""
+class _Grouped(TyperGroup):
+    """Lists commands in groups, as git does."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(super().list_commands(ctx), key=lambda name: _ORDER.get(name, len(_ORDER)))
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        known = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
+        for title, names in GROUPS.items():
+            rows = [
+                (f"{name:<11}", command.get_short_help_str(formatter.width))
+                for name in names.split()
+                if (command := known.get(name)) is not None
+            ]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows, col_max=14)
+
 
 app = typer.Typer(
-    cls=_InOrder,
+    cls=_Grouped,
     name="gitindex",
     help="A code index of a git repository that is always fresh, and can prove it.",
     no_args_is_help=True,
@@ -96,3 +113,20 @@ def options(
     ] = False,
 ) -> None:
     """A code index of a git repository that is always fresh, and can prove it."""
+
+
+@app.command("help")
+def help_(
+    context: typer.Context,
+    command: Annotated[list[str] | None, typer.Argument(help="A command; all if left out.")] = None,
+) -> None:
+    """Explain a command."""
+    parent = context.parent
+    assert parent is not None
+    here, group = parent, parent.command
+    for name in command or []:
+        found = group.get_command(here, name) if isinstance(group, click.Group) else None
+        if found is None:
+            raise UsageError(f"no such command: {name}", context)
+        here, group = click.Context(found, info_name=name, parent=here), found
+    typer.echo(group.get_help(here))

@@ -29,6 +29,7 @@ HEAVY = {
 }
 SLOW = {"typing", "enum", "re", "json", "contextlib", "functools"}
 """What only a form that prints JSON may take."""
+FOR_PROGRAMS = {"hook", "run"}
 COMMANDS = sorted(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
 
 
@@ -119,6 +120,18 @@ def test_git_index_is_the_same_command(quiet: Repo, tmp_path: Path) -> None:
     assert "lib/util.py" in quiet.git("index", "search", "helper", env=path)
 
 
+def test_help_explains_a_command(repo: Repo) -> None:
+    assert repo.gitindex("help", "search").stdout == repo.gitindex("search", "--help").stdout
+    nested = repo.gitindex("help", "aliases", "install").stdout
+    assert nested == repo.gitindex("aliases", "install", "--help").stdout
+    assert repo.gitindex("help").stdout == repo.gitindex("--help").stdout
+    missing = repo.gitindex("help", "nonsense")
+    assert (missing.returncode, missing.stderr.splitlines()[0]) == (
+        2,
+        "gitindex: no such command: nonsense",
+    )
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help(command: str) -> None:
     found = typer.main.get_command(app).commands[command]  # type: ignore[attr-defined]
@@ -130,9 +143,13 @@ def test_every_command_has_help(command: str) -> None:
 def test_help_is_printed_and_lists_every_command(repo: Repo) -> None:
     done = repo.gitindex("--help")
     assert done.returncode == 0
-    assert [command for command in COMMANDS if command not in done.stdout] == []
-    assert "..." not in done.stdout.partition("Commands:")[2], "a summary is cut"
-    assert done.stdout.index("  install ") < done.stdout.index("  search ")
+    listed = [line.split()[0] for line in done.stdout.splitlines() if line.startswith("  ")]
+    assert [c for c in COMMANDS if c not in listed and c not in FOR_PROGRAMS] == []
+    assert not set(listed) & FOR_PROGRAMS
+    assert "..." not in done.stdout.partition("Everyday:")[2], "a summary is cut"
+    titles = [line for line in done.stdout.splitlines() if line.endswith(":") and line[0] != " "]
+    assert titles[:2] == ["Options:", "Everyday:"]
+    assert done.stdout.index("  search ") < done.stdout.index("  install ")
     assert repo.gitindex("search", "-h").returncode == 0
 
 

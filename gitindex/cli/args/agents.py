@@ -48,7 +48,7 @@ def install_client(
 
 @app.command()
 def lsp() -> None:
-    """Serve an editor over stdin and stdout (Language Server Protocol)."""
+    """The language server, for editors."""
     from gitindex.cli.verbs import agents as commands
 
     leave(commands.serve_editor())
