@@ -14,11 +14,10 @@ if TYPE_CHECKING:
     from gitindex.filestate.service import FileStateService
     from gitindex.freshness.index_status import IndexStatus, load_status, save_status, status_path
     from gitindex.freshness.marker import validate_completion_proof
-    from gitindex.query.documents import open_index, query_index
     from gitindex.refresh.queue import RefreshJobService
     from gitindex.refresh.scope import EMPTY, FULL, RefreshScope, merge_scopes
     from gitindex.semantic.contexts.router import ContextRouter
-    from gitindex.store.entities import reconcile, upsert_entity
+    from gitindex.store.vault import open_index, query_index, reconcile, upsert_entity
 
 __all__ = [
     "EMPTY",
@@ -47,11 +46,10 @@ _MODULES = {
     "filestate.service": "FileStateService",
     "freshness.marker": "validate_completion_proof",
     "freshness.index_status": "IndexStatus load_status save_status status_path",
-    "query.documents": "open_index query_index",
     "refresh.queue": "RefreshJobService",
     "refresh.scope": "EMPTY FULL RefreshScope merge_scopes",
     "semantic.contexts.router": "ContextRouter",
-    "store.entities": "reconcile upsert_entity",
+    "store.vault": "open_index query_index reconcile upsert_entity",
 }
 
 

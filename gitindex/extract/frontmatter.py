@@ -46,18 +46,33 @@ class FrontMatter(NamedTuple):
 
 
 def read_front_matter(text: str, language: str) -> FrontMatter | None:
-    """The front matter of a text, or None where it says nothing that we keep."""
+    """Return the front matter of a text, or None where it says nothing that is kept."""
+    known = read_fields(text, language)
+    found = FrontMatter(_topics(known), _summary(known), _created(known))
+    return found if any(found) else None
+
+
+def read_fields(text: str, language: str) -> Fields:
+    """Return every field of a text's front matter, by its name in lower case with underscores."""
     lines = _lines(text)
     end = _fenced(lines)
     if end:
         fields = _read_toml(lines[1:end]) if lines[0][0] == "+" else read_yaml(lines[1:end])
-    elif language != "markdown":
-        fields = _read_head(lines)
     else:
-        return None
-    known = {name.strip().lower().replace("-", "_"): value for name, value in fields.items()}
-    found = FrontMatter(_topics(known), _summary(known), _created(known))
-    return found if any(found) else None
+        fields = {} if language == "markdown" else _read_head(lines)
+    return {field_name(name): value for name, value in fields.items()}
+
+
+def field_name(name: str) -> str:
+    """Return a field's name as it is compared: `Session-ID` is `session_id`."""
+    return name.strip().lower().replace("-", "_")
+
+
+def has_field(fields: Fields, name: str, value: str) -> bool:
+    """Is the value of a field, or one item of its list, this one? Only case and blanks may differ."""
+    held = fields.get(field_name(name), [])
+    items = held if isinstance(held, list) else [held]
+    return any(same_topic(item) == same_topic(value) for item in items)
 
 
 def body_of(text: str) -> str:
@@ -67,8 +82,9 @@ def body_of(text: str) -> str:
 
 
 def same_topic(topic: str) -> str:
-    """What two spellings of one topic have in common: only case and blanks may differ."""
-    return unicodedata.normalize("NFC", " ".join(topic.split()).casefold())
+    """Return what two spellings of one topic have in common: case, blanks and a leading `#` may differ."""
+    bare = " ".join(topic.split())
+    return unicodedata.normalize("NFC", (bare.lstrip("#").lstrip() or bare).casefold())
 
 
 def parse_day(text: str) -> date | None:

@@ -27,6 +27,9 @@ class SettingValue(NamedTuple):
 SETTINGS = (
     Setting("enabled", "true", "false: the hooks of this repository do nothing"),
     Setting("semantic", "false", "true, or a path: indexers may run (your own config only)"),
+    Setting(
+        "documents", "", "a folder whose documents are searched though git does not track them"
+    ),
     Setting("strict", "false", "true: no answer while a job runs, as with --strict"),
 )
 

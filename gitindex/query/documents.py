@@ -1,65 +1,61 @@
-"""Documents by topic, day and text: filter first, then look only into what is left. Writes nothing."""
+"""Documents by topic, day, field and text: the index narrows, then the files are searched. Writes nothing."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.worktree import Worktree, path_fields, safe_text
-from gitindex.extract.frontmatter import FrontMatter, body_of, parse_day
-from gitindex.extract.policy import skip_content
+from gitindex.extract.frontmatter import body_of, parse_day, same_topic
 from gitindex.extract.terms import decode_text
 from gitindex.extract.trigrams import trigrams_of
-from gitindex.languages.table import language_of
-from gitindex.store.entities import LANGUAGES, Filter, conditions, front_matter_of, matches
+from gitindex.query.document_source import (
+    READ_AT_ONCE,
+    Document,
+    FieldFilters,
+    Read,
+    documents_of,
+    reader_of,
+    scanned_documents,
+    with_fields,
+)
+from gitindex.query.grep.engines import LineLimits, search_disk, search_texts
+from gitindex.query.grep.pattern import GrepPattern, ParsedPattern, understand
+from gitindex.store.entities import Filter
 from gitindex.store.trigrams import candidates
 from gitindex.view.fallback import served_or_scanned
-from gitindex.view.live_scan import FALLBACK, fallback_envelope, live_files, live_paths
+from gitindex.view.live_scan import fallback_envelope, live_files
+from gitindex.view.overlay import WORKTREE
 from gitindex.view.tree import NOW, TreeChoice, TreeView, open_tree
 
-SUFFIXES = (
-    b".md",
-    b".markdown",
-    b".mdown",
-    b".mkd",
-    b".mdx",
-    b".rst",
-    b".rest",
-    b".adoc",
-    b".asciidoc",
-)
 MAX_TEXT = 500
 MAX_WORDS = 16
 MAX_TAGS = 32
 MAX_LIMIT = 1_000
-READ_AT_ONCE = 500
+MAX_TOPICS = 1_000
 SNIPPET_LINES = 3
 MAX_LINE = 240
-
-Read = Callable[[Iterable[bytes]], dict[bytes, bytes]]
-
-
-class Document(NamedTuple):
-    """A document and what it says about itself."""
-
-    path: bytes
-    front: FrontMatter
-    source: str
-    blob_id: int | None = None  # of its stored facts
+_ALL = Filter()
 
 
 class DocumentQuery(NamedTuple):
-    """What is asked for: words of the text, and what the front matter must have."""
+    """What is asked for: words or a pattern of the text, and what the front matter must have."""
 
     text: str = ""
     filter: Filter = Filter()
     limit: int = 20
+    fields: FieldFilters = ()  # any other field of the front matter, and its value
+    regex: bool = False  # the text is a regular expression
 
     @property
     def words(self) -> list[str]:
-        return list(dict.fromkeys(self.text[:MAX_TEXT].casefold().split()))[:MAX_WORDS]
+        return list(dict.fromkeys(self.text.casefold().split()))[:MAX_WORDS]
+
+    @property
+    def pattern(self) -> ParsedPattern:
+        return understand(GrepPattern(self.text, ignore_case=True))
 
 
 class _Place(NamedTuple):
@@ -73,148 +69,157 @@ class _DocumentRow(NamedTuple):
     score: float
 
 
-_NOTHING = FrontMatter((), "", "")
+class _Sources(NamedTuple):
+    """Where documents are read from; `root` is set where that is the disk."""
 
-
-open_index = open_tree
-"""The contract's name: the documents of a tree are asked for through its view."""
+    read: Read
+    root: str = ""
 
 
 def find_documents(
     worktree: Worktree, path: str, wanted: DocumentQuery, ask: TreeChoice = NOW
 ) -> dict[str, Any]:
-    """The documents that are wanted, as an envelope. Without a usable store: by a live scan."""
-    _check(wanted)
+    """Return the documents that are wanted, as an envelope. Without a usable store: by a live scan."""
+    check_request(wanted)
 
     def serve() -> dict[str, Any]:
-        with open_index(worktree, path, ask) as view:
-            documents = _narrowed(view, query_index(view, *wanted.filter), wanted.words)
-            return view.envelope(**_fields(wanted, documents, view.read))
+        with open_tree(worktree, path, ask) as view:
+            return search_documents(view, wanted)
 
     def scan(why: str) -> dict[str, Any]:
-        documents = _scan(worktree, wanted.filter)
-        fields = _fields(wanted, documents, lambda paths: dict(live_files(worktree, paths)))
+        read = _disk_reader(worktree)
+        documents = with_fields(scanned_documents(worktree, wanted.filter), wanted.fields, read)
+        fields = _fields(wanted, documents, _Sources(read, worktree.root))
         return fallback_envelope(worktree, why, **fields)
 
     return served_or_scanned(ask, serve, scan)
 
 
-def query_index(
-    view: TreeView, tags: tuple[str, ...] = (), date_from: str = "", date_to: str = ""
-) -> list[Document]:
-    """The documents with all of the topics and a day within the bounds; newest first."""
-    wanted = Filter(tags, date_from, date_to)
-    changed = view.changed()
-    stored = _stored(view, wanted) if wanted != Filter() else _all_stored(view)
-    found = [d for d in stored if d.path not in changed and is_document(d.path)]
-    return _ordered([*found, *_laid(view, wanted)])
+def search_documents(view: TreeView, wanted: DocumentQuery) -> dict[str, Any]:
+    """Return the documents of a tree that are wanted, as an envelope."""
+    check_request(wanted)
+    read = reader_of(view)
+    documents = with_fields(_narrowed(view, wanted), wanted.fields, read)
+    on_disk = view.overlay.source == WORKTREE
+    sources = _Sources(read, view.worktree.root if on_disk else "")
+    return view.envelope(**_fields(wanted, documents, sources))
 
 
-def _narrowed(view: TreeView, documents: list[Document], words: list[str]) -> list[Document]:
-    """Those of the documents that may contain all words, as far as their trigrams tell."""
-    clauses = [frozenset({found}) for word in words if (found := trigrams_of(word))]
-    if not clauses or any("\ufffd" in word for word in words):  # it stands for bytes of any kind
-        return documents
-    maybe = candidates(view.served.database, clauses)
-    if maybe is None:
-        return documents
-    return [d for d in documents if d.blob_id is None or d.blob_id in maybe]
+def count_topics(
+    worktree: Worktree, path: str, wanted: Filter = _ALL, ask: TreeChoice = NOW
+) -> dict[str, Any]:
+    """Return every topic and how many documents have it, the most frequent first."""
+    check_request(DocumentQuery(filter=wanted, text="*"))
+
+    def serve() -> dict[str, Any]:
+        with open_tree(worktree, path, ask) as view:
+            return view.envelope(**_topic_fields(documents_of(view, wanted)))
+
+    def scan(why: str) -> dict[str, Any]:
+        fields = _topic_fields(scanned_documents(worktree, wanted))
+        return fallback_envelope(worktree, why, **fields)
+
+    return served_or_scanned(ask, serve, scan)
 
 
-def is_document(path: bytes) -> bool:
-    """Does the name of a file say that it is a document?"""
-    return path.lower().endswith(SUFFIXES)
+def document_paths(view: TreeView, wanted: Filter) -> frozenset[bytes]:
+    """Return the paths of the documents that a filter selects: where `grep --tag` looks."""
+    check_request(DocumentQuery(filter=wanted))
+    return frozenset(document.path for document in documents_of(view, wanted))
 
 
-def _check(wanted: DocumentQuery) -> None:
+def check_request(wanted: DocumentQuery) -> None:
+    """Refuse a request that asks for nothing, or for what no document can have."""
     tags, *bounds = wanted.filter
-    if not wanted.words and wanted.filter == Filter():
+    if not wanted.text.strip() and wanted.filter == Filter() and not wanted.fields:
         raise GitIndexError(
-            "nothing is asked for", "give a text, --tag, --from or --to", Exit.USAGE
+            "no query or filter given", "give a text, a tag, a date or a field", Exit.USAGE
         )
+    if len(wanted.text) > MAX_TEXT:
+        raise GitIndexError(f"a query has at most {MAX_TEXT} characters", code=Exit.USAGE)
     if len(tags) > MAX_TAGS or not all(tag.strip() for tag in tags):
         raise GitIndexError(f"1 to {MAX_TAGS} tags, none of them empty", code=Exit.USAGE)
+    if len(wanted.fields) > MAX_TAGS or not all(name.strip() for name, _ in wanted.fields):
+        raise GitIndexError("a field is written NAME=VALUE", code=Exit.USAGE)
     for bound in bounds:
         if bound and parse_day(bound) is None:
             raise GitIndexError(
                 f"not a date: {safe_text(bound)}", "write it as YYYY-MM-DD", Exit.USAGE
             )
+    if wanted.regex:
+        _ = wanted.pattern
 
 
-def _stored(view: TreeView, wanted: Filter) -> Iterator[Document]:
-    sql, values = conditions(view.served.database, wanted)
-    rows = view.rows(
-        "SELECT l.path, d.topics, d.summary, d.created_at, l.source, l.blob_id FROM {documents} d"
-        f" JOIN {{live}} l ON l.blob_id=d.blob_id WHERE {sql}",
-        *values,
-    )
-    return map(_document, rows)
+def _disk_reader(worktree: Worktree) -> Read:
+    return lambda paths: dict(live_files(worktree, paths))
 
 
-def _all_stored(view: TreeView) -> Iterator[Document]:
-    marks = ",".join("?" * len(LANGUAGES))
-    rows = view.rows(
-        "SELECT l.path, d.topics, d.summary, d.created_at, l.source, l.blob_id FROM {live} l"
-        " JOIN {blobs} b ON b.id=l.blob_id LEFT JOIN {documents} d ON d.blob_id=l.blob_id"
-        f" WHERE b.status<>'skipped' AND b.language IN ({marks})",
-        *LANGUAGES,
-    )
-    return map(_document, rows)
+def _narrowed(view: TreeView, wanted: DocumentQuery) -> list[Document]:
+    """Those of the documents that may be wanted, as far as topics, days and trigrams tell."""
+    documents = documents_of(view, wanted.filter)
+    values = [value for _, value in wanted.fields]
+    words = values if wanted.regex else [*values, *wanted.words]
+    clauses = [frozenset({found}) for word in words if (found := trigrams_of(word.casefold()))]
+    if wanted.regex:
+        clauses = [*clauses, *wanted.pattern.clauses]
+    if not clauses or any("\ufffd" in word for word in words):  # it stands for bytes of any kind
+        return documents
+    maybe = candidates(view.served.database, clauses)
+    if maybe is None:
+        return documents
+    named = [] if wanted.regex else wanted.words
+    return [
+        document
+        for document in documents
+        if document.blob_id is None or document.blob_id in maybe or _is_named(document, named)
+    ]
 
 
-def _document(row: tuple[Any, ...]) -> Document:
-    path, topics, summary, created_at, source, blob_id = row
-    front = FrontMatter(tuple(json.loads(topics)), summary, created_at) if topics else _NOTHING
-    return Document(path, front, source, blob_id)
+def _is_named(document: Document, words: list[str]) -> bool:
+    """Does the path contain one of the words?"""
+    path = safe_text(document.path).casefold()
+    return any(word in path for word in words)
 
 
-def _laid(view: TreeView, wanted: Filter) -> Iterator[Document]:
-    """What differs from the published tree is read at once: an edit shows in the next answer."""
-    laid = view.changed()
-    paths = [p for p, now in laid.items() if now and now.skip is None and is_document(p)]
-    for path, data in view.read(paths).items():
-        if skip_content(data) is None:
-            yield from _matching(path, data, view.overlay.source, wanted)
+def _topic_fields(documents: list[Document]) -> dict[str, Any]:
+    counts: Counter[str] = Counter()
+    spelled: dict[str, str] = {}
+    for document in documents:
+        for topic in document.front.topics:
+            spelled.setdefault(same_topic(topic), topic)
+            counts[same_topic(topic)] += 1
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return {
+        "topics": [{"topic": spelled[t], "count": n} for t, n in ordered[:MAX_TOPICS]],
+        "totalCount": len(counts),
+        "truncated": len(counts) > MAX_TOPICS,
+    }
 
 
-def _scan(worktree: Worktree, wanted: Filter) -> list[Document]:
-    paths = live_paths(worktree, is_document)
-    found = (_matching(p, data, FALLBACK, wanted) for p, data in live_files(worktree, paths))
-    return _ordered([document for some in found for document in some])
-
-
-def _matching(path: bytes, data: bytes, source: str, wanted: Filter) -> Iterator[Document]:
-    front = front_matter_of(language_of(path, b""), data)
-    if matches(front, wanted):
-        yield Document(path, front or _NOTHING, source)
-
-
-def _ordered(documents: list[Document]) -> list[Document]:
-    by_path = sorted(documents, key=lambda d: d.path)
-    return sorted(by_path, key=lambda d: d.front.created_at, reverse=True)
-
-
-def _fields(wanted: DocumentQuery, documents: list[Document], read: Read) -> dict[str, Any]:
+def _fields(wanted: DocumentQuery, documents: list[Document], sources: _Sources) -> dict[str, Any]:
     limit = max(1, min(wanted.limit, MAX_LIMIT))
-    if wanted.words:
-        found = _search(documents, wanted.words, read)
+    if wanted.text.strip():
+        search = _search_pattern if wanted.regex else _search_words
+        found = search(documents, wanted, sources)
         chosen = sorted(found, key=lambda f: -f.score)[:limit]
         count = len(found)
     else:
-        chosen = list(_heads(documents[:limit], read))
+        chosen = list(_heads(documents[:limit], sources.read))
         count = len(documents)
+    matched = [wanted.text] if wanted.regex else wanted.words
     return {
         "query": wanted.text,
         "tags": list(wanted.filter.tags),
         "dateFrom": wanted.filter.date_from or None,
         "dateTo": wanted.filter.date_to or None,
-        "results": [_result(found, wanted.words) for found in chosen],
+        "fields": dict(wanted.fields),
+        "results": [_result(found, matched) for found in chosen],
         "totalCount": count,
         "truncated": count > len(chosen),
     }
 
 
-def _result(found: _DocumentRow, words: list[str]) -> dict[str, Any]:
+def _result(found: _DocumentRow, matched: list[str]) -> dict[str, Any]:
     document, place, _ = found
     return {
         **path_fields(document.path),
@@ -224,7 +229,7 @@ def _result(found: _DocumentRow, words: list[str]) -> dict[str, Any]:
         "startLine": place.line + 1,
         "endLine": place.line + max(1, len(place.lines)),
         "snippet": "\n".join(line.rstrip("\r")[:MAX_LINE] for line in place.lines),
-        "matched": words,
+        "matched": matched,
         "source": document.source,
     }
 
@@ -248,16 +253,40 @@ def _first_paragraph(text: str) -> _Place:
     return _Place(before + start, lines[start:end])
 
 
-def _search(documents: list[Document], words: list[str], read: Read) -> list[_DocumentRow]:
-    """The documents that contain every word, in any case, as a text: nothing is a pattern."""
+def _search_pattern(
+    documents: list[Document], wanted: DocumentQuery, sources: _Sources
+) -> list[_DocumentRow]:
+    """The documents with a line that matches: ripgrep looks into the candidates alone."""
+    by_path = {document.path: document for document in documents}
+    want = LineLimits(SNIPPET_LINES, lines=True, enough=0)
+    if sources.root:
+        hits = search_disk(sources.root, sorted(by_path), wanted.pattern, want)
+    else:
+        texts = sources.read(sorted(by_path)).items()
+        hits = search_texts(texts, wanted.pattern, want)
+    found = []
+    for file in hits:
+        first, *_ = file.hits
+        lines = [hit.text.decode("utf-8", "replace") for hit in file.hits]
+        place = _Place(first.line - 1, lines)
+        found.append(_DocumentRow(by_path[file.path], place, float(file.lines)))
+    return found
+
+
+def _search_words(
+    documents: list[Document], wanted: DocumentQuery, sources: _Sources
+) -> list[_DocumentRow]:
+    """The documents that contain every word, in any case, in their text or path."""
+    words = wanted.words
     found = []
     for at in range(0, len(documents), READ_AT_ONCE):
         part = documents[at : at + READ_AT_ONCE]
-        contents = read([document.path for document in part])
+        contents = sources.read([document.path for document in part])
         for document in part:
             text = decode_text(contents.get(document.path, b""))
             folded = text.casefold()
-            if all(word in folded for word in words):
+            path = safe_text(document.path).casefold()
+            if all(word in folded or word in path for word in words):
                 found.append(_look(document, text, folded, words))
     return found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -134,6 +134,23 @@ def open_reader(path: str) -> Database | None:
         connection.close()
         raise _wrong_version(version)
     return Database(path, connection)
+
+
+def open_plain(
+    path: str, prepare: Callable[[sqlite3.Connection], None]
+) -> sqlite3.Connection | None:
+    """Open or create a database that is not the store's; None if it is damaged or cannot be made."""
+    connection = None
+    try:
+        connection = sqlite3.connect(path, timeout=BUSY_SECONDS)
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=NORMAL")
+        prepare(connection)
+    except sqlite3.Error:
+        if connection is not None:
+            connection.close()
+        return None
+    return connection
 
 
 @contextmanager

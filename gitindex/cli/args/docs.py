@@ -12,7 +12,7 @@ from gitindex.cli.app import At, Json, Path, Staged, app, asked, leave
 @app.command()
 def docs(
     query: Annotated[
-        str, typer.Argument(help="Words that a document must contain, in any case.")
+        str, typer.Argument(help="Words that a document must contain, in any case; see --regex.")
     ] = "",
     path: Path = ".",
     tags: Annotated[
@@ -24,6 +24,16 @@ def docs(
     date_to: Annotated[
         str, typer.Option("--to", help="Dated this day or earlier: YYYY-MM-DD.")
     ] = "",
+    fields: Annotated[
+        list[str] | None,
+        typer.Option("--field", "-f", help="NAME=VALUE of its front matter; repeat for more."),
+    ] = None,
+    regex: Annotated[
+        bool, typer.Option("--regex", "-e", help="The query is a regular expression.")
+    ] = False,
+    topics: Annotated[
+        bool, typer.Option("--topics", help="List topics and how many documents have each.")
+    ] = False,
     limit: Annotated[
         int, typer.Option("--limit", "-n", min=1, max=1000, help="Documents at most.")
     ] = 20,
@@ -31,10 +41,15 @@ def docs(
     staged: Staged = False,
     as_json: Json = False,
 ) -> None:
-    """Markdown, reStructuredText and AsciiDoc by topic, day and text."""
+    """Markdown, reStructuredText and AsciiDoc by topic, day, front matter and text."""
     from gitindex.cli.verbs.docs import docs as find
+    from gitindex.cli.verbs.docs import list_topics
     from gitindex.query.documents import DocumentQuery
     from gitindex.store.entities import Filter
 
-    wanted = DocumentQuery(query, Filter(tuple(tags or ()), date_from, date_to), limit)
+    filters = Filter(tuple(tags or ()), date_from, date_to)
+    if topics:
+        leave(list_topics(filters, path, asked(at, staged), as_json))
+    pairs = tuple((name, value) for name, _, value in (f.partition("=") for f in fields or ()))
+    wanted = DocumentQuery(query, filters, limit, pairs, regex)
     leave(find(wanted, path, asked(at, staged), as_json))

@@ -37,6 +37,15 @@ def grep(
     limit: Annotated[
         int, typer.Option("--limit", "-n", min=0, help="Lines, or files, at most; 0: all.")
     ] = LIMIT,
+    tags: Annotated[
+        list[str] | None, typer.Option("--tag", help="Only in documents with this topic.")
+    ] = None,
+    date_from: Annotated[
+        str, typer.Option("--from", help="Only in documents dated YYYY-MM-DD or later.")
+    ] = "",
+    date_to: Annotated[
+        str, typer.Option("--to", help="Only in documents dated YYYY-MM-DD or earlier.")
+    ] = "",
     as_json: Json = False,
     at: Annotated[
         str, typer.Option("--at", help="In this commit, tag or branch, not on disk.")
@@ -49,4 +58,10 @@ def grep(
     """Lines that match a pattern. The index says where to look, the files say what is there."""
     needle = GrepPattern(pattern, ignore_case, fixed, word)
     question = GrepQuery(needle, form=form_of(names, count), limit=limit)
-    leave(find_lines(question, files or [], path, TreeChoice(strict, at, staged), as_json))
+    ask = TreeChoice(strict, at, staged)
+    documents = None
+    if tags or date_from or date_to:
+        from gitindex.store.entities import Filter
+
+        documents = Filter(tuple(tags or ()), date_from, date_to)
+    leave(find_lines(question, files or [], path, ask, as_json, documents=documents))

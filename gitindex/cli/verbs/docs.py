@@ -9,7 +9,8 @@ from gitindex.base.errors import Exit
 from gitindex.base.worktree import find_worktree, safe_text
 from gitindex.cli.printing import print_answer
 from gitindex.cli.terminal import paint, say
-from gitindex.query.documents import DocumentQuery, find_documents
+from gitindex.query.documents import DocumentQuery, count_topics, find_documents
+from gitindex.store.entities import Filter
 from gitindex.view.tree import NOW, TreeChoice
 
 
@@ -23,6 +24,23 @@ def docs(
     if answer is None:
         return int(Exit.GATED)
     return int(Exit.OK if answer["results"] else Exit.NO)
+
+
+def list_topics(
+    wanted: Filter, path: str = ".", ask: TreeChoice = NOW, as_json: bool = False
+) -> int:
+    """Topics with the number of documents that have each."""
+    answer = print_answer(
+        lambda: count_topics(find_worktree(path), path, wanted, ask), as_json, _say_topics
+    )
+    if answer is None:
+        return int(Exit.GATED)
+    return int(Exit.OK if answer["topics"] else Exit.NO)
+
+
+def _say_topics(answer: dict[str, Any]) -> None:
+    for row in answer["topics"]:
+        say(f"{row['count']:>6}  {safe_text(row['topic'])}")
 
 
 def _say_documents(answer: dict[str, Any]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.vocabulary import GrepForm
@@ -18,6 +18,9 @@ from gitindex.query.grep.pattern import GrepPattern, understand
 from gitindex.view.fallback import served_or_scanned
 from gitindex.view.tree import NOW, TreeChoice, open_tree
 
+if TYPE_CHECKING:
+    from gitindex.store.entities import Filter
+
 LIMIT = 1_000
 
 
@@ -28,18 +31,34 @@ def find_lines(
     ask: TreeChoice = NOW,
     as_json: bool = False,
     begun: Looking | None = None,
+    documents: Filter | None = None,
 ) -> int:
-    """Lines that match a pattern. `begun`: a look at the work tree that is under way."""
+    """Lines that match a pattern. `begun`: a look at the work tree that is under way.
+
+    `documents`: only in documents with these topics and days.
+    """
     understand(question.needle)  # a bad pattern is told before anything else
     worktree = begun.worktree if begun else find_worktree(path)
     named = question._replace(below=tuple(_below(worktree, path, file, ask) for file in files))
 
     def serve() -> dict[str, Any]:
         with open_tree(worktree, path, ask, begun=begun) as view:
-            return grep(view, named)
+            if documents is None:
+                return grep(view, named)
+            from gitindex.query.documents import document_paths
+
+            return grep(view, named._replace(only=document_paths(view, documents)))
+
+    def scan_disk(why: str) -> dict[str, Any]:
+        if documents is None:
+            return scan(worktree, named, why)
+        from gitindex.query.document_source import scanned_documents
+
+        found = scanned_documents(worktree, documents)
+        return scan(worktree, named._replace(only=frozenset(d.path for d in found)), why)
 
     def served() -> dict[str, Any]:
-        return served_or_scanned(ask, serve, lambda why: scan(worktree, named, why))
+        return served_or_scanned(ask, serve, scan_disk)
 
     answer = print_answer(served, as_json, lambda found: _say_found(found, question.needle))
     if answer is None:

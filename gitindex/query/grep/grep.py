@@ -39,9 +39,12 @@ class GrepQuery(NamedTuple):
     below: tuple[bytes, ...] = ()  # files and folders of the tree; all of it where there are none
     form: GrepForm = GrepForm.LINES
     limit: int = 0  # lines, or files where files are listed; 0: all
+    only: frozenset[bytes] | None = None  # paths that a filter left; None: no filter
 
     def covers(self, path: bytes) -> bool:
         """Is this path among those that were asked for?"""
+        if self.only is not None and path not in self.only:
+            return False
         return not self.below or any(
             path == name or not name or path.startswith(name + b"/") for name in self.below
         )
@@ -81,7 +84,7 @@ def _files(view: TreeView, ids: set[int] | None, question: GrepQuery) -> dict[by
     rows = view.rows(_FILE) if ids is None else view.rows(_NAMED, json.dumps(sorted(ids)))
     if view.changed():
         rows += view.rows(_NEW)  # bytes that no store has: any of them may match
-    if not question.below:
+    if not question.below and question.only is None:
         return dict(rows)
     return {path: source for path, source in rows if question.covers(path)}
 
