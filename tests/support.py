@@ -9,13 +9,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from gitindex.base.errors import GitIndexError
 from gitindex.base.vocabulary import IndexState
 from gitindex.base.worktree import Worktree, worktree_at
-from gitindex.extract.policy import read_policy
+from gitindex.extract import policy
+from gitindex.extract.plan import read_present
 from gitindex.freshness.observation import observe
 from gitindex.freshness.verdict import Verdict, judge
 from gitindex.git.backend import open_repository
@@ -176,9 +178,9 @@ class Repo:
         assert found == tree, f"{found} {tree}\n{self.log()}"
         entries = [Entry(path, mode, oid) for path, (mode, oid) in tree.items()]
         repository = open_repository(self.worktree)
-        policy = read_policy(entries, repository.read)
+        rules = policy.of_tree(entries, partial(read_present, repository))
         for entry in entries:
-            assert rows[entry.path].skip == policy.skip_path(entry), entry.path
+            assert rows[entry.path].skip == rules.skip_path(entry), entry.path
         reader = LexicalReader(self.worktree.lexical)
         held = {key.oid for key in reader.all_keys()}
         for row in rows.values():

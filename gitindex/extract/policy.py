@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from fnmatch import translate
 from typing import NamedTuple
 
-from gitindex.base.errors import ObjectMissing
 from gitindex.base.vocabulary import SkipReason
 from gitindex.git.interface import GITLINK, LINK, Entry
 from gitindex.git.wildmatch import (
@@ -139,16 +138,17 @@ def is_policy_file(path: bytes) -> bool:
     return path == IGNORE_FILE or path.rpartition(b"/")[2] == ATTRIBUTES_FILE
 
 
-def read_policy(entries: Iterable[Entry], read: Callable[[str], bytes]) -> Policy:
-    """The policy of a tree, from those of its entries that are policy files."""
+def of_tree(entries: Iterable[Entry], read: Callable[[list[str]], Mapping[str, bytes]]) -> Policy:
+    """The policy of a tree with these entries; only its policy files are read, all at once.
+
+    Nothing applies of a file that `read` does not have: in a partial clone it may be elsewhere.
+    """
     ignore: list[Rule] = []
     attributes: list[_Attribute] = []
     files = [e for e in entries if is_policy_file(e.path) and e.mode not in (LINK, GITLINK)]
+    contents = read([entry.oid for entry in files])
     for entry in sorted(files, key=lambda e: (e.path.count(b"/"), e.path)):
-        try:
-            data = read(entry.oid)[:MAX_POLICY_BYTES]
-        except ObjectMissing:
-            continue  # a partial clone: nothing to go by
+        data = contents.get(entry.oid, b"")[:MAX_POLICY_BYTES]
         base = entry.path.rpartition(b"/")[0]
         if entry.path == IGNORE_FILE:
             ignore = parse_ignore(data)

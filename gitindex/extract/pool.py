@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator
-from itertools import chain
+from contextlib import contextmanager
 from typing import IO, NamedTuple
 
 from gitindex.base.errors import GitIndexError
@@ -33,6 +33,9 @@ class Task(NamedTuple):
 
     key: FactsKey
     request: WorkRequest
+
+
+Finished = tuple[Task, Reply]
 
 
 class _WorkerDied(Exception):
@@ -107,56 +110,102 @@ class Extractor:
         count = workers or min(4, os.cpu_count() or 1)
         self._children = [_WorkerProcess(seconds) for _ in range(count)]
 
-    def extract(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, Reply]]:
+    @contextmanager
+    def stream(self) -> Iterator[TaskStream]:
+        """Tasks in, replies out; the threads that feed the children end with it."""
+        stream = TaskStream(self._children)
+        try:
+            yield stream
+        finally:
+            stream.close()
+
+    def extract(self, tasks: Iterable[Task]) -> Iterator[Finished]:
         """Every task with its reply, in any order; a blob that kills its worker is quarantined."""
-        batches = _batches(tasks)
-        ahead: list[list[Task]] = []
-        size = 0
-        for batch in batches:
-            ahead.append(batch)
-            size += sum(len(task.request.data) for task in batch)
-            if size >= ALONE_BYTES:
-                yield from self._side_by_side(chain(ahead, batches))
-                return
-        for batch in ahead:
-            yield from _with_care(self._children[0], batch)
+        with self.stream() as stream:
+            for task in tasks:
+                yield from stream.submit(task)
+            yield from stream.finish()
 
     def close(self) -> None:
         """End all children."""
         for child in self._children:
             child.kill()
 
-    def _side_by_side(self, batches: Iterator[list[Task]]) -> Iterator[tuple[Task, Reply]]:
-        todo: queue.Queue[list[Task] | None] = queue.Queue(maxsize=_IDLE_BATCHES)
-        done: queue.Queue[list[tuple[Task, Reply]] | BaseException] = queue.Queue()
-        threads = [
-            threading.Thread(target=_work, args=(child, todo, done), daemon=True)
-            for child in self._children
-        ]
-        for thread in threads:
+
+class TaskStream:
+    """Collects tasks in batches. Few bytes are one child's work; of more, all children get some."""
+
+    def __init__(self, children: list[_WorkerProcess]) -> None:
+        self._children = children
+        self._batch: list[Task] = []  # not handed over yet
+        self._batch_bytes = 0
+        self._held: list[list[Task]] = []  # full batches, while one child may be enough
+        self._held_bytes = 0
+        self._threads: list[threading.Thread] = []
+        self._todo: queue.Queue[list[Task] | None] = queue.Queue(maxsize=_IDLE_BATCHES)
+        self._done: queue.Queue[list[Finished] | BaseException] = queue.Queue()
+        self._open_batches = 0
+
+    def submit(self, task: Task) -> list[Finished]:
+        """Take one task; returns earlier ones that are done, and waits if too many are not."""
+        self._batch.append(task)
+        self._batch_bytes += len(task.request.data)
+        if self._batch_bytes < BATCH_BYTES and len(self._batch) < BATCH_BLOBS:
+            return []
+        return self._hand_over()
+
+    def finish(self) -> Iterator[Finished]:
+        """The rest of the replies."""
+        if self._batch:
+            yield from self._hand_over()
+        for batch in self._held:
+            yield from _with_care(self._children[0], batch)
+        while self._open_batches:
+            yield from self._settle()
+
+    def close(self) -> None:
+        """End the threads; what is under way is waited for."""
+        for _ in self._threads:
+            self._todo.put(None)
+        for thread in self._threads:
+            thread.join()
+
+    def _hand_over(self) -> list[Finished]:
+        self._held.append(self._batch)
+        self._held_bytes += self._batch_bytes
+        self._batch, self._batch_bytes = [], 0
+        if self._held_bytes < ALONE_BYTES:
+            return []
+        if not self._threads:
+            self._start_threads()
+        for batch in self._held:
+            self._todo.put(batch)
+            self._open_batches += 1
+        self._held = []
+        finished: list[Finished] = []
+        while self._open_batches > _IDLE_BATCHES + len(self._threads):
+            finished += self._settle()
+        return finished
+
+    def _start_threads(self) -> None:
+        for child in self._children:
+            arguments = (child, self._todo, self._done)
+            thread = threading.Thread(target=_work, args=arguments, daemon=True)
             thread.start()
-        open_batches = 0
-        try:
-            for batch in batches:
-                todo.put(batch)
-                open_batches += 1
-                while open_batches > _IDLE_BATCHES + len(threads):
-                    yield from _settle(done)
-                    open_batches -= 1
-            while open_batches:
-                yield from _settle(done)
-                open_batches -= 1
-        finally:
-            for _ in threads:
-                todo.put(None)
-            for thread in threads:
-                thread.join()
+            self._threads.append(thread)
+
+    def _settle(self) -> list[Finished]:
+        result = self._done.get()
+        self._open_batches -= 1
+        if isinstance(result, BaseException):
+            raise result
+        return result
 
 
 def _work(
     child: _WorkerProcess,
     todo: queue.Queue[list[Task] | None],
-    done: queue.Queue[list[tuple[Task, Reply]] | BaseException],
+    done: queue.Queue[list[Finished] | BaseException],
 ) -> None:
     while (batch := todo.get()) is not None:
         try:
@@ -165,16 +214,7 @@ def _work(
             done.put(error)
 
 
-def _settle(
-    done: queue.Queue[list[tuple[Task, Reply]] | BaseException],
-) -> list[tuple[Task, Reply]]:
-    result = done.get()
-    if isinstance(result, BaseException):
-        raise result
-    return result
-
-
-def _with_care(child: _WorkerProcess, batch: list[Task]) -> Iterator[tuple[Task, Reply]]:
+def _with_care(child: _WorkerProcess, batch: list[Task]) -> Iterator[Finished]:
     """Replies to a batch; after a death the rest goes one by one, each with a second chance."""
     answered = 0
     try:
@@ -236,16 +276,3 @@ def _close_quietly(stream: IO[bytes]) -> None:
         stream.close()
     except OSError:
         return  # a broken pipe to a dead child
-
-
-def _batches(tasks: Iterable[Task]) -> Iterator[list[Task]]:
-    batch: list[Task] = []
-    size = 0
-    for task in tasks:
-        batch.append(task)
-        size += len(task.request.data)
-        if size >= BATCH_BYTES or len(batch) >= BATCH_BLOBS:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch

@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from gitindex.base.vocabulary import FactsStatus
 from gitindex.base.worktree import safe_text
+from gitindex.extract.extraction import ExtractedBlob, extract_blobs
+from gitindex.extract.plan import PlannedBlob, reader_of
 from gitindex.extract.pool import Extractor
 from gitindex.git.interface import Repository
 from gitindex.languages.facts import FactsKey, decode_facts
 from gitindex.languages.table import extractor_id
-from gitindex.maintenance.rederive import Derived, ExpectedPath, derive_facts
 from gitindex.store.blobs import BlobTable
 from gitindex.store.connection import Database
 from gitindex.store.entities import front_matter_of, row_of
@@ -66,14 +66,14 @@ class FactsCheck:
         self._terms: dict[str, Counter[str]] = {"body": Counter(), "names": Counter()}
 
     def checks(
-        self, repository: Repository, extractor: Extractor, expected: dict[bytes, ExpectedPath]
+        self, repository: Repository, extractor: Extractor, expected: dict[bytes, PlannedBlob]
     ) -> list[Check]:
         """Facts, then the lexical index: of a sample, or of every blob."""
-        published = {w.key: w.language for w in expected.values() if w.key is not None}
+        published = {plan.key: plan.language for plan in expected.values() if not plan.skip}
         chosen = self._choose(published)
         wrong: dict[str, list[FactsKey]] = {"facts": [], "documents": [], "grep": [], "lexical": []}
         seen: list[FactsKey] = []
-        for derived in derive_facts(repository, chosen.items(), extractor):
+        for derived in extract_blobs(chosen.items(), reader_of(repository), extractor):
             seen.append(derived.key)
             self._report("facts", 100.0 * len(seen) / len(chosen))
             for name, compare in (
@@ -102,7 +102,7 @@ class FactsCheck:
         }
         return others | published
 
-    def _same_facts(self, derived: Derived) -> bool:
+    def _same_facts(self, derived: ExtractedBlob) -> bool:
         row = self._rows.get(derived.key)
         if row is None:
             return False
@@ -110,11 +110,10 @@ class FactsCheck:
             held = decode_facts(self._table.get(derived.key) or b"")
         except (ValueError, TypeError):  # a word or a JSON text that none of us has written
             return False
-        lexical = derived.facts.status is not FactsStatus.SKIPPED
-        symbols = len(derived.facts.symbols)
-        return held == derived.facts and (row.symbols, row.lexical) == (symbols, lexical)
+        counted = len(derived.facts.symbols), derived.is_searched
+        return held == derived.facts and (row.symbols, row.lexical) == counted
 
-    def _same_document(self, derived: Derived) -> bool:
+    def _same_document(self, derived: ExtractedBlob) -> bool:
         front = front_matter_of(derived.facts.language, derived.data)
         row = self._rows.get(derived.key)
         held = row and self._db.row(
@@ -122,15 +121,15 @@ class FactsCheck:
         )
         return held == (row_of(front) if front else None)
 
-    def _same_trigrams(self, derived: Derived) -> bool:
+    def _same_trigrams(self, derived: ExtractedBlob) -> bool:
         row = self._rows.get(derived.key)
         if row is None or (self._sums and self._sums.get(row.blob_id) == sums_of(derived.data)):
             return True
         return not lacks_trigrams(self._db, row.blob_id, derived.data, self._full)
 
-    def _same_terms(self, derived: Derived) -> bool:
+    def _same_terms(self, derived: ExtractedBlob) -> bool:
         """All terms are there; that there are no others is seen of all documents together."""
-        if derived.facts.status is FactsStatus.SKIPPED:
+        if not derived.is_searched:
             return True
         fields = {"body": set(derived.body.split()), "names": set(derived.names.split())}
         for field, terms in fields.items():

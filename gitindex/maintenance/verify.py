@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.vocabulary import ProofOutcome
 from gitindex.base.worktree import Worktree, safe_text
+from gitindex.extract.plan import PlannedBlob
+from gitindex.extract.policy import is_policy_file
 from gitindex.extract.pool import Extractor
 from gitindex.freshness.fingerprint import parse_fingerprint, runtime_fingerprint
 from gitindex.freshness.status_file import parse_object
@@ -18,7 +20,7 @@ from gitindex.git.command import empty_tree, tree_of
 from gitindex.git.interface import Repository
 from gitindex.languages.facts import FactsKey
 from gitindex.maintenance.fact_check import Check, FactsCheck, Report, compared
-from gitindex.maintenance.rederive import ExpectedPath, derive_mapping
+from gitindex.maintenance.rederive import derive_mapping
 from gitindex.store import mapping
 from gitindex.store.connection import Database
 from gitindex.store.entities import index_faults
@@ -147,7 +149,7 @@ def _receipt(view: TreeView, path: str, asked: Receipt) -> Check:
     return Check("receipt", False, ", ".join(detail))
 
 
-def _mapping(view: TreeView, repository: Repository) -> tuple[dict[bytes, ExpectedPath], Check]:
+def _mapping(view: TreeView, repository: Repository) -> tuple[dict[bytes, PlannedBlob], Check]:
     """Every path of the published tree as git and the policy have it, and how the store differs."""
     try:
         expected = derive_mapping(repository, view.served.published.tree or "")
@@ -163,7 +165,13 @@ def _mapping(view: TreeView, repository: Repository) -> tuple[dict[bytes, Expect
     for path, mode, oid, skip, policy, blob_oid, extractor, blob_id in rows:
         key = FactsKey(blob_oid.hex(), extractor) if blob_oid is not None else blob_id
         held[path] = mode, oid.hex(), skip, bool(policy), key
-    wanted = {p: (w.mode, w.oid, w.skip, w.policy, w.key) for p, w in expected.items()}
+    wanted = {
+        path: (
+            *(plan.entry.mode, plan.entry.oid, plan.skip, is_policy_file(path)),
+            None if plan.skip else plan.key,
+        )
+        for path, plan in expected.items()
+    }
     differ = [p for p in held.keys() | wanted.keys() if held.get(p) != wanted.get(p)]
     return expected, compared("mapping", f"{len(wanted)} paths", sorted(differ))
 

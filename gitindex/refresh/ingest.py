@@ -1,16 +1,15 @@
-"""Facts and documents on their way into both stores: as they come, and committed documents first."""
+"""Writes extracted blobs into both stores: documents are committed first, then the facts."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
-from itertools import chain
-from typing import NamedTuple
+from contextlib import ExitStack
+from types import TracebackType
 
 from gitindex.base.errors import StoreError
-from gitindex.base.vocabulary import FactsStatus
 from gitindex.base.worktree import Worktree
-from gitindex.languages.facts import BlobFacts, FactsKey
+from gitindex.extract.extraction import ExtractedBlob
+from gitindex.languages.facts import FactsKey
 from gitindex.refresh.session import Session
 from gitindex.store.blobs import BlobTable
 from gitindex.store.entities import put_document
@@ -18,33 +17,34 @@ from gitindex.store.lexical import LexicalReader
 from gitindex.store.trigrams import TrigramTable
 
 FEED_BYTES = 1 << 20
+"""Blobs of this size together are written at once, so that their names are looked up together."""
 FLUSH_BLOBS = 1_500
 FLUSH_BYTES = 12 << 20
 FLUSH_SECONDS = 15.0
-"""Whoever else writes to the database waits so long for a batch, and for its slowest blob."""
+"""A batch is committed after this time: other writers of the database wait for it."""
 SAMPLE = 500
 
 
-class ExtractedBlob(NamedTuple):
-    """What was extracted of one blob; without bytes and terms where its content is left out."""
+class _Batch:
+    """What one transaction has written so far."""
 
-    key: FactsKey
-    facts: BlobFacts
-    data: bytes = b""
-    body: str = ""
-    names: str = ""
+    def __init__(self) -> None:
+        self.started = time.monotonic()
+        self.blobs = self.size = self.added = 0
+        self.keys: list[FactsKey] = []  # of its documents
 
     @property
-    def is_searched(self) -> bool:
-        """Whether the lexical index has the blob."""
-        return self.facts.status is not FactsStatus.SKIPPED
+    def is_full(self) -> bool:
+        late = time.monotonic() - self.started > FLUSH_SECONDS
+        return self.blobs >= FLUSH_BLOBS or self.size >= FLUSH_BYTES or late
 
 
 class Ingest:
-    """Keeps what is found, a batch per transaction. The caller holds the runner lock.
+    """Takes blobs one by one and commits them in batches. The caller holds the runner lock.
 
-    Facts are written while the workers go on. A batch ends with the commit of its documents, a look
-    at them through fresh eyes, and only then the commit of its facts: what SQLite knows is searchable.
+    Facts are written while the workers parse on. A batch ends with the commit of its documents, a
+    check that a new reader finds them, and only then the commit of its facts: what SQLite knows is
+    searchable. Leaving the context commits the rest; after an error the open batch is rolled back.
     """
 
     def __init__(self, worktree: Worktree, session: Session) -> None:
@@ -53,64 +53,74 @@ class Ingest:
         self._db = session.database
         self._blobs = BlobTable(session.database)
         self._trigrams = TrigramTable(session.database)
+        self._transaction = ExitStack()
+        self._batch: _Batch | None = None
+        self._part: list[ExtractedBlob] = []  # not written yet
+        self._part_bytes = 0
+        self.count = 0
 
-    def take_all(self, found: Iterable[ExtractedBlob]) -> int:
-        """Keep everything that comes; returns how many blobs it was."""
-        coming = iter(found)
-        count = 0
-        while (first := next(coming, None)) is not None:
-            with self._db.write():
-                count += self._take_batch(chain([first], coming))
-        return count
+    def __enter__(self) -> Ingest:
+        return self
 
-    def _take_batch(self, coming: Iterator[ExtractedBlob]) -> int:
-        started = time.monotonic()
-        keys: list[FactsKey] = []
-        blobs = size = added = 0
-        for part in _parts(coming):
-            added += self._put(part)
-            keys += [found.key for found in part if found.is_searched]
-            blobs += len(part)
-            size += sum(len(found.data) for found in part)
-            late = time.monotonic() - started > FLUSH_SECONDS
-            if blobs >= FLUSH_BLOBS or size >= FLUSH_BYTES or late:
-                break
-        if keys:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is not None:
+            self._transaction.__exit__(kind, error, trace)
+            return
+        with self._transaction:
+            if self._part:
+                self._write_part()
+            self._commit_batch()
+
+    def add(self, blob: ExtractedBlob) -> None:
+        """Take one blob; writes a part that is large enough, and commits a batch that is."""
+        self.count += 1
+        self._part.append(blob)
+        self._part_bytes += len(blob.data)
+        is_large = self._part_bytes >= FEED_BYTES or len(self._part) >= FLUSH_BLOBS
+        if is_large and self._write_part().is_full:
+            self._commit_batch()
+
+    def _write_part(self) -> _Batch:
+        """Write a few blobs; nothing is committed yet."""
+        if self._batch is None:
+            self._transaction.enter_context(self._db.write())
+            self._batch = _Batch()
+        part, batch = self._part, self._batch
+        self._session.check_identity()
+        for blob in part:
+            if blob.is_searched:
+                self._session.lexical().add(blob.key, blob.body, blob.names)
+        kept = self._blobs.add_all({b.key: (b.facts, b.is_searched) for b in part})
+        for blob in part:
+            blob_id = kept[blob.key].blob_id
+            put_document(self._db, blob_id, blob.facts.language, blob.data)
+            self._trigrams.add(blob_id, blob.data)
+        batch.blobs += len(part)
+        batch.size += self._part_bytes
+        batch.added += sum(kept[blob.key].new and blob.is_searched for blob in part)
+        batch.keys += [blob.key for blob in part if blob.is_searched]
+        self._part, self._part_bytes = [], 0
+        return batch
+
+    def _commit_batch(self) -> None:
+        """Commit the documents, look for them, commit the facts."""
+        batch, self._batch = self._batch, None
+        if batch is None:
+            return
+        if batch.keys:
             self._session.check_identity()
             self._session.lexical().commit()
-            self._check_documents(keys)
-        self._db.run("UPDATE repo_state SET lexical_docs=lexical_docs+?", added)
-        return blobs
-
-    def _put(self, part: list[ExtractedBlob]) -> int:
-        """Write a few blobs; returns how many documents are new. Nothing is committed yet."""
-        self._session.check_identity()
-        for found in part:
-            if found.is_searched:
-                self._session.lexical().add(found.key, found.body, found.names)
-        kept = self._blobs.add_all({f.key: (f.facts, f.is_searched) for f in part})
-        for found in part:
-            blob_id = kept[found.key].blob_id
-            put_document(self._db, blob_id, found.facts.language, found.data)
-            self._trigrams.add(blob_id, found.data)
-        return sum(kept[found.key].new and found.is_searched for found in part)
+            self._check_documents(batch.keys)
+        self._db.run("UPDATE repo_state SET lexical_docs=lexical_docs+?", batch.added)
+        self._transaction.close()
 
     def _check_documents(self, keys: list[FactsKey]) -> None:
-        """A writer that went wrong reports success and stores nothing: look before we rely on it."""
+        """Look for a sample: a writer that went wrong reports success and stores nothing."""
         reader = LexicalReader(self._worktree.lexical)
         if not all(map(reader.holds, keys[:: max(1, len(keys) // SAMPLE)])):
             raise StoreError("the lexical index did not store its documents", "see `gitindex log`")
-
-
-def _parts(coming: Iterator[ExtractedBlob]) -> Iterator[list[ExtractedBlob]]:
-    """A few blobs at a time, so that names are looked up together."""
-    part: list[ExtractedBlob] = []
-    size = 0
-    for found in coming:
-        part.append(found)
-        size += len(found.data)
-        if size >= FEED_BYTES or len(part) >= FLUSH_BLOBS:
-            yield part
-            part, size = [], 0
-    if part:
-        yield part

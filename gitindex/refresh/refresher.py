@@ -4,34 +4,27 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import NamedTuple
 
 from gitindex.base.atomic_file import read_small, write_atomic
 from gitindex.base.errors import GitIndexError, ObjectMissing, StoreError
-from gitindex.base.vocabulary import FactsStatus, SkipReason
+from gitindex.base.vocabulary import SkipReason
 from gitindex.base.worktree import LLMC, Worktree
-from gitindex.extract.frames import WorkRequest
-from gitindex.extract.plain import plain_facts
-from gitindex.extract.policy import (
-    BINARY_PROBE,
-    MAX_TEXT_BYTES,
-    Policy,
-    is_policy_file,
-    read_policy,
-    skip_content,
-)
-from gitindex.extract.pool import Task
+from gitindex.extract import policy
+from gitindex.extract.extraction import extract_blobs
+from gitindex.extract.plan import PlannedBlob, classify, read_present, reader_of
+from gitindex.extract.policy import Policy, is_policy_file
 from gitindex.freshness.fingerprint import runtime_fingerprint
 from gitindex.freshness.marker import CompletionMarker, save_marker
 from gitindex.freshness.observation import parse_stamp, render_stamp
 from gitindex.freshness.status_file import utc_now
 from gitindex.git.interface import Entry, Head
-from gitindex.languages.facts import FactsKey, decode_facts
-from gitindex.languages.table import extractor_id, language_of, needs_head
+from gitindex.languages.facts import FactsKey
 from gitindex.refresh.heavy_slot import heavy_slot
-from gitindex.refresh.ingest import ExtractedBlob, Ingest
+from gitindex.refresh.ingest import Ingest
 from gitindex.refresh.scope import EMPTY, FULL, RefreshScope, resolve_scope
 from gitindex.refresh.session import Session
 from gitindex.store import history, mapping
@@ -47,14 +40,6 @@ MAX_STAMPED = 4
 
 HEAVY_BLOBS = 200
 """From here on a refresh takes turns with those of other repositories."""
-
-
-class PlannedBlob(NamedTuple):
-    """A path of the new tree whose facts are needed."""
-
-    entry: Entry
-    key: FactsKey
-    language: str
 
 
 class Plan(NamedTuple):  # not a dataclass: a runner that a hook starts cannot afford the import
@@ -86,7 +71,6 @@ class Refresher:
         self._repo = session.repository(worktree)
         self._report = report
         self._blobs = BlobTable(session.database)
-        self._intake = Ingest(worktree, session)
         self._fingerprint = runtime_fingerprint()
         self._extracted = 0
 
@@ -126,7 +110,7 @@ class Refresher:
         base = self._published()
         plan = Plan(head, [], [], [])
         changed = self._changes(base, head, scope)
-        policy = self._policy(base, changed)
+        rules, read = self._policy(base, changed), reader_of(self._repo)
         for path, entry in changed.items():
             if path == LLMC.encode() or path.startswith(LLMC.encode() + b"/"):
                 raise GitIndexError(
@@ -134,8 +118,12 @@ class Refresher:
                 )
             if entry is None:
                 plan.gone.append(path)
+                continue
+            blob = classify(entry, rules, read)
+            if blob.skip is None:
+                plan.wanted.append(blob)
             else:
-                self._place(plan, policy, entry)
+                plan.skipped.append(_row(blob))
         return plan
 
     def _changes(
@@ -172,56 +160,38 @@ class Refresher:
             for row in mapping.policy_rows(self._db, base.worktree_id)
         }
         files |= {path: entry for path, entry in changed.items() if is_policy_file(path)}
-        return read_policy(filter(None, files.values()), self._repo.read)
-
-    def _place(self, plan: Plan, policy: Policy, entry: Entry) -> None:
-        reason = policy.skip_path(entry)
-        if reason is None:
-            try:
-                start = self._start_of(entry.oid) if needs_head(entry.path) else b""
-            except ObjectMissing:
-                reason = SkipReason.MISSING_BLOB
-        if reason is not None:
-            plan.skipped.append(FileRow(entry.path, entry.oid, entry.mode, None, reason))
-            return
-        language = language_of(entry.path, start)
-        key = FactsKey(entry.oid, extractor_id(language))
-        plan.wanted.append(PlannedBlob(entry, key, language))
-
-    def _start_of(self, oid: str) -> bytes:
-        return (
-            self._repo.read(oid)[:BINARY_PROBE] if self._repo.size(oid) <= MAX_TEXT_BYTES else b""
-        )
+        return policy.of_tree(filter(None, files.values()), partial(read_present, self._repo))
 
     def _extract(self, plan: Plan, scope: RefreshScope, force: bool) -> dict[FactsKey, int]:
-        """See to it that all that is wanted has facts; returns the ids of those that had some."""
+        """Make sure that all that is wanted has facts; returns the ids of those that had some."""
         by_key = {wanted.key: wanted for wanted in reversed(plan.wanted)}
         held = {} if force else self._blobs.ids(by_key)
-        missing = [key for key in by_key if key not in held]
-        absent: set[str] = set()
+        missing = [wanted for key, wanted in by_key.items() if key not in held]
         with self._polite(len(missing)):
-            ordered = self._ordered([by_key[key] for key in missing], scope)
-            self._extracted += self._intake.take_all(self._found(ordered, absent))
-        self._drop_absent(plan, absent)
+            absent = self._ingest(self._ordered(missing, scope))
+        for wanted in plan.wanted:
+            if wanted.entry.oid in absent:
+                plan.skipped.append(_row(wanted._replace(skip=SkipReason.MISSING_BLOB)))
+        plan.wanted[:] = [w for w in plan.wanted if w.entry.oid not in absent]
         return held
+
+    def _ingest(self, wanted: list[PlannedBlob]) -> set[str]:
+        """Read, extract and ingest blobs; returns the ids of those that git does not have."""
+        absent: set[str] = set()
+        blobs = ((blob.key, blob.language) for blob in wanted)
+        read, extractor = reader_of(self._repo), self._session.extractor
+        with Ingest(self._worktree, self._session) as ingest:
+            for extracted in extract_blobs(blobs, read, extractor, absent.add):
+                ingest.add(extracted)
+                self._report("extract", 100.0 * ingest.count / len(wanted))
+        self._extracted += ingest.count
+        return absent
 
     def _polite(self, blobs: int) -> AbstractContextManager[None]:
         """Much work waits for its turn among this user's repositories."""
         if blobs < HEAVY_BLOBS:
             return nullcontext()
         return heavy_slot(lambda: self._report("waiting for another repository", None))
-
-    def _found(self, wanted: list[PlannedBlob], absent: set[str]) -> Iterator[ExtractedBlob]:
-        """What workers say of blobs, and what needs no worker."""
-        skipped: list[ExtractedBlob] = []
-        tasks = self._tasks(wanted, skipped, absent)
-        for done, (task, reply) in enumerate(self._session.extractor.extract(tasks), 1):
-            facts = decode_facts(reply.payload)
-            if facts is None:
-                facts = plain_facts(task.request, FactsStatus.QUARANTINED, "broken reply")
-            yield ExtractedBlob(task.key, facts, task.request.data, reply.body, reply.names)
-            self._report("extract", 100.0 * done / len(wanted))
-        yield from skipped
 
     def _ordered(self, wanted: list[PlannedBlob], scope: RefreshScope) -> list[PlannedBlob]:
         """What the scope names comes first; nothing else depends on the scope."""
@@ -237,37 +207,10 @@ class Refresher:
         except OSError:
             return None
 
-    def _tasks(
-        self, wanted: Iterable[PlannedBlob], skipped: list[ExtractedBlob], absent: set[str]
-    ) -> Iterator[Task]:
-        for path in wanted:
-            try:
-                size = self._repo.size(path.key.oid)
-                data = self._repo.read(path.key.oid) if size <= MAX_TEXT_BYTES else b""
-            except ObjectMissing:
-                absent.add(path.key.oid)
-                continue
-            reason = SkipReason.OVERSIZE if size > MAX_TEXT_BYTES else skip_content(data)
-            request = WorkRequest(path.language, data)
-            if reason is None:
-                yield Task(path.key, request)
-            else:
-                facts = plain_facts(request, FactsStatus.SKIPPED, reason)
-                skipped.append(ExtractedBlob(path.key, facts))
-
-    def _drop_absent(self, plan: Plan, absent: set[str]) -> None:
-        for wanted in plan.wanted:
-            if wanted.key.oid in absent:
-                row = FileRow(*_identity(wanted.entry), None, SkipReason.MISSING_BLOB)
-                plan.skipped.append(row)
-        plan.wanted[:] = [w for w in plan.wanted if w.key.oid not in absent]
-
     def _publish(self, plan: Plan, held: dict[FactsKey, int], run: Run) -> bool:
         """The one publication point. False: HEAD moved on, nothing was written."""
         ids = held | self._blobs.ids(w.key for w in plan.wanted if w.key not in held)
-        rows = plan.skipped + [
-            FileRow(*_identity(wanted.entry), ids[wanted.key], None) for wanted in plan.wanted
-        ]
+        rows = plan.skipped + [_row(wanted, ids[wanted.key]) for wanted in plan.wanted]
         base = self._published()
         with self._db.write():
             now = self._repo.head()
@@ -285,7 +228,7 @@ class Refresher:
         return True
 
     def _read_back(self, run_id: str) -> None:
-        """Look through fresh eyes before anything is promised."""
+        """Re-open both stores and check that the published generation is there."""
         base = self._published()
         if base.run_id != run_id:
             raise StoreError("the published generation was not stored", "run `gitindex doctor`")
@@ -321,5 +264,6 @@ class Refresher:
         return json.dumps(self._fingerprint._asdict())
 
 
-def _identity(entry: Entry) -> tuple[bytes, str, int]:
-    return entry.path, entry.oid, entry.mode
+def _row(blob: PlannedBlob, blob_id: int | None = None) -> FileRow:
+    path, mode, oid = blob.entry
+    return FileRow(path, oid, mode, blob_id, blob.skip)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 from gitindex.base.confined_read import ConfinedRoot
 from gitindex.base.worktree import Worktree, safe_text
-from gitindex.extract.policy import MAX_TEXT_BYTES, is_policy_file, read_policy, skip_content
+from gitindex.extract import policy
+from gitindex.extract.policy import MAX_TEXT_BYTES, skip_content
 from gitindex.git.command import read_blobs, read_head_state, run_git
-from gitindex.git.interface import GITLINK, LINK, Entry
+from gitindex.git.interface import Entry
 
 FALLBACK = "LOCAL_FALLBACK"
 """The `source` of an answer that no index had a part in."""
@@ -19,14 +21,10 @@ def live_paths(worktree: Worktree, wanted: Callable[[bytes], bool]) -> list[byte
     """Tracked and new paths that are wanted, and that the policy of git's index does not leave out."""
     listed = run_git(worktree.root, "ls-files", "-z", "-s").split(b"\0")
     entries = {entry.path: entry for entry in map(_entry, filter(None, listed))}
-    files = [
-        e for e in entries.values() if is_policy_file(e.path) and e.mode not in (LINK, GITLINK)
-    ]
-    contents = read_blobs(worktree.root, [entry.oid for entry in files])
-    policy = read_policy(files, lambda oid: contents.get(oid, b""))
+    rules = policy.of_tree(entries.values(), partial(read_blobs, worktree.root))
     new = run_git(worktree.root, "ls-files", "-z", "--others", "--exclude-standard").split(b"\0")
     entries |= {path: Entry(path, 0o100644, "") for path in new if path and path[-1:] != b"/"}
-    return sorted(p for p, e in entries.items() if wanted(p) and policy.skip_path(e) is None)
+    return sorted(p for p, e in entries.items() if wanted(p) and rules.skip_path(e) is None)
 
 
 def live_files(worktree: Worktree, paths: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:

@@ -5,23 +5,18 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import NamedTuple
 
 from gitindex.base.confined_read import ConfinedRoot
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.vocabulary import SkipReason
 from gitindex.base.worktree import safe_text
-from gitindex.extract.policy import (
-    BINARY_PROBE,
-    MAX_TEXT_BYTES,
-    Policy,
-    is_policy_file,
-    read_policy,
-    skip_content,
-)
+from gitindex.extract import policy
+from gitindex.extract.plan import PlannedBlob, classify, classify_file, needs_content
+from gitindex.extract.policy import MAX_TEXT_BYTES, Policy, is_policy_file
 from gitindex.git.command import GitFailed, read_blobs, run_git, tree_of
-from gitindex.git.interface import GITLINK, LINK, Entry, blob_id
-from gitindex.languages.table import language_of, needs_head
+from gitindex.git.interface import Entry, blob_id
 from gitindex.store import mapping
 from gitindex.view.snapshot import Snapshot
 
@@ -65,7 +60,7 @@ def overlay_worktree(served: Snapshot) -> Overlay:
     if not (on_disk or committed):
         return Overlay(row.tree or "", row.head_commit, WORKTREE, {}, (), None)
     laid: dict[bytes, OverlaidFile | None] = {}
-    policy = _policy(served, committed)
+    rules = _policy(served, committed)
     left_out = [*on_disk[MAX_PATHS:]]
     room = MAX_BYTES
     with ConfinedRoot(served.worktree.root) as disk:
@@ -73,12 +68,12 @@ def overlay_worktree(served: Snapshot) -> Overlay:
             if room <= 0:
                 left_out.append(path)
                 continue
-            found = _from_disk(disk, path, policy, len(seen.head_tree))
+            found = _from_disk(disk, path, rules, len(seen.head_tree))
             laid[path] = found
             room -= len(found.data) if found and found.data else 0
     on_disk_only = {*laid, *left_out}  # HEAD's bytes would be old news there
     rest = {path: entry for path, entry in committed.items() if path not in on_disk_only}
-    laid |= _from_tree(served, rest, policy)
+    laid |= _from_tree(served, rest, rules)
     hidden = {path: laid.get(path) for path in (*laid, *left_out)}
     digest = overlay_digest(hidden)
     return Overlay(row.tree or "", row.head_commit, WORKTREE, laid, tuple(left_out), digest)
@@ -86,12 +81,11 @@ def overlay_worktree(served: Snapshot) -> Overlay:
 
 def with_buffers(overlay: Overlay, served: Snapshot, buffers: Mapping[bytes, bytes]) -> Overlay:
     """The overlay with the unsaved text of an editor in place of files on disk."""
-    policy = _policy(served, {})
+    rules = _policy(served, {})
     laid = dict(overlay.laid)
     for path, data in buffers.items():
         entry = Entry(path, 0o100644, blob_id(data, len(served.seen.head_tree)))
-        found = _judged(entry, data, policy.skip_path(entry))
-        laid[path] = found._replace(source=BUFFER)
+        laid[path] = _overlaid(classify_file(entry, rules, data), data)._replace(source=BUFFER)
     left_out = tuple(path for path in overlay.left_out if path not in buffers)
     digest = overlay_digest({path: laid.get(path) for path in (*laid, *left_out)})
     return overlay._replace(laid=laid, left_out=left_out, digest=digest)
@@ -147,12 +141,12 @@ def overlay_digest(laid: dict[bytes, OverlaidFile | None]) -> str:
     return text.hexdigest()
 
 
-def _from_disk(disk: ConfinedRoot, path: bytes, policy: Policy, digits: int) -> OverlaidFile | None:
+def _from_disk(disk: ConfinedRoot, path: bytes, rules: Policy, digits: int) -> OverlaidFile | None:
     if path.endswith(b"/"):
         return None  # a repository inside this one
-    reason = policy.skip_path(Entry(path, 0o100644, ""))
-    if reason is SkipReason.SECRET:
-        return OverlaidFile(path, "", 0o100644, None, "", reason)  # not a byte of it is read
+    unread = Entry(path, 0o100644, "")
+    if rules.skip_path(unread) is SkipReason.SECRET:
+        return _overlaid(PlannedBlob(unread, SkipReason.SECRET))  # not a byte of it is read
     try:
         found = disk.read(path, MAX_TEXT_BYTES + 1)
     except PermissionError:
@@ -160,34 +154,27 @@ def _from_disk(disk: ConfinedRoot, path: bytes, policy: Policy, digits: int) -> 
     if found is None:
         return None
     mode = 0o100755 if found.executable else 0o100644
-    oid = blob_id(found.data, digits)
-    return _judged(Entry(path, mode, oid), found.data, reason)
+    entry = Entry(path, mode, blob_id(found.data, digits))
+    return _overlaid(classify_file(entry, rules, found.data), found.data)
 
 
 def _from_tree(
-    served: Snapshot, changes: dict[bytes, Entry | None], policy: Policy
+    served: Snapshot, changes: dict[bytes, Entry | None], rules: Policy
 ) -> dict[bytes, OverlaidFile | None]:
     """Paths of a tree, their bytes left in git; the few that need a look are read in one go."""
-    reasons = {path: policy.skip_path(entry) for path, entry in changes.items() if entry}
-    unclear = [
-        entry.oid
+    unclear = [entry.oid for entry in changes.values() if entry and needs_content(entry, rules)]
+    contents = read_blobs(served.worktree.root, unclear)
+    return {
+        path: _overlaid(classify(entry, rules, lambda oid: contents.get(oid, b"")))
+        if entry
+        else None
         for path, entry in changes.items()
-        if entry and reasons[path] is None and needs_head(path)
-    ]
-    starts = read_blobs(served.worktree.root, unclear)
-    laid: dict[bytes, OverlaidFile | None] = {}
-    for path, entry in changes.items():
-        laid[path] = None
-        if entry is not None:
-            language = language_of(path, starts.get(entry.oid, b"")[:BINARY_PROBE])
-            laid[path] = OverlaidFile(path, entry.oid, entry.mode, None, language, reasons[path])
-    return laid
+    }
 
 
-def _judged(entry: Entry, data: bytes, reason: SkipReason | None) -> OverlaidFile:
-    reason = reason or skip_content(data)
-    language = language_of(entry.path, data[:BINARY_PROBE])
-    return OverlaidFile(entry.path, entry.oid, entry.mode, data, language, reason)
+def _overlaid(planned: PlannedBlob, data: bytes | None = None) -> OverlaidFile:
+    path, mode, oid = planned.entry
+    return OverlaidFile(path, oid, mode, data, planned.language, planned.skip)
 
 
 def _policy(served: Snapshot, changes: dict[bytes, Entry | None]) -> Policy:
@@ -197,9 +184,7 @@ def _policy(served: Snapshot, changes: dict[bytes, Entry | None]) -> Policy:
         for row in mapping.policy_rows(served.database, served.published.worktree_id)
     }
     files |= {path: entry for path, entry in changes.items() if is_policy_file(path)}
-    entries = [entry for entry in files.values() if entry and entry.mode not in (LINK, GITLINK)]
-    contents = read_blobs(served.worktree.root, [entry.oid for entry in entries])
-    return read_policy(entries, lambda oid: contents.get(oid, b""))
+    return policy.of_tree(filter(None, files.values()), partial(read_blobs, served.worktree.root))
 
 
 def _changes(served: Snapshot, old: str | None, new: str) -> dict[bytes, Entry | None]:

@@ -9,11 +9,9 @@ from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
 from gitindex.base.confined_read import ConfinedRoot
-from gitindex.base.vocabulary import FactsStatus, FreshnessState
+from gitindex.base.vocabulary import FreshnessState
 from gitindex.base.worktree import Worktree, safe_text
-from gitindex.extract.frames import WorkRequest
-from gitindex.extract.plain import plain_facts
-from gitindex.extract.policy import MAX_TEXT_BYTES, skip_content
+from gitindex.extract.policy import MAX_TEXT_BYTES
 from gitindex.freshness.observation import Looking
 from gitindex.git.command import read_blobs
 from gitindex.git.interface import blob_id
@@ -293,29 +291,27 @@ class TreeView:
         self._unread |= paths & self._waiting.keys()
 
     def _facts(self, texts: dict[bytes, bytes]) -> Iterator[tuple[bytes, BlobFacts]]:
-        from gitindex.extract.pool import Extractor, Task  # lazily: most answers extract nothing
+        # lazily: most answers extract nothing
+        from gitindex.extract.extraction import extract_blobs
+        from gitindex.extract.pool import Extractor
 
-        tasks: list[Task] = []
-        waiting: dict[FactsKey, list[bytes]] = {}
+        paths: dict[FactsKey, list[bytes]] = {}
+        bytes_of: dict[str, bytes | None] = {}
         for path, data in texts.items():
             laid = self._waiting[path]
             held = self._memory.get(_key(laid))
             if held is not None:
                 yield path, held
-            elif len(data) > MAX_TEXT_BYTES or skip_content(data) is not None:
-                yield path, plain_facts(WorkRequest(laid.language, data), FactsStatus.SKIPPED, "")
             else:
-                if _key(laid) not in waiting:
-                    tasks.append(Task(_key(laid), WorkRequest(laid.language, data)))
-                waiting.setdefault(_key(laid), []).append(path)
-        extractor = Extractor(workers=None if len(tasks) > 8 else 1)
+                paths.setdefault(_key(laid), []).append(path)
+                bytes_of[laid.oid] = data if len(data) <= MAX_TEXT_BYTES else None
+        blobs = [(key, self._waiting[paths[key][0]].language) for key in paths]
+        extractor = Extractor(workers=None if len(blobs) > 8 else 1)
         try:
-            for task, reply in extractor.extract(tasks):
-                facts = decode_facts(reply.payload)
-                if facts is not None:
-                    self._memory.put(task.key, facts)
-                    for path in waiting[task.key]:
-                        yield path, facts
+            for blob in extract_blobs(blobs, bytes_of.__getitem__, extractor):
+                self._memory.put(blob.key, blob.facts)
+                for path in paths[blob.key]:
+                    yield path, blob.facts
         finally:
             extractor.close()
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import pytest
 
 from gitindex.base.errors import StoreError
 from gitindex.base.vocabulary import FactsStatus
+from gitindex.extract.extraction import ExtractedBlob
 from gitindex.languages.facts import BlobFacts, FactsKey
 from gitindex.refresh import ingest as intake
-from gitindex.refresh.ingest import ExtractedBlob, Ingest
+from gitindex.refresh.ingest import Ingest
 from gitindex.refresh.session import Session
 from gitindex.store.lexical import LexicalReader
 from tests.support import Repo
@@ -29,6 +30,13 @@ def found(number: int, status: FactsStatus = FactsStatus.PARSED) -> ExtractedBlo
     if status is FactsStatus.SKIPPED:
         return ExtractedBlob(key, facts)
     return ExtractedBlob(key, facts, b"some text %d\n" % number, f"some text {number}", "")
+
+
+def ingest(session: Session, repo: Repo, blobs: Iterable[ExtractedBlob]) -> int:
+    with Ingest(repo.worktree, session) as taking:
+        for blob in blobs:
+            taking.add(blob)
+    return taking.count
 
 
 def held(session: Session) -> tuple[int, int]:
@@ -65,7 +73,7 @@ def test_everything_comes_in_batch_by_batch(
 
     monkeypatch.setattr(session.database, "write", counted)
     coming = [*map(found, range(9)), found(9, FactsStatus.SKIPPED)]
-    assert Ingest(repo.worktree, session).take_all(coming) == 10
+    assert ingest(session, repo, coming) == 10
     assert held(session) == (10, 9)
     assert LexicalReader(repo.worktree.lexical).documents == 9
     assert len(commits) == batches
@@ -74,10 +82,10 @@ def test_everything_comes_in_batch_by_batch(
 def test_a_batch_whose_documents_are_not_there_leaves_nothing(
     repo: Repo, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    Ingest(repo.worktree, session).take_all([found(1)])
+    ingest(session, repo, [found(1)])
     monkeypatch.setattr(LexicalReader, "holds", lambda _self, _key: False)
     with pytest.raises(StoreError, match="did not store"):
-        Ingest(repo.worktree, session).take_all([found(2), found(3)])
+        ingest(session, repo, [found(2), found(3)])
     assert held(session) == (1, 1)
 
 
@@ -92,12 +100,12 @@ def test_what_came_before_a_failure_in_an_earlier_batch_stays(
         raise OSError("the workers are gone")
 
     with pytest.raises(OSError, match="workers"):
-        Ingest(repo.worktree, session).take_all(coming())
+        ingest(session, repo, coming())
     assert held(session) == (2, 2)
 
 
 def test_the_same_blob_again_is_no_new_document(repo: Repo, session: Session) -> None:
     for _ in range(2):
-        Ingest(repo.worktree, session).take_all([found(1), found(2)])
+        ingest(session, repo, [found(1), found(2)])
     assert held(session) == (2, 2)
     assert LexicalReader(repo.worktree.lexical).documents == 2

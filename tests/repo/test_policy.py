@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from gitindex.base.errors import ObjectMissing
 from gitindex.base.vocabulary import SkipReason
 from gitindex.extract.policy import (
     MAX_TEXT_BYTES,
     Policy,
     is_policy_file,
     is_secret,
-    read_policy,
+    of_tree,
     skip_content,
 )
 from gitindex.git.interface import GITLINK, LINK, Entry
@@ -138,7 +137,7 @@ def test_reasons_of_paths_in_their_order() -> None:
     }
     oids = {str(n): data for n, data in enumerate(files.values())}
     entries = [entry(path, FILE, str(n)) for n, path in enumerate(files)]
-    policy = read_policy(entries, oids.__getitem__)
+    policy = of_tree(entries, lambda wanted: {oid: oids[oid] for oid in wanted})
     expected = {
         "a.py": None,
         ".gitattributes": None,
@@ -171,20 +170,18 @@ def test_policy_files(path: str, decides: bool) -> None:
 
 
 def test_policy_file_that_is_a_link_has_no_say() -> None:
-    def never(oid: str) -> bytes:
-        raise AssertionError(oid)
+    def never(oids: list[str]) -> dict[str, bytes]:
+        assert oids == []
+        return {}
 
-    policy = read_policy([entry(".gitindexignore", LINK), entry("a/.gitattributes", LINK)], never)
+    policy = of_tree([entry(".gitindexignore", LINK), entry("a/.gitattributes", LINK)], never)
     assert policy.skip_path(entry("a")) is None
 
 
 @pytest.mark.parametrize("mode", [FILE, GITLINK], ids=["partial clone", "submodule"])
 def test_policy_file_that_git_does_not_have_has_no_say(mode: int) -> None:
-    def missing(oid: str) -> bytes:
-        raise ObjectMissing(oid)
-
     entries = [entry("a/.gitattributes", mode), entry(".gitindexignore", mode)]
-    assert read_policy(entries, missing).skip_path(entry("a/b")) is None
+    assert of_tree(entries, lambda _oids: {}).skip_path(entry("a/b")) is None
 
 
 LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:ab\nsize 1\n"

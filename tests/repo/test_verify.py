@@ -15,12 +15,13 @@ import pytest
 
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.runner_lock import RunnerLock
+from gitindex.extract.extraction import extract_blobs
+from gitindex.extract.plan import reader_of
 from gitindex.extract.pool import Extractor
 from gitindex.git.backend import open_repository
 from gitindex.languages.facts import FactsKey
 from gitindex.maintenance import gc
 from gitindex.maintenance.audit import audit
-from gitindex.maintenance.rederive import derive_facts
 from gitindex.maintenance.verify import verify
 from gitindex.refresh.public_files import create_store
 from gitindex.refresh.runner import RefreshRequest, Runner
@@ -300,7 +301,7 @@ def test_i40_lexical_documents(store: Repo, workers: Extractor) -> None:
     oid = store.git("rev-parse", "HEAD:app.py").strip()
     (key,) = (k for k in LexicalReader(store.worktree.lexical).all_keys() if k.oid == oid)
     repository = open_repository(store.worktree)
-    (derived,) = derive_facts(repository, [(key, "python")], workers)
+    (derived,) = extract_blobs([(key, "python")], reader_of(repository), workers)
     repository.close()
     writer = LexicalWriter(store.worktree.lexical)
     for name, change in LEXICAL.items():

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from gitindex.base.vocabulary import SkipReason
-from gitindex.extract.policy import Policy, read_policy
+from gitindex.extract.policy import Policy, of_tree
 from gitindex.git.interface import Entry
 from gitindex.git.wildmatch import ignores, make_rule, parse_ignore, rule_matches
 from tests.support import TIMEOUT, Repo
@@ -383,7 +383,7 @@ ATTRIBUTE_LINES = [
 def policy_of(files: dict[bytes, bytes]) -> Policy:
     entries = [Entry(path, 0o100644, str(n)) for n, path in enumerate(files)]
     contents = list(files.values())
-    return read_policy(entries, lambda oid: contents[int(oid)])
+    return of_tree(entries, lambda oids: {oid: contents[int(oid)] for oid in oids})
 
 
 def told_by_git(repo: Repo) -> dict[bytes, SkipReason | None]:
