@@ -7,7 +7,7 @@ import sys
 
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.lean import TYPE_CHECKING
-from gitindex.cli.fast_path import short_way
+from gitindex.cli.fast_path import short_way, take_globals
 
 if TYPE_CHECKING:
     from typing import NoReturn
@@ -28,6 +28,7 @@ def main() -> int:
     """Run one command; every known failure is one line, a hint, and its exit code."""
     args = sys.argv[1:]
     try:
+        args = take_globals(args)
         code = short_way(args)
         if code is None:
             from gitindex.cli.args import run_cli

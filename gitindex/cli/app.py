@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 
 from gitindex import __version__
 from gitindex.base.errors import Exit, GitIndexError
+from gitindex.cli.shown_path import stand_in
 from gitindex.cli.terminal import paged
 from gitindex.view.tree import TreeChoice
 
@@ -60,7 +61,16 @@ app = typer.Typer(
 
 _NOISE = " (env var: 'None')"  # typer says so of every option of a newer click
 
-Path = Annotated[str, typer.Option("--repo", "-C", help="A folder inside the work tree.")]
+
+def _stand_in(folder: str) -> str:
+    stand_in(folder)
+    return folder
+
+
+Path = Annotated[
+    str,
+    typer.Option("--repo", "-C", help="A folder inside the work tree.", callback=_stand_in),
+]
 At = Annotated[str, typer.Option("--at", help="Answer for this commit, tag or branch.")]
 Staged = Annotated[bool, typer.Option("--staged", help="Answer for the tree that is staged.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the structured answer.")]
@@ -110,6 +120,12 @@ def options(
     version: Annotated[
         bool,
         typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version."),
+    ] = False,
+    folder: Annotated[
+        str, typer.Option("-C", metavar="DIR", help="Run as if started in this folder.")
+    ] = ".",
+    full_name: Annotated[
+        bool, typer.Option("--full-name", help="Print paths from the root of the work tree.")
     ] = False,
 ) -> None:
     """A code index of a git repository that is always fresh, and can prove it."""

@@ -5,7 +5,9 @@ Only forms without options besides `--json`: everything else is `cli`'s, and bot
 
 from __future__ import annotations
 
-from gitindex.base.errors import GitIndexError
+import os
+
+from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.lean import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,6 +16,25 @@ if TYPE_CHECKING:
     from gitindex.freshness.observation import Looking
 
 _FORMS = {"--json": "json", "--short": "short"}
+
+
+def take_globals(args: list[str]) -> list[str]:
+    """Act on what stands before the verb (`-C DIR`, as git has it) and on `--full-name`; the rest."""
+    while len(args) > 1 and args[0] == "-C":
+        try:
+            os.chdir(args[1])
+        except OSError as error:
+            raise GitIndexError(
+                f"cannot change to {args[1]!r}: {error.strerror}", code=Exit.USAGE
+            ) from error
+        args = args[2:]
+    end = args.index("--") if "--" in args else len(args)
+    if "--full-name" in args[:end]:
+        from gitindex.cli.shown_path import show_full_names
+
+        show_full_names()
+        return [arg for arg in args[:end] if arg != "--full-name"] + args[end:]
+    return args
 
 
 def short_way(args: list[str]) -> int | None:

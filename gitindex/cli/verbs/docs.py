@@ -8,6 +8,7 @@ from typing import Any
 from gitindex.base.errors import Exit
 from gitindex.base.worktree import find_worktree, safe_text
 from gitindex.cli.printing import print_answer
+from gitindex.cli.shown_path import shown_path
 from gitindex.cli.terminal import paint, say
 from gitindex.query.documents import DocumentQuery, count_topics, find_documents
 from gitindex.store.entities import Filter
@@ -54,7 +55,7 @@ def _say_document(result: dict[str, Any]) -> None:
     day = (result["createdAt"] or "")[:10]
     topics = ", ".join(result["topics"])
     told = "  ".join(filter(None, (day, f"[{topics}]" if topics else "")))
-    where = f"{result['path']}:{result['startLine']}"
+    where = f"{shown_path(result['path'])}:{result['startLine']}"
     say(f"{paint('path', where)}  {paint('dim', safe_text(told))}".rstrip())
     told = result["snippet"] if result["matched"] or not result["summary"] else result["summary"]
     for line in told.splitlines():

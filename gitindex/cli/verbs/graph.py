@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.vocabulary import Direction
-from gitindex.base.worktree import find_worktree, inside_root, path_fields, safe_text
+from gitindex.base.worktree import find_worktree, path_fields, safe_text
 from gitindex.cli.printing import print_answer, say_gated
 from gitindex.cli.progress import patience
+from gitindex.cli.shown_path import named_path, shown_node, shown_path
 from gitindex.cli.terminal import paint, say
 from gitindex.view.snapshot import GateClosed
 from gitindex.view.tree import NOW, TreeChoice, TreeView, open_tree
@@ -87,11 +88,12 @@ def _answer(
 
 
 def _inside(path: str, asked: str) -> str:
-    """FILE:LINE is given from where one stands; the tree knows it from its root."""
-    file, colon, rest = asked.partition(":")
-    if (colon and rest[:1].isdigit()) or os.path.isfile(os.path.join(path, asked)):
+    """FILE, FILE:LINE and FILE#NAME are given from where one stands; the tree knows them from its root."""
+    file, mark, rest = asked.partition("#") if "#" in asked else asked.partition(":")
+    is_place = bool(mark) and (mark == "#" or rest[:1].isdigit())
+    if is_place or os.path.isfile(os.path.join(path, asked)):
         try:
-            return inside_root(find_worktree(path).root, path, file) + colon + rest
+            return named_path(find_worktree(path).root, path, file) + mark + rest
         except GitIndexError:
             return asked
     return asked
@@ -99,28 +101,24 @@ def _inside(path: str, asked: str) -> str:
 
 def _say_references(answer: dict[str, Any]) -> None:
     for found in answer["definitions"]:
-        place = f"{found['path']}:{found['line']}"
+        place = f"{shown_path(found['path'])}:{found['line']}"
         shown = safe_text(found["signature"] or found["name"])
-        say(f"{paint('path', safe_text(place))}  {paint('kind', found['kind'])} {shown}")
+        say(f"{paint('path', place)}  {paint('kind', found['kind'])} {shown}")
     for relation, told in (("implements", "implements"), ("implementedBy", "implemented by")):
         for found in answer.get(relation, ()):
-            place = safe_text(f"{found['path']}:{found['line']}")
+            place = f"{shown_path(found['path'])}:{found['line']}"
             say(f"  {told} {paint('path', place)}  {safe_text(found['qualifiedName'])}")
     for found in answer["references"]:
-        place = f"{found['path']}:{found['line']}:{found['column']}"
+        place = f"{shown_path(found['path'])}:{found['line']}:{found['column']}"
         around = f" in {found['enclosing']}" if "enclosing" in found else ""
-        say(
-            f"  {paint('path', safe_text(place))}  {found['tier']} {found['use']}{safe_text(around)}"
-        )
+        say(f"  {paint('path', place)}  {found['tier']} {found['use']}{safe_text(around)}")
     _say_certificate(answer, len(answer["references"]), "references")
 
 
 def _say_certificate(answer: dict[str, Any], shown: int, what: str) -> None:
     for mention in answer["unexplained"]:
-        place = f"{mention['path']}:{mention['line']}"
-        say(
-            f"? {paint('path', safe_text(place))}  {mention['reason']}: {safe_text(mention['text'])}"
-        )
+        place = f"{shown_path(mention['path'])}:{mention['line']}"
+        say(f"? {paint('path', place)}  {mention['reason']}: {safe_text(mention['text'])}")
     cut = ", cut" if answer["truncated"] else ""
     sure = "complete" if answer["complete"] else "perhaps not complete"
     outdated = len(answer.get("semanticLayer", {}).get("stalePaths", ()))
@@ -131,20 +129,19 @@ def _say_certificate(answer: dict[str, Any], shown: int, what: str) -> None:
 def _say_graph(answer: dict[str, Any], direction: Direction) -> None:
     known = {node["id"]: node for node in answer["nodes"]}
     root = known[answer["root"]]
-    say(f"{paint('name', safe_text(root['id']))}:{root['line']}")
+    say(f"{paint('name', shown_node(root['id']))}:{root['line']}")
     for edge in answer["edges"]:
         arrow = "->" if edge["from"] == answer["root"] else "<-"
         other = edge["to"] if arrow == "->" else edge["from"]
-        ends = f"{arrow} {other}"
+        ends = f"{arrow} {shown_node(other)}"
         if answer["root"] not in (edge["from"], edge["to"]):
-            ends = f"   {edge['from']} -> {edge['to']}"
-        place = f"{edge['site']['path']}:{edge['site']['line']}"
-        say(
-            f"  {safe_text(ends)}  {paint('path', safe_text(place))}  {edge['tier']} {edge['kind']}"
-        )
+            ends = f"   {shown_node(edge['from'])} -> {shown_node(edge['to'])}"
+        place = f"{shown_path(edge['site']['path'])}:{edge['site']['line']}"
+        say(f"  {ends}  {paint('path', place)}  {edge['tier']} {edge['kind']}")
     for note in answer["notes"]:
         at = f":{note['startLine']}" if note["startLine"] is not None else ""
-        say(paint("dim", safe_text(f"  note {note['file']}{at}: {note['type']}: {note['detail']}")))
+        told = f"{at}: {note['type']}: {note['detail']}"
+        say(paint("dim", f"  note {shown_path(note['file'])}{safe_text(told)}"))
     for warning in answer["warnings"]:
         say(paint("dim", f"  {warning}"))
     if direction is not Direction.CALLEES and "complete" in answer:
@@ -154,7 +151,7 @@ def _say_graph(answer: dict[str, Any], direction: Direction) -> None:
 def _say_undecided(answer: dict[str, Any]) -> None:
     say(answer["message"])
     for node in answer["candidates"]:
-        say(f"  {paint('name', safe_text(node['id']))}  {node['kind']}")
+        say(f"  {paint('name', shown_node(node['id']))}  {node['kind']}")
 
 
 def impact(
@@ -186,8 +183,9 @@ def dangling(wanted: str, staged: bool, path: str = ".", as_json: bool = False) 
         return code
     if not as_json:
         for found in answer["dangling"]:
-            place = f"{found['path']}:{found['line']}"
-            say(safe_text(f"{place}: `{found['name']}` is gone from {found['missingFrom']}"))
+            place = f"{shown_path(found['path'])}:{found['line']}"
+            gone = f"`{safe_text(found['name'])}` is gone from {shown_path(found['missingFrom'])}"
+            say(f"{place}: {gone}")
     return int(Exit.NO if answer["dangling"] else Exit.OK)
 
 
@@ -203,7 +201,7 @@ def reached_tests(wanted: str, staged: bool, path: str = ".", as_json: bool = Fa
     answer, code = _compare(wanted, staged, path, as_json, question)
     if answer is not None and not as_json:
         for name in answer["tests"]:
-            say(name)
+            say(shown_path(name))
     return code
 
 
@@ -253,15 +251,13 @@ def _comparing(path: str, wanted: str, staged: bool) -> Iterator[TreeChange]:
 
 def _say_impact(answer: dict[str, Any]) -> None:
     for found in answer["changedSymbols"]:
-        place = f"{found['path']}:{found['line']}"
-        say(
-            f"{found['change']:<9} {paint('path', safe_text(place))}  {safe_text(found['qualifiedName'])}"
-        )
+        place = f"{shown_path(found['path'])}:{found['line']}"
+        say(f"{found['change']:<9} {paint('path', place)}  {safe_text(found['qualifiedName'])}")
     for found in answer["reached"]:
-        place = f"{found['path']}:{found['line']}"
+        place = f"{shown_path(found['path'])}:{found['line']}"
         step = f"{'  ' * found['distance']}-> {found['qualifiedName']}"
-        say(f"{safe_text(step)}  {paint('path', safe_text(place))}  {found['tier']}")
+        say(f"{safe_text(step)}  {paint('path', place)}  {found['tier']}")
     for name in answer["tests"]:
-        say(f"test      {paint('path', safe_text(name))}")
+        say(f"test      {paint('path', shown_path(name))}")
     counts = f"{len(answer['changedFiles'])} files changed, {len(answer['files'])} reached"
     say(paint("dim", f"-- {counts}, {len(answer['tests'])} of the tests"))

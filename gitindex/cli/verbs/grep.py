@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.vocabulary import GrepForm
-from gitindex.base.worktree import Worktree, find_worktree, inside_root, safe_text
+from gitindex.base.worktree import Worktree, find_worktree, safe_text
 from gitindex.cli.printing import print_answer
+from gitindex.cli.shown_path import named_path, shown_path
 from gitindex.cli.terminal import coloured, paint, say
 from gitindex.freshness.observation import Looking
 from gitindex.query.grep.grep import GrepQuery, grep, scan
@@ -85,7 +86,7 @@ def form_of(files: bool, counts: bool) -> GrepForm:
 
 
 def _below(worktree: Worktree, path: str, file: str, ask: TreeChoice) -> bytes:
-    inside = inside_root(worktree.root, path, file)
+    inside = named_path(worktree.root, path, file)
     if not (ask.at or ask.staged or os.path.lexists(os.path.join(worktree.root, inside))):
         raise GitIndexError(f"no such file or folder: {safe_text(file)}", code=Exit.USAGE)
     return b"" if inside == "." else os.fsencode(inside)
@@ -94,7 +95,7 @@ def _below(worktree: Worktree, path: str, file: str, ask: TreeChoice) -> bytes:
 def _say_found(answer: dict[str, Any], needle: GrepPattern) -> None:
     show = _painter(needle)
     for result in answer["results"]:
-        shown = paint("path", result["path"])
+        shown = paint("path", shown_path(result["path"]))
         if "line" in result:
             text = show(safe_text(result["text"], keep="\t"))
             say(f"{shown}:{paint('line', str(result['line']))}:{text}")

@@ -13,6 +13,7 @@ from gitindex.base.vocabulary import IndexState, ProofOutcome
 from gitindex.base.worktree import Worktree, find_worktree, path_fields, safe_text
 from gitindex.cli.printing import say_gated
 from gitindex.cli.progress import Report, progress_bar
+from gitindex.cli.shown_path import shown_path
 from gitindex.cli.terminal import say
 from gitindex.freshness.gate import STALE_CREATE
 from gitindex.freshness.observation import observe, read_progress
@@ -184,7 +185,7 @@ def skipped(path: str = ".", as_json: bool = False) -> int:
         say(json.dumps(answer, ensure_ascii=True))
     else:
         for row in listed:
-            say(f"{row['reason']:<14} {row['path']}")
+            say(f"{row['reason']:<14} {shown_path(row['path'])}")
     return int(Exit.OK)
 
 

@@ -10,8 +10,9 @@ from typing import Any
 
 from gitindex.base.atomic_file import write_atomic
 from gitindex.base.errors import Exit, GitIndexError
-from gitindex.base.worktree import find_worktree, inside_root, safe_text
+from gitindex.base.worktree import find_worktree, safe_text
 from gitindex.cli.printing import print_answer, say_gated
+from gitindex.cli.shown_path import named_path, shown_path
 from gitindex.cli.terminal import paint, say
 from gitindex.query.export import export
 from gitindex.query.read import parse_span, read_lines
@@ -47,7 +48,7 @@ def symbols(
 
 def outline(file: str, path: str = ".", ask: TreeChoice = NOW, as_json: bool = False) -> int:
     """All definitions of one file."""
-    inside = inside_root(find_worktree(path).root, path, file)
+    inside = named_path(find_worktree(path).root, path, file)
     return _serve_symbols(path, ask, as_json, lambda view: file_outline(view, inside))
 
 
@@ -66,7 +67,7 @@ def read(
     """Lines of one file of the tree."""
     worktree = find_worktree(path)
     span = parse_span(place)
-    inside = span._replace(file=inside_root(worktree.root, path, span.file))
+    inside = span._replace(file=named_path(worktree.root, path, span.file))
     try:
         with open_tree(worktree, path, ask) as view:
             answer = read_lines(view, inside, outlined)
@@ -93,7 +94,7 @@ def slice_lines(place: str, path: str = ".", forward: bool = False, as_json: boo
         raise GitIndexError(answer["message"], code=SLICE_EXITS[answer["status"]])
     else:
         function = answer["function"]
-        say(safe_text(f"{answer['path']}: {function['name']} ({answer['source']})"))
+        say(f"{shown_path(answer['path'])}: {safe_text(function['name'])} ({answer['source']})")
         for line in answer["lines"]:
             mark = ">" if line["line"] == answer["line"] else " "
             say(f"{mark}{line['line']:>6}  " + safe_text(line["text"].replace("\t", "    ")))
@@ -148,7 +149,7 @@ def say_missing(what: str, near: list[str]) -> None:
 
 
 def _say_symbols(answer: dict[str, Any]) -> None:
-    places = [f"{s['path']}:{s['line']}" for s in answer["symbols"]]
+    places = [f"{shown_path(s['path'])}:{s['line']}" for s in answer["symbols"]]
     width = min(60, max(map(len, places), default=0))
     for place, symbol in zip(places, answer["symbols"], strict=True):
         shown = safe_text(symbol["signature"] or symbol["qualifiedName"])

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from gitindex.base.errors import Exit
 from gitindex.base.worktree import find_worktree, safe_text
 from gitindex.cli.printing import print_answer
+from gitindex.cli.shown_path import shown_path
 from gitindex.cli.terminal import paint, say
 from gitindex.freshness.observation import Looking
 from gitindex.query.search.query_text import Filters
@@ -52,7 +53,7 @@ def find(
 
 def _say_results(answer: dict[str, Any]) -> None:
     for result in answer["results"]:
-        place = f"{paint('path', safe_text(result['path']))}:{paint('line', str(result['line']))}"
+        place = f"{paint('path', shown_path(result['path']))}:{paint('line', str(result['line']))}"
         if "name" in result:
             name = paint("name", safe_text(result["name"]))
             place += f"  {paint('kind', safe_text(result['kind']))} {name}"

@@ -12,6 +12,7 @@ from gitindex.base.errors import Exit, GitIndexError, NotIndexed
 from gitindex.base.vocabulary import Freshness, Mutation
 from gitindex.base.worktree import Worktree, find_worktree, inside_root, path_fields, safe_text
 from gitindex.cli.printing import print_answer, say_gated
+from gitindex.cli.shown_path import shown_path
 from gitindex.cli.terminal import say
 from gitindex.filestate import FileStateService
 from gitindex.filestate.ambiguity import EditTarget, parse_target
@@ -126,7 +127,8 @@ def _say_states(answer: dict[str, Any], everything: bool) -> None:
         if everything or file["freshness"] != Freshness.CLEAN:
             why = " → ".join((*file.get("via", ()), ", ".join(file.get("because", ()))))
             tail = f"  ← {why}" if why else ""
-            say(safe_text(f"{file['freshness']:<13} {file['certainty']:<9} {file['path']}{tail}"))
+            told = f"{file['freshness']:<13} {file['certainty']:<9} {shown_path(file['path'])}"
+            say(told + safe_text(tail))
 
 
 def gate(targets: Sequence[str], path: str = ".", as_json: bool = False) -> int:
@@ -149,7 +151,7 @@ def _target(worktree: Worktree, start: str, text: str) -> EditTarget:
 
 def _say_gate(one: dict[str, Any]) -> None:
     place = one.get("symbol") or one.get("line") or ""
-    shown = f"{one['path']}:{place}" if place else one["path"]
+    shown = shown_path(one["path"]) + (f":{place}" if place else "")
     say(safe_text(f"{one['status']}: {shown} ({one['freshness']}, {one['certainty']})"))
     if "decision" in one:
         say(f"  decided: {one['decision']['id']}")
