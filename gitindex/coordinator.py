@@ -18,11 +18,9 @@ from gitindex.query.references import ReferenceQuery, find_references
 from gitindex.query.search.query_text import Filters
 from gitindex.query.search.search import search
 from gitindex.query.symbols import SymbolQuery, list_symbols
-from gitindex.refresh.lifecycle import check_owner
-from gitindex.refresh.public_files import create_store
-from gitindex.refresh.runner import RefreshRequest, Runner
+from gitindex.refresh.run import refresh_now
+from gitindex.refresh.runner import RefreshRequest
 from gitindex.refresh.scope import FULL, RefreshScope
-from gitindex.refresh.spool import IMMEDIATE
 from gitindex.semantic.contexts.listing import LiveContexts
 from gitindex.store import mapping
 from gitindex.store.connection import open_reader
@@ -124,15 +122,8 @@ class IndexCoordinator:
             return question(view)
 
     def _run(self, request: RefreshRequest) -> IndexStats:
-        check_owner(self.worktree)
         began, before = time.monotonic(), _published(self.worktree)[1]
-        mask = os.umask(0o077)
-        try:
-            create_store(self.worktree)
-            if not Runner(self.worktree, IMMEDIATE).serve(request):
-                raise GitIndexError("another runner holds the store", "try again in a moment")
-        finally:
-            os.umask(mask)
+        refresh_now(request)
         generation, after = _published(self.worktree)
         return IndexStats(
             generation,

@@ -13,7 +13,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from gitindex.base.errors import GitIndexError
 from gitindex.base.vocabulary import IndexState
 from gitindex.base.worktree import Worktree, worktree_at
 from gitindex.extract import policy
@@ -116,14 +115,7 @@ class Repo:
         """Opt in and index, in this process; no runner stays behind."""
         from gitindex.coordinator import IndexCoordinator
 
-        def done() -> bool:
-            try:
-                return IndexCoordinator(str(self.path)).reindex_incremental().generation > 0
-            except GitIndexError as error:
-                assert "another runner" in error.message, error.message  # noqa: PT017
-                return False
-
-        wait_for(done, 60, self.log)
+        assert IndexCoordinator(str(self.path)).reindex_incremental().generation > 0
         assert self.verdict().code in (0, 1), (self.verdict(), self.log())
 
     def log(self) -> str:

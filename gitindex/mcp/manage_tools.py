@@ -7,6 +7,7 @@ import os
 from typing import Any
 
 from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.ownership import check_owner
 from gitindex.base.vocabulary import ManageOutcome
 from gitindex.base.worktree import Worktree, find_worktree, safe_text, worktree_at
 from gitindex.freshness.gate import GateInput, add_probe_hint, decide_gate, indexing_fields
@@ -38,7 +39,7 @@ def manage_index(server: ServerState, asked: Arguments) -> Answer:
         if told["status"] in ("not_indexed", "requires_reindex"):
             return told
         return _answer(server, asked, worktree, manage.sync(worktree))
-    manage.check_owner(worktree)
+    check_owner(worktree)
     if action == "repair":
         done = manage.repair(worktree)
         if done.outcome in (ManageOutcome.ADOPTED, ManageOutcome.ALREADY_PROVEN):

@@ -16,14 +16,6 @@ VERSION = 1
 MAX_ROOTS = 1_000
 
 
-def state_folder() -> str:
-    """`$XDG_STATE_HOME/gitindex`, or `~/.local/state/gitindex`."""
-    state = os.environ.get("XDG_STATE_HOME", "")
-    if not os.path.isabs(state):  # the XDG rule: a relative value counts as none
-        state = os.path.join(os.path.expanduser("~"), ".local", "state")
-    return os.path.join(state, "gitindex")
-
-
 class Registry:
     """Canonical roots, sorted. Reading creates nothing; a file we cannot read is never replaced."""
 

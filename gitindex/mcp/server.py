@@ -16,9 +16,10 @@ from mcp.server.stdio import stdio_server
 
 from gitindex import __version__
 from gitindex.base.refusals import refusal
+from gitindex.base.user_state import state_folder
 from gitindex.mcp.arguments import input_schema
 from gitindex.mcp.dispatch import Answer, McpTool, call, render
-from gitindex.mcp.registry import Registry, state_folder
+from gitindex.mcp.registry import Registry
 from gitindex.mcp.server_state import Operation, ServerState, home_of
 from gitindex.mcp.tool_table import BY_NAME, INSTRUCTIONS, TOOLS
 

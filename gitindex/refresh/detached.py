@@ -1,4 +1,4 @@
-"""One refresh that somebody asked for, in a process of its own that outlives who asked."""
+"""One refresh on request, in a process of its own that outlives the one that asked."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import contextlib
 import os
 import subprocess
 import sys
-import time
 
 from gitindex.base.errors import GitIndexError
 from gitindex.base.runner_lock import RunnerLock
@@ -15,14 +14,12 @@ from gitindex.base.worktree import Worktree, worktree_at
 from gitindex.git.command import clean_env
 from gitindex.refresh import public_files
 from gitindex.refresh.log import Log
-from gitindex.refresh.runner import RefreshRequest, Runner
-
-LOCK_WAIT_SECONDS = 600.0
-POLL_SECONDS = 0.05
+from gitindex.refresh.run import refresh_now
+from gitindex.refresh.runner import RefreshRequest
 
 
-def start_errand(worktree: Worktree, kind: BuildKind, reason: str) -> subprocess.Popen[bytes]:
-    """Start it. The lock is taken here and inherited: there is no moment without a visible job."""
+def start_detached(worktree: Worktree, kind: BuildKind, reason: str) -> subprocess.Popen[bytes]:
+    """Start it. The lock is taken here and inherited, so that a job is visible at every moment."""
     command = [sys.executable, "-I", "-m", "gitindex.refresh.detached", worktree.root, kind, reason]
     lock = RunnerLock(worktree.lock)
     try:
@@ -44,17 +41,6 @@ def start_errand(worktree: Worktree, kind: BuildKind, reason: str) -> subprocess
         lock.release()
 
 
-def run_errand(worktree: Worktree, kind: BuildKind, reason: str, lock: RunnerLock) -> bool:
-    """Do it, as soon as no other runner is at work. False: one was, all the time."""
-    request = RefreshRequest(worktree, reason, force=kind is BuildKind.REINDEX)
-    deadline = time.monotonic() + LOCK_WAIT_SECONDS
-    while not Runner(worktree, lock=lock).serve(request):
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(POLL_SECONDS)
-    return True
-
-
 def main() -> int:
     """`python -I -m gitindex.refresh.detached <root> <kind> <reason> [<descriptor of the held lock>]`."""
     root, kind, reason, *held = sys.argv[1:]
@@ -66,11 +52,12 @@ def main() -> int:
     if lock.descriptor is not None:
         os.set_inheritable(lock.descriptor, False)  # our own children must not keep it
     try:
-        run_errand(worktree, BuildKind(kind), reason, lock)
+        force = BuildKind(kind) is BuildKind.REINDEX
+        refresh_now(RefreshRequest(worktree, reason, force), lock=lock)
     except GitIndexError as error:
-        Log(worktree.store).write("errand ended", error=error.message)
+        Log(worktree.store).write("detached refresh ended", error=error.message)
     except Exception as error:  # noqa: BLE001 — the door: nobody is there to see a traceback
-        Log(worktree.store).write("errand crashed", error=repr(error))
+        Log(worktree.store).write("detached refresh crashed", error=repr(error))
     return 0
 
 

@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from gitindex.base.user_state import runtime_folder
+
 POLL_SECONDS = 0.1
 
 
@@ -30,15 +32,8 @@ def heavy_slot(waiting: Callable[[], None]) -> Iterator[None]:
         os.close(fd)
 
 
-def slot_folder() -> str:
-    """Where the slot is: private to the user, gone after a reboot where the system has such a place."""
-    runtime = os.environ.get("XDG_RUNTIME_DIR")
-    state = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
-    return os.path.join(runtime or state, "gitindex")
-
-
 def _open_slot() -> int | None:
-    folder = slot_folder()
+    folder = runtime_folder()
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW

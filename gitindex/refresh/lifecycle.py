@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from gitindex.base.atomic_file import read_small, remove
 from gitindex.base.errors import CorruptStore, Exit, GitIndexError, StoreError
+from gitindex.base.ownership import check_owner
 from gitindex.base.runner_lock import RunnerLock, is_held
 from gitindex.base.vocabulary import BuildKind, IndexState, ManageOutcome, ProofOutcome
 from gitindex.base.worktree import STORE_FOLDERS, Worktree, safe_text
@@ -22,7 +23,7 @@ from gitindex.freshness.verdict import judge
 from gitindex.git.command import try_git
 from gitindex.git.interface import Head
 from gitindex.refresh import public_files
-from gitindex.refresh.detached import start_errand
+from gitindex.refresh.detached import start_detached
 from gitindex.refresh.queue import KEEP_ENDED, RefreshJobService
 from gitindex.refresh.session import check_store, wipe_store
 from gitindex.refresh.spool import waiting
@@ -148,15 +149,6 @@ def describe(worktree: Worktree, path: str) -> dict[str, Any]:
     return envelope
 
 
-def check_owner(worktree: Worktree) -> None:
-    """Refuse another user's repository, as git does."""
-    for path in (worktree.root, worktree.common_dir):
-        if os.stat(path).st_uid != os.geteuid():
-            raise GitIndexError(
-                "this repository belongs to another user", "run gitindex as that user"
-            )
-
-
 def _release(worktree: Worktree, lock: RunnerLock) -> None:
     """Runners that hooks started meanwhile found the lock taken and left: serve what they came for."""
     lock.release()
@@ -191,7 +183,7 @@ def _no_head() -> Head:
 def _start(worktree: Worktree, kind: BuildKind, action: str, message: str) -> ManageResult:
     public_files.create_store(worktree)
     name = new_operation(action)
-    return ManageResult(ManageOutcome.STARTED, message, start_errand(worktree, kind, name), name)
+    return ManageResult(ManageOutcome.STARTED, message, start_detached(worktree, kind, name), name)
 
 
 def _refuse_newer(seen: Observation) -> None:

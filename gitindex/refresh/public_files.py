@@ -5,12 +5,11 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import stat
 import sys
 import time
 
 from gitindex.base.atomic_file import remove, write_atomic
-from gitindex.base.errors import GitIndexError
+from gitindex.base.ownership import check_folder
 from gitindex.base.vocabulary import BuildKind, IndexState
 from gitindex.base.worktree import LLMC, STORE_FOLDERS, Worktree
 from gitindex.freshness.fingerprint import SCHEMA_VERSION
@@ -33,18 +32,19 @@ def create_store(worktree: Worktree) -> None:
     The interpreter is noted for the hooks: they start the one that last did the work.
     """
     for folder in (worktree.store, *(os.path.join(worktree.store, n) for n in STORE_FOLDERS)):
-        with contextlib.suppress(FileExistsError):
-            os.mkdir(folder)  # never its parents: a deleted repository stays deleted
+        if not check_folder(folder, "the store .git/gitindex"):
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(folder)  # never its parents: a deleted repository stays deleted
         os.chmod(folder, 0o700)
     write_atomic(os.path.join(worktree.store, "python"), os.fsencode(sys.executable) + b"\n")
 
 
 def ensure_folder(worktree: Worktree) -> None:
     """Make `.llmc/`, or refuse one that is not ours to write."""
-    try:
+    if check_folder(worktree.llmc, LLMC):
+        os.chmod(worktree.llmc, 0o700)
+    else:
         os.mkdir(worktree.llmc, 0o700)
-    except FileExistsError:
-        _check_folder(worktree.llmc)
     ignore = os.path.join(worktree.llmc, ".gitignore")
     if not os.path.exists(ignore):
         write_atomic(ignore, b"*\n")
@@ -116,17 +116,3 @@ def _status(
 ) -> StatusRecord:
     repo = worktree.root.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
     return StatusRecord(repo, state, at, commit, SCHEMA_VERSION, error)
-
-
-def _check_folder(path: str) -> None:
-    found = os.lstat(path)
-    if not stat.S_ISDIR(found.st_mode):
-        raise GitIndexError(
-            f"{LLMC} is not a folder of ours", f"move it away: gitindex writes {LLMC}/"
-        )
-    if found.st_uid != os.geteuid():
-        raise GitIndexError(
-            f"{LLMC} belongs to another user", "run gitindex as the repository's owner"
-        )
-    if stat.S_IMODE(found.st_mode) != 0o700:
-        os.chmod(path, 0o700)

@@ -5,19 +5,17 @@ from __future__ import annotations
 import json
 import os
 import sys
-import time
 
 from gitindex.base.errors import Exit, GitIndexError, NotIndexed, StoreError
-from gitindex.base.runner_lock import is_held
-from gitindex.base.vocabulary import IndexState, ProofOutcome
+from gitindex.base.ownership import check_owner
+from gitindex.base.vocabulary import ProofOutcome
 from gitindex.base.worktree import Worktree, find_worktree, path_fields, safe_text
 from gitindex.cli.printing import say_gated
-from gitindex.cli.progress import Report, progress_bar
+from gitindex.cli.progress import progress_bar
 from gitindex.cli.shown_path import shown_path
 from gitindex.cli.terminal import say
 from gitindex.freshness.gate import STALE_CREATE
-from gitindex.freshness.observation import observe, read_progress
-from gitindex.freshness.verdict import judge
+from gitindex.freshness.observation import observe
 from gitindex.git.hook_switch import note_switch
 from gitindex.git.interface import Head
 from gitindex.git.settings import SETTINGS, Setting, SettingValue, read_settings, unknown_settings
@@ -31,16 +29,14 @@ from gitindex.store.connection import open_reader
 from gitindex.view.snapshot import GateClosed
 from gitindex.view.tree import open_tree
 
-LOCK_WAIT_SECONDS = 600.0
-POLL_SECONDS = 0.03
-LOOK_SECONDS = 1.0
-
 
 def install(path: str = ".", mode: str = "auto", everywhere: bool = False) -> int:
     """Opt in, install the hooks, and start the first index in the background."""
     if everywhere:
         return _say_installed(hooks.install_for_user(mode))
-    worktree = _writable(path)
+    worktree = find_worktree(path)
+    check_owner(worktree)
+    os.umask(0o077)
     mode = hooks.decide_mode(mode, worktree.root)
     public_files.create_store(worktree)
     states = hooks.install(worktree, mode)
@@ -92,25 +88,17 @@ def uninstall_aliases() -> int:
 
 def index(path: str = ".", force: bool = False, as_json: bool = False) -> int:
     """Build or refresh the index now, in the foreground."""
-    from gitindex.refresh.runner import RefreshRequest, Runner
+    from gitindex.refresh.run import refresh_now
+    from gitindex.refresh.runner import RefreshRequest
 
-    worktree = _writable(path)
-    public_files.create_store(worktree)
+    worktree = find_worktree(path)
+    check_owner(worktree)
     seen = observe(worktree)
     if seen.searchable and seen.proof.outcome is ProofOutcome.STALE_LOCAL and not as_json:
         say(STALE_CREATE)
-    deadline = time.monotonic() + LOCK_WAIT_SECONDS
     with progress_bar("indexing") as report:
-        while True:
-            request = RefreshRequest(worktree, "reindex" if force else "index", force)
-            if Runner(worktree, IMMEDIATE, report).serve(request):
-                break
-            if time.monotonic() > deadline:
-                raise GitIndexError(
-                    "another runner holds the store", "see `gitindex jobs`", Exit.ERROR
-                )
-            report("waiting for another runner", None)
-            time.sleep(POLL_SECONDS)
+        reason = "reindex" if force else "index"
+        refresh_now(RefreshRequest(worktree, reason, force), report)
     from gitindex.freshness.report import show_status
 
     code = show_status("json" if as_json else "text", path)
@@ -122,6 +110,7 @@ def run(path: str = ".", wait: bool = False) -> int:
     from gitindex.refresh.runner import Runner
 
     worktree = _opted_in(path)
+    check_owner(worktree)
     os.umask(0o077)
     Runner(worktree, Pace() if wait else IMMEDIATE).serve()
     return int(Exit.OK)
@@ -141,34 +130,15 @@ def wait(path: str = ".", timeout: float = 60.0, as_json: bool = False) -> int:
 
 def _wait(path: str, timeout: float) -> GitIndexError | None:
     """None: it is. Otherwise why it is not yet."""
-    worktree = _opted_in(path)
-    os.umask(0o077)
-    deadline = time.monotonic() + timeout
+    from gitindex.refresh.run import wait_until_fresh
+
     with progress_bar("waiting") as report:
-        while True:
-            seen = observe(worktree)
-            verdict = judge(seen._replace(head=seen.head._replace(dirty=())))
-            if verdict.state is IndexState.FRESH:
-                return None
-            if time.monotonic() > deadline:
-                return GitIndexError(
-                    f"still {verdict.state} after {timeout:g} s: {verdict.why}",
-                    "see `gitindex log`",
-                    Exit.NO,
-                )
-            if not is_held(worktree.lock):
-                _run_for(worktree, report)
-            _watch(worktree, report, min(deadline, time.monotonic() + LOOK_SECONDS))
-
-
-def _watch(worktree: Worktree, report: Report, until: float) -> None:
-    """Let a job work. What it notes costs nothing to read; a look at the work tree does."""
-    while True:
-        time.sleep(POLL_SECONDS)
-        told = read_progress(worktree) if is_held(worktree.lock) else None
-        if told is None or time.monotonic() > until:
-            return
-        report(told.phase or "", told.progress_pct)
+        verdict = wait_until_fresh(_opted_in(path), timeout, report)
+    if verdict is None:
+        return None
+    return GitIndexError(
+        f"still {verdict.state} after {timeout:g} s: {verdict.why}", "see `gitindex log`", Exit.NO
+    )
 
 
 def skipped(path: str = ".", as_json: bool = False) -> int:
@@ -250,21 +220,6 @@ def _say_installed(states: list[hooks.HookState]) -> int:
             say(safe_text(hook.advice.lines, keep="\n").rstrip())
     done = all(hook.state == "installed" for hook in states)
     return int(Exit.OK if done else Exit.NO)
-
-
-def _run_for(worktree: Worktree, report: Report) -> None:
-    from gitindex.refresh.runner import RefreshRequest, Runner
-
-    Runner(worktree, IMMEDIATE, report).serve(RefreshRequest(worktree, "wait"))
-
-
-def _writable(path: str) -> Worktree:
-    os.umask(0o077)
-    worktree = find_worktree(path)
-    owner = os.stat(worktree.common_dir).st_uid
-    if os.geteuid() == 0 and owner != 0:
-        raise GitIndexError("this repository belongs to another user", "run gitindex as that user")
-    return worktree
 
 
 def _opted_in(path: str) -> Worktree:

@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 from gitindex.base.errors import Exit
+from gitindex.base.ownership import check_owner
 from gitindex.base.worktree import find_worktree, safe_text
 from gitindex.cli.printing import say_gated
 from gitindex.cli.progress import progress_bar
@@ -16,7 +17,6 @@ from gitindex.install.hooks import start_runner
 from gitindex.maintenance.audit import audit as compare_with_clean
 from gitindex.maintenance.gc import collect, survey
 from gitindex.maintenance.verify import verify as check_all
-from gitindex.refresh.lifecycle import check_owner
 from gitindex.refresh.spool import waiting
 from gitindex.view.snapshot import GateClosed
 

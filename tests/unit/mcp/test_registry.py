@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from gitindex.base.errors import GitIndexError
-from gitindex.mcp.registry import Registry, state_folder
+from gitindex.mcp.registry import Registry
 
 
 def test_reading_creates_nothing(tmp_path: Path) -> None:
@@ -60,10 +60,3 @@ def test_no_registration_is_lost_among_many_writers(tmp_path: Path) -> None:
     ]
     assert [writer.wait(60) for writer in writers] == [0] * 4
     assert len(Registry(str(tmp_path)).roots()) == 80
-
-
-def test_the_state_folder_follows_xdg(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", "/x/state")
-    assert state_folder() == "/x/state/gitindex"
-    monkeypatch.setenv("XDG_STATE_HOME", "relative")
-    assert state_folder() == os.path.expanduser("~/.local/state/gitindex")

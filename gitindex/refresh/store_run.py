@@ -1,0 +1,137 @@
+"""One stretch of work under the runner lock: events, queued jobs and moved HEADs of every worktree."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Iterator
+
+from gitindex.base.atomic_file import remove
+from gitindex.base.errors import GitIndexError
+from gitindex.base.worktree import Worktree
+from gitindex.git.hook_switch import note_switch
+from gitindex.git.shadow_writer import refresh_shadow_index
+from gitindex.refresh import spool
+from gitindex.refresh.log import Log
+from gitindex.refresh.session import Session
+from gitindex.refresh.spool import Pace
+from gitindex.refresh.worktree_writer import (
+    Failures,
+    Report,
+    WorktreeWriter,
+    quietly,
+    status_lags,
+)
+from gitindex.store import mapping
+
+POLL_SECONDS = 0.05
+
+
+class StoreRun:
+    """Serves all worktrees of one store, one after the other. The caller holds the runner lock."""
+
+    def __init__(
+        self, anchor: Worktree, session: Session, pace: Pace, report: Report, failures: Failures
+    ) -> None:
+        self.worktrees: list[Worktree] = []
+        """Those that were there when jobs were last run."""
+        self._anchor = anchor
+        self._session = session
+        self._pace = pace
+        self._report = report
+        self._failures = failures
+        self._log = Log(anchor.store)
+
+    def recover(self, asked: Worktree | None = None) -> None:
+        """Take over what a dead runner left half-way, in every worktree."""
+        for writer in self._writers():
+            with self._unless_removed(writer.worktree):
+                if asked is None or asked.id != writer.worktree.id:
+                    remove(writer.worktree.progress)  # else it is the note of the process that asks
+                writer.recover()
+
+    def serve_request(self, worktree: Worktree, reason: str, force: bool) -> None:
+        """Run the refresh that a person asked for, before anything else."""
+        self._writer(worktree).enqueue(reason, full=force)
+        self._run_queued(forced=worktree.id if force else None)
+
+    def serve_events(self) -> None:
+        """Work until no event, no job and no moved HEAD is left, and for the linger none comes."""
+        while True:
+            self._session.check_identity()
+            self._take_events()
+            if self._run_queued() or self._notice_heads():
+                continue
+            for worktree in self.worktrees:
+                quietly(refresh_shadow_index, worktree)  # nobody waits for us now
+            if not self._wait_for_news():
+                return
+
+    def _writer(self, worktree: Worktree) -> WorktreeWriter:
+        return WorktreeWriter(worktree, self._session, self._log, self._report, self._failures)
+
+    def _writers(self) -> list[WorktreeWriter]:
+        return [self._writer(worktree) for worktree in self._session.worktrees().values()]
+
+    @contextlib.contextmanager
+    def _unless_removed(self, worktree: Worktree) -> Iterator[None]:
+        """A linked worktree that is removed while we work on it must not stop the others."""
+        try:
+            yield
+        except GitIndexError:
+            if worktree.id == self._anchor.id or self._session.locate(worktree.id) is not None:
+                raise
+            remove(worktree.taken)
+            mapping.forget(self._session.database, worktree.id)
+
+    def _take_events(self) -> None:
+        for name in spool.waiting(self._anchor):
+            worktree = self._session.locate(name)
+            if worktree is None:
+                remove(os.path.join(self._anchor.store, "spool", name))
+                mapping.forget(self._session.database, name)
+                continue
+            if not note_switch(worktree):
+                remove(worktree.spool)
+                continue
+            spool.wait_until_quiet(worktree, self._pace)
+            events = spool.take_events(worktree)
+            if events:
+                with self._unless_removed(worktree):
+                    self._writer(worktree).enqueue(events)
+
+    def _run_queued(self, forced: str | None = None) -> bool:
+        ran = False
+        writers = self._writers()
+        self.worktrees = [writer.worktree for writer in writers]
+        for writer in writers:
+            with self._unless_removed(writer.worktree):
+                ran |= writer.run_queued(force=writer.worktree.id == forced)
+        return ran
+
+    def _notice_heads(self) -> bool:
+        """Enqueue worktrees whose HEAD moved without a hook, unless that very HEAD just failed."""
+        noticed = False
+        for writer in self._writers():
+            try:
+                reason = writer.why_refresh()
+            except GitIndexError as error:
+                if writer.worktree.id == self._anchor.id:
+                    self._failures.last = error
+                continue  # a broken worktree must not stop the others
+            if reason is not None and note_switch(writer.worktree):
+                writer.enqueue(reason)
+                noticed = True
+        return noticed
+
+    def _wait_for_news(self) -> bool:
+        deadline = time.monotonic() + self._pace.linger
+        while time.monotonic() < deadline:
+            self._session.check_identity()
+            if spool.waiting(self._anchor) or self._notice_heads():
+                return True
+            if any(map(status_lags, self._session.worktrees().values())):
+                return True
+            time.sleep(POLL_SECONDS)
+        return False
