@@ -60,7 +60,7 @@ def main() -> int:
 
 def _complain(error: GitIndexError, args: list[str]) -> int:
     """A line for people; and whoever asked for a structured answer gets one, also of a failure."""
-    from gitindex.base.worktree import safe_text
+    from gitindex.base.escape import safe_text
 
     if "--json" in args:
         import json

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gitindex.base.errors import GitIndexError, NotIndexed
-from gitindex.base.worktree import safe_text
+from gitindex.base.escape import safe_text
 
 
 def refusal(status: str, message: str, hint: str = "") -> dict[str, Any]:

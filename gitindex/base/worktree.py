@@ -6,6 +6,7 @@ import os
 
 from gitindex.base.atomic_file import read_small
 from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.escape import safe_text
 from gitindex.base.lean import NamedTuple
 
 LLMC = ".llmc"
@@ -168,37 +169,3 @@ def _no_repository(here: str) -> GitIndexError:
     return GitIndexError(
         f"not inside a git repository: {safe_text(here)}", "run it in a work tree, or `git init`"
     )
-
-
-def safe_text(text: str | bytes, keep: str = "") -> str:
-    """Repository text made safe for a terminal: controls, bidi marks and bad bytes escaped."""
-    if isinstance(text, bytes):
-        text = text.decode("utf-8", "surrogateescape")
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(c if c in keep or _harmless(c) else _escape(c) for c in text)
-
-
-def path_fields(path: bytes) -> dict[str, str]:
-    """A path in an answer: escaped to be shown, and its very bytes where they are not UTF-8."""
-    fields = {"path": safe_text(path)}
-    try:
-        path.decode()
-    except UnicodeDecodeError:
-        from base64 import b64encode
-
-        fields["pathBytes"] = b64encode(path).decode()
-    return fields
-
-
-def _harmless(char: str) -> bool:
-    return char.isprintable() and not "\u2066" <= char <= "\u2069"
-
-
-def _escape(char: str) -> str:
-    code = ord(char)
-    if 0xDC80 <= code <= 0xDCFF:
-        return f"\\x{code - 0xDC00:02x}"
-    if code < 0x100:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -6,7 +6,8 @@ import os
 from functools import lru_cache
 
 from gitindex.base.errors import GitIndexError
-from gitindex.base.worktree import find_worktree, inside_root, safe_text
+from gitindex.base.escape import safe_text
+from gitindex.base.worktree import find_worktree, inside_root
 
 _start = "."
 _full_name = False

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from gitindex.base.errors import Exit, GitIndexError
-from gitindex.base.worktree import safe_text
+from gitindex.base.escape import safe_text
 from gitindex.filestate.world import World
 
 REPEATED = frozenset({"multiple_definitions", "overload_set"})

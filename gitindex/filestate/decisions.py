@@ -6,8 +6,9 @@ import json
 from typing import Any, NamedTuple
 
 from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.escape import safe_text
 from gitindex.base.vocabulary import Certainty, Freshness
-from gitindex.base.worktree import normalize_rel_path, safe_text
+from gitindex.base.worktree import normalize_rel_path
 from gitindex.filestate import FileStateService
 from gitindex.filestate.ambiguity import Ambiguity, EditTarget, Interpretation, find_ambiguity
 from gitindex.filestate.world import World

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from gitindex.base.escape import path_fields
 from gitindex.base.vocabulary import Certainty, Freshness, Mutation
-from gitindex.base.worktree import path_fields
 from gitindex.filestate import FileState, FileStateService
 from gitindex.filestate.ambiguity import Ambiguity, EditTarget, find_ambiguity
 from gitindex.filestate.core import States

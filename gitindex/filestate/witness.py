@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from typing import Any, NamedTuple
 
+from gitindex.base.escape import safe_text
 from gitindex.base.vocabulary import Certainty, Freshness, Layer
-from gitindex.base.worktree import safe_text
 from gitindex.filestate import FileState
 from gitindex.filestate.ambiguity import Ambiguity, EditTarget, Interpretation, definitions, meant
 from gitindex.filestate.core import TO_FILES, UNKNOWN, States

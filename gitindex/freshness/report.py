@@ -6,8 +6,9 @@ import os
 import sys
 
 from gitindex.base.errors import Exit
+from gitindex.base.escape import safe_text
 from gitindex.base.lean import TYPE_CHECKING
-from gitindex.base.worktree import Worktree, find_worktree, safe_text
+from gitindex.base.worktree import Worktree, find_worktree
 from gitindex.freshness.fingerprint import SCHEMA_VERSION
 from gitindex.freshness.gate import (
     GateInput,

@@ -7,7 +7,8 @@ import re
 
 from gitindex.base.atomic_file import read_small
 from gitindex.base.errors import Exit, GitIndexError
-from gitindex.base.worktree import Worktree, safe_text
+from gitindex.base.escape import safe_text
+from gitindex.base.worktree import Worktree
 from gitindex.git.git_objects import GitCommandRepository
 from gitindex.git.interface import Repository
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 
 from gitindex.base.errors import GitIndexError
+from gitindex.base.escape import safe_text
 from gitindex.base.lean import NamedTuple
-from gitindex.base.worktree import Worktree, safe_text, worktree_at
+from gitindex.base.worktree import Worktree, worktree_at
 from gitindex.git.process import TIMEOUT_S, Result, Running, run_program
 from gitindex.git.shadow_index import SETTINGS, find_shadow
 

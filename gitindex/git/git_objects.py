@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterable, Iterator
 
 from gitindex.base.errors import GitIndexError, ObjectMissing
-from gitindex.base.worktree import Worktree, safe_text
+from gitindex.base.escape import safe_text
+from gitindex.base.worktree import Worktree
 from gitindex.git.cat_file import Batch, ObjectInfo
 from gitindex.git.command import (
     HARDENING,

@@ -11,7 +11,8 @@ from types import ModuleType
 from typing import Any
 
 from gitindex.base.errors import GitIndexError, ObjectMissing
-from gitindex.base.worktree import Worktree, safe_text
+from gitindex.base.escape import safe_text
+from gitindex.base.worktree import Worktree
 from gitindex.git.interface import Entry, Head
 from gitindex.git.trees import NO_TREE, Listing, compare_trees, parse_tree
 

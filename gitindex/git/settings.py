@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from gitindex.base.worktree import Worktree, safe_text
+from gitindex.base.escape import safe_text
+from gitindex.base.worktree import Worktree
 from gitindex.git.command import try_git
 
 

@@ -8,8 +8,9 @@ import sys
 
 from gitindex.base.atomic_file import write_atomic
 from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.escape import safe_text
 from gitindex.base.shipped import event_script, shipped_folder
-from gitindex.base.worktree import STORE_FOLDERS, safe_text
+from gitindex.base.worktree import STORE_FOLDERS
 from gitindex.install.hooks import files
 from gitindex.install.hooks.block import EVENTS, sh_quote
 from gitindex.install.hooks.installation import STUB, render_stub

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from gitindex.base.atomic_file import read_small, write_atomic
 from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.escape import safe_text
 from gitindex.base.shipped import shipped_folder
-from gitindex.base.worktree import safe_text
 
 NAME = "gitindex"
 

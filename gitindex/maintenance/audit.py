@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from gitindex.base.errors import StoreError
-from gitindex.base.worktree import Worktree, canonical_root, path_fields, worktree_at
+from gitindex.base.escape import path_fields
+from gitindex.base.worktree import Worktree, canonical_root, worktree_at
 from gitindex.git.command import run_git
 from gitindex.languages.facts import FactsKey
 from gitindex.refresh.public_files import ensure_folder

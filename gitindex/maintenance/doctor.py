@@ -9,7 +9,8 @@ import sys
 
 from gitindex import __version__
 from gitindex.base.errors import Exit, GitIndexError
-from gitindex.base.worktree import LLMC, Worktree, find_worktree, safe_text
+from gitindex.base.escape import safe_text
+from gitindex.base.worktree import LLMC, Worktree, find_worktree
 from gitindex.freshness.observation import observe
 from gitindex.freshness.verdict import judge
 from gitindex.git.command import clean_env, run_git

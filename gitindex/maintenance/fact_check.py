@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from gitindex.base.worktree import safe_text
+from gitindex.base.escape import safe_text
 from gitindex.extract.extraction import ExtractedBlob, extract_blobs
 from gitindex.extract.plan import PlannedBlob, reader_of
 from gitindex.extract.pool import Extractor

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 from gitindex.base.atomic_file import remove
 from gitindex.base.errors import GitIndexError, NotIndexed, ObjectMissing, StoreReplaced
+from gitindex.base.escape import safe_text
 from gitindex.base.runner_lock import RunnerLock, advertised
-from gitindex.base.worktree import STORE_FOLDERS, Worktree, safe_text
+from gitindex.base.worktree import STORE_FOLDERS, Worktree
 from gitindex.git.command import run_git
 from gitindex.git.interface import Repository
 from gitindex.languages.facts import FactsKey

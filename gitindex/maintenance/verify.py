@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.escape import safe_text
 from gitindex.base.vocabulary import ProofOutcome
-from gitindex.base.worktree import Worktree, safe_text
+from gitindex.base.worktree import Worktree
 from gitindex.extract.plan import PlannedBlob
 from gitindex.extract.policy import is_policy_file
 from gitindex.extract.pool import Extractor

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from gitindex.base.errors import Exit, GitIndexError
-from gitindex.base.worktree import safe_text
+from gitindex.base.escape import safe_text
 
 MAX_TEXT = 4_096
 _TYPES: dict[str, tuple[str, type]] = {

@@ -7,9 +7,10 @@ import os
 from typing import Any
 
 from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.escape import safe_text
 from gitindex.base.ownership import check_owner
 from gitindex.base.vocabulary import ManageOutcome
-from gitindex.base.worktree import Worktree, find_worktree, safe_text, worktree_at
+from gitindex.base.worktree import Worktree, find_worktree, worktree_at
 from gitindex.freshness.gate import GateInput, add_probe_hint, decide_gate, indexing_fields
 from gitindex.freshness.observation import prove, read_progress
 from gitindex.mcp.dispatch import Answer, Arguments

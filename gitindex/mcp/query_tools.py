@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.escape import safe_text
 from gitindex.base.vocabulary import GateStatus
-from gitindex.base.worktree import Worktree, normalize_rel_path, safe_text
+from gitindex.base.worktree import Worktree, normalize_rel_path
 from gitindex.freshness.gate import add_debug_hint
 from gitindex.freshness.observation import prove
 from gitindex.mcp.dispatch import Answer, Arguments

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from gitindex.base.atomic_file import read_small, write_atomic
 from gitindex.base.errors import GitIndexError
-from gitindex.base.worktree import safe_text
+from gitindex.base.escape import safe_text
 
 VERSION = 1
 MAX_ROOTS = 1_000

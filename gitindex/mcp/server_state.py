@@ -6,9 +6,10 @@ import os
 from typing import Any, NamedTuple
 
 from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.escape import safe_text
 from gitindex.base.runner_lock import is_held
 from gitindex.base.vocabulary import GateStatus, ManageOutcome, ProofOutcome, ProofReason
-from gitindex.base.worktree import Worktree, canonical_root, find_worktree, safe_text, worktree_at
+from gitindex.base.worktree import Worktree, canonical_root, find_worktree, worktree_at
 from gitindex.freshness.gate import GateInput, gating_envelope, indexing_fields
 from gitindex.freshness.marker import CompletionProof
 from gitindex.freshness.observation import Progress, has_pending, prove, read_failure, read_progress

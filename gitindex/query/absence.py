@@ -7,8 +7,8 @@ import re
 from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple
 
+from gitindex.base.escape import path_fields, safe_text, utf16_length
 from gitindex.base.vocabulary import FactsStatus, SkipReason
-from gitindex.base.worktree import path_fields, safe_text
 from gitindex.query.names.meanings import ECMA
 from gitindex.query.names.mentions import MentioningFile, look, look_in
 from gitindex.query.names.project import Project
@@ -144,9 +144,8 @@ def _mention(
     line, column, start = place
     data = project.text(file.path)
     reason = _reason(file, data, start, start + len(name.encode()))
-    before = data[start - column : start].decode("utf-8", "replace").encode("utf-16-le")
-    text = _line(data, start - column)
-    return Mention(file.path, line, column, len(before) // 2, reason, text)
+    utf16 = utf16_length(data[start - column : start])
+    return Mention(file.path, line, column, utf16, reason, _line(data, start - column))
 
 
 def _line(data: bytes, start: int) -> str:

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from gitindex.base.errors import Exit, GitIndexError
-from gitindex.base.worktree import Worktree, path_fields, safe_text
+from gitindex.base.escape import path_fields, safe_text
+from gitindex.base.worktree import Worktree
 from gitindex.extract.frontmatter import body_of, parse_day, same_topic
 from gitindex.extract.terms import decode_text
 from gitindex.extract.trigrams import trigrams_of

@@ -7,8 +7,9 @@ import re
 from typing import Any, NamedTuple
 
 from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.escape import path_fields, safe_text
 from gitindex.base.vocabulary import SkipReason
-from gitindex.base.worktree import normalize_rel_path, path_fields, safe_text
+from gitindex.base.worktree import normalize_rel_path
 from gitindex.extract.policy import MAX_TEXT_BYTES, is_secret, skip_content
 from gitindex.extract.terms import decode_text
 from gitindex.query.symbols import outline

@@ -6,8 +6,9 @@ import os
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from gitindex.base.escape import path_fields, utf16_length
 from gitindex.base.vocabulary import Layer, Role, Tier
-from gitindex.base.worktree import normalize_rel_path, path_fields
+from gitindex.base.worktree import normalize_rel_path
 from gitindex.languages.facts import Use
 from gitindex.query.absence import certify
 from gitindex.query.names.finder import Finder
@@ -113,8 +114,8 @@ def span_fields(project: Project, path: str, line: int, column: int, end: int) -
         "line": line + 1,
         "column": column + 1,
         "endColumn": end + 1,
-        "columnUtf16": _utf16(before) + 1,
-        "endColumnUtf16": _utf16(text) + 1,
+        "columnUtf16": utf16_length(before) + 1,
+        "endColumnUtf16": utf16_length(text) + 1,
     }
 
 
@@ -155,9 +156,3 @@ def _role(use: int) -> Role:
     if use == Use.DEFINITION:
         return Role.DEFINITION
     return Role.IMPORT if use == Use.IMPORT else Role.REFERENCE
-
-
-def _utf16(text: bytes) -> int:
-    if text.isascii():
-        return len(text)
-    return len(text.decode("utf-8", "replace").encode("utf-16-le")) // 2

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 from gitindex.base.confined_read import read_text
 from gitindex.base.errors import Exit, GitIndexError
-from gitindex.base.worktree import Worktree, find_worktree, inside_root, safe_text
+from gitindex.base.escape import safe_text
+from gitindex.base.worktree import Worktree, find_worktree, inside_root
 from gitindex.extract.frames import WorkRequest
 from gitindex.extract.policy import BINARY_PROBE, MAX_PARSE_BYTES
 from gitindex.extract.pool import SECONDS_PER_BLOB, ask_once

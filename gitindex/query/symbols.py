@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 from gitindex.base.atomic_file import read_small
 from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.escape import path_fields, safe_text, utf16_length
 from gitindex.base.vocabulary import Layer
-from gitindex.base.worktree import normalize_rel_path, path_fields, safe_text
+from gitindex.base.worktree import normalize_rel_path
 from gitindex.extract.frames import WorkRequest
 from gitindex.extract.policy import BINARY_PROBE, MAX_PARSE_BYTES
 from gitindex.extract.pool import Extractor, Task
@@ -302,7 +303,7 @@ def _fields(
             **path_fields(placed.path),
             "line": symbol.line + 1,
             "column": symbol.column + 1,
-            "columnUtf16": _utf16(lines.get(placed.path, []), symbol) + 1,
+            "columnUtf16": _utf16_column(lines.get(placed.path, []), symbol) + 1,
             "endLine": symbol.end_line + 1,
             "signature": symbol.signature,
             "exported": symbol.exported,
@@ -317,9 +318,7 @@ def _fields(
         yield fields
 
 
-def _utf16(lines: list[bytes], symbol: Symbol) -> int:
-    """The column in UTF-16 units, as editors count."""
+def _utf16_column(lines: list[bytes], symbol: Symbol) -> int:
     if symbol.line >= len(lines):
         return symbol.column
-    before = lines[symbol.line][: symbol.column].decode("utf-8", "replace")
-    return len(before.encode("utf-16-le")) // 2
+    return utf16_length(lines[symbol.line][: symbol.column])

@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 
 from gitindex.base.atomic_file import read_small, remove
 from gitindex.base.errors import CorruptStore, Exit, GitIndexError, StoreError
+from gitindex.base.escape import safe_text
 from gitindex.base.ownership import check_owner
 from gitindex.base.runner_lock import RunnerLock, is_held
 from gitindex.base.vocabulary import BuildKind, IndexState, ManageOutcome, ProofOutcome
-from gitindex.base.worktree import STORE_FOLDERS, Worktree, safe_text
+from gitindex.base.worktree import STORE_FOLDERS, Worktree
 from gitindex.freshness.fingerprint import parse_fingerprint, runtime_fingerprint
 from gitindex.freshness.gate import STALE_CREATE
 from gitindex.freshness.marker import CompletionMarker, is_newer, save_marker

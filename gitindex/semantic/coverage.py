@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from typing import Any
 
-from gitindex.base.worktree import safe_text
+from gitindex.base.escape import safe_text
 from gitindex.store import semantic
 from gitindex.view.tree import TreeView
 

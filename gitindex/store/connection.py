@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from gitindex.base.errors import CorruptStore, StoreBusy, StoreError
-from gitindex.base.worktree import safe_text
+from gitindex.base.escape import safe_text
 from gitindex.store.migrations import CURRENT, MIGRATIONS, migrate, schema
 
 BUSY_SECONDS = 60.0
@@ -160,6 +160,11 @@ def translated(path: str) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise _explain(path, error) from error
+
+
+def marks(values: Iterable[object]) -> str:
+    """The question marks of `IN (…)` for these values."""
+    return ",".join("?" for _ in values)
 
 
 def _explain(path: str, error: sqlite3.Error) -> StoreError:

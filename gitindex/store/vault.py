@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gitindex.base.errors import Exit, GitIndexError
-from gitindex.base.worktree import safe_text
+from gitindex.base.escape import safe_text
 from gitindex.extract.frontmatter import parse_day, same_topic
 from gitindex.store.connection import open_plain
 

@@ -7,7 +7,8 @@ from functools import partial
 from typing import Any
 
 from gitindex.base.confined_read import ConfinedRoot
-from gitindex.base.worktree import Worktree, safe_text
+from gitindex.base.escape import safe_text
+from gitindex.base.worktree import Worktree
 from gitindex.extract import policy
 from gitindex.extract.policy import MAX_TEXT_BYTES, skip_content
 from gitindex.git.command import read_blobs, read_head_state, run_git

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from gitindex.base.confined_read import ConfinedRoot
 from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.escape import safe_text
 from gitindex.base.vocabulary import SkipReason
-from gitindex.base.worktree import safe_text
 from gitindex.extract import policy
 from gitindex.extract.plan import PlannedBlob, classify, classify_file, needs_content
 from gitindex.extract.policy import MAX_TEXT_BYTES, Policy, is_policy_file

@@ -9,8 +9,9 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from gitindex.base.errors import StoreError
+from gitindex.base.escape import safe_text
 from gitindex.base.vocabulary import BuildKind, FreshnessState, ProofOutcome
-from gitindex.base.worktree import Worktree, safe_text
+from gitindex.base.worktree import Worktree
 from gitindex.freshness.gate import GateInput, decide_gate, gating_envelope
 from gitindex.freshness.observation import Looking, Observation
 from gitindex.freshness.verdict import Verdict, judge

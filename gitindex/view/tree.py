@@ -9,8 +9,9 @@ from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
 from gitindex.base.confined_read import ConfinedRoot
+from gitindex.base.escape import safe_text
 from gitindex.base.vocabulary import FreshnessState
-from gitindex.base.worktree import Worktree, safe_text
+from gitindex.base.worktree import Worktree
 from gitindex.extract.policy import MAX_TEXT_BYTES
 from gitindex.freshness.observation import Looking
 from gitindex.git.command import read_blobs

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.escape import safe_text
 from gitindex.base.worktree import (
     STORE_FOLDERS,
     canonical_root,
     find_worktree,
     normalize_rel_path,
-    safe_text,
     worktree_at,
 )
 from tests.support import Repo

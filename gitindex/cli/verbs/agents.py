@@ -6,7 +6,8 @@ import os
 import sys
 
 from gitindex.base.errors import Exit, GitIndexError
-from gitindex.base.worktree import find_worktree, safe_text
+from gitindex.base.escape import safe_text
+from gitindex.base.worktree import find_worktree
 from gitindex.cli.terminal import say
 
 SECTION = """\

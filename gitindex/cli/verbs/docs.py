@@ -6,7 +6,8 @@ import sys
 from typing import Any
 
 from gitindex.base.errors import Exit
-from gitindex.base.worktree import find_worktree, safe_text
+from gitindex.base.escape import safe_text
+from gitindex.base.worktree import find_worktree
 from gitindex.cli.printing import print_answer
 from gitindex.cli.shown_path import shown_path
 from gitindex.cli.terminal import paint, say

@@ -10,8 +10,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.escape import path_fields, safe_text
 from gitindex.base.vocabulary import Direction
-from gitindex.base.worktree import find_worktree, path_fields, safe_text
+from gitindex.base.worktree import find_worktree
 from gitindex.cli.printing import print_answer, say_gated
 from gitindex.cli.progress import patience
 from gitindex.cli.shown_path import named_path, shown_node, shown_path

@@ -8,8 +8,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.escape import safe_text
 from gitindex.base.vocabulary import GrepForm
-from gitindex.base.worktree import Worktree, find_worktree, safe_text
+from gitindex.base.worktree import Worktree, find_worktree
 from gitindex.cli.printing import print_answer
 from gitindex.cli.shown_path import named_path, shown_path
 from gitindex.cli.terminal import coloured, paint, say

@@ -7,9 +7,10 @@ import os
 import sys
 
 from gitindex.base.errors import Exit, GitIndexError, NotIndexed, StoreError
+from gitindex.base.escape import path_fields, safe_text
 from gitindex.base.ownership import check_owner
 from gitindex.base.vocabulary import ProofOutcome
-from gitindex.base.worktree import Worktree, find_worktree, path_fields, safe_text
+from gitindex.base.worktree import Worktree, find_worktree
 from gitindex.cli.printing import say_gated
 from gitindex.cli.progress import progress_bar
 from gitindex.cli.shown_path import shown_path

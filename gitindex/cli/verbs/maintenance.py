@@ -8,8 +8,9 @@ import sys
 from typing import Any
 
 from gitindex.base.errors import Exit
+from gitindex.base.escape import safe_text
 from gitindex.base.ownership import check_owner
-from gitindex.base.worktree import find_worktree, safe_text
+from gitindex.base.worktree import find_worktree
 from gitindex.cli.printing import say_gated
 from gitindex.cli.progress import progress_bar
 from gitindex.cli.terminal import say

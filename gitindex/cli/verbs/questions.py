@@ -10,7 +10,8 @@ from typing import Any
 
 from gitindex.base.atomic_file import write_atomic
 from gitindex.base.errors import Exit, GitIndexError
-from gitindex.base.worktree import find_worktree, safe_text
+from gitindex.base.escape import safe_text
+from gitindex.base.worktree import find_worktree
 from gitindex.cli.printing import print_answer, say_gated
 from gitindex.cli.shown_path import named_path, shown_path
 from gitindex.cli.terminal import paint, say

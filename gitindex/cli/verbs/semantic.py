@@ -8,8 +8,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from gitindex.base.errors import Exit
+from gitindex.base.escape import safe_text
 from gitindex.base.vocabulary import JobStatus
-from gitindex.base.worktree import find_worktree, inside_root, safe_text
+from gitindex.base.worktree import find_worktree, inside_root
 from gitindex.cli.printing import print_answer
 from gitindex.cli.terminal import say
 from gitindex.refresh.scope import FULL, RefreshScope

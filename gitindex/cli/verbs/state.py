@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from gitindex.base.errors import Exit, GitIndexError, NotIndexed
+from gitindex.base.escape import path_fields, safe_text
 from gitindex.base.vocabulary import Freshness, Mutation
-from gitindex.base.worktree import Worktree, find_worktree, inside_root, path_fields, safe_text
+from gitindex.base.worktree import Worktree, find_worktree, inside_root
 from gitindex.cli.printing import print_answer, say_gated
 from gitindex.cli.shown_path import shown_path
 from gitindex.cli.terminal import say

@@ -8,7 +8,8 @@ import subprocess
 from typing import NamedTuple
 
 from gitindex.base.errors import GitIndexError
-from gitindex.base.worktree import Worktree, find_worktree, safe_text
+from gitindex.base.escape import safe_text
+from gitindex.base.worktree import Worktree, find_worktree
 from gitindex.git.command import clean_env, git_program
 
 CONFIG_HOOKS = (2, 54)

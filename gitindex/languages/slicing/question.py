@@ -6,11 +6,12 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from gitindex.base.escape import utf16_length
 from gitindex.languages.slicing import ecma, go, java, python
 from gitindex.languages.slicing.analysis import Analysis, lines_of
 from gitindex.languages.slicing.flow import DefSite, UseSite
 from gitindex.languages.slicing.graph import TooLarge
-from gitindex.languages.slicing.ir import TextSpan, VariableRead, VariableWrite
+from gitindex.languages.slicing.ir import VariableRead, VariableWrite
 from gitindex.languages.slicing.units import UnitQuery, find_line, find_name
 from gitindex.languages.slicing.wire import SliceQuestion, decode
 from gitindex.languages.syntax.parser import parse_tree
@@ -158,7 +159,7 @@ def _place(name: VariableWrite | VariableRead, lines: list[bytes]) -> dict[str, 
         "name": name.name,
         "line": span.line + 1,
         "column": span.column + 1,
-        "columnUtf16": _utf16(lines, span) + 1,
+        "columnUtf16": utf16_length(lines[span.line][: span.column]) + 1,
         "endColumn": span.end_column + 1,
     }
     if isinstance(name, VariableWrite):
@@ -166,13 +167,6 @@ def _place(name: VariableWrite | VariableRead, lines: list[bytes]) -> dict[str, 
     if name.captured:
         fields["captured"] = True
     return fields
-
-
-def _utf16(lines: list[bytes], span: TextSpan) -> int:
-    if lines[span.line].isascii():
-        return span.column
-    before = lines[span.line][: span.column].decode("utf-8", "replace")
-    return len(before.encode("utf-16-le")) // 2
 
 
 def _text(line: bytes) -> str:

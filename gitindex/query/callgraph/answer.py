@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from gitindex.base.escape import path_fields, safe_text
 from gitindex.base.vocabulary import Direction
-from gitindex.base.worktree import path_fields, safe_text
 from gitindex.query.absence import certify
 from gitindex.query.callgraph.notes import file_notes, note_fields
 from gitindex.query.callgraph.walk import CallEdge, CallNode, GraphQuery, Walk, node_order

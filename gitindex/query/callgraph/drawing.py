@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import html
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from typing import Any
 
+from gitindex.query.svg import Drawing, shortened
+
 _ROW, _COLUMN, _HEIGHT = 56, 320, 40
 _CHARS = 34
-_STROKES = {"exact": "", "import": "", "name": "4 3"}
 _UNSAFE = re.compile(r"[^A-Za-z0-9 ._/()-]")
 
 
@@ -45,16 +45,24 @@ def to_svg(answer: dict[str, Any]) -> str:
     places = _places(answer)
     width = max((x for x, _ in places.values()), default=0) + _COLUMN - 70
     height = max((y for _, y in places.values()), default=0) + _ROW - 6
-    lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"'
-        f' viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="12">',
-        '<defs><marker id="end" viewBox="0 0 10 10" refX="10" refY="5" markerWidth="7"'
-        ' markerHeight="7" orient="auto-start-reverse"><path d="M0 0L10 5L0 10z"/></marker></defs>',
-        f'<rect width="{width}" height="{height}" fill="#fff"/>',
-    ]
-    lines += [_svg_edge(edge, places) for edge in answer["edges"]]
-    lines += [_svg_node(node, places[node["id"]], answer) for node in answer["nodes"]]
-    return "\n".join([*lines, "</svg>"])
+    drawing = Drawing(width, height)
+    end = drawing.add(
+        "marker",
+        inside=drawing.add("defs"),
+        id="end",
+        viewBox="0 0 10 10",
+        refX=10,
+        refY=5,
+        markerWidth=7,
+        markerHeight=7,
+        orient="auto-start-reverse",
+    )
+    drawing.add("path", inside=end, d="M0 0L10 5L0 10z")
+    for edge in answer["edges"]:
+        _svg_edge(drawing, edge, places)
+    for node in answer["nodes"]:
+        _svg_node(drawing, node, places[node["id"]], node["id"] == answer.get("root"))
+    return str(drawing)
 
 
 FORMATS: dict[str, Callable[[dict[str, Any]], str]] = {
@@ -117,37 +125,41 @@ def _levels(answer: dict[str, Any]) -> dict[str, int]:
     return {node["id"]: levels.get(node["id"], 0) for node in answer["nodes"]}
 
 
-def _svg_node(node: dict[str, Any], place: tuple[int, int], answer: dict[str, Any]) -> str:
+def _svg_node(
+    drawing: Drawing, node: dict[str, Any], place: tuple[int, int], is_root: bool
+) -> None:
     x, y = place
     first, _, second = _label(node).partition("\n")
-    thick = 2 if node["id"] == answer.get("root") else 1
-    return (
-        f'<g><title>{_xml(node["id"])}</title><rect x="{x}" y="{y}" width="{_COLUMN - 80}"'
-        f' height="{_HEIGHT}" rx="4" fill="#fff" stroke="#333" stroke-width="{thick}"/>'
-        f'<text x="{x + 8}" y="{y + 16}">{_xml(_short(first))}</text>'
-        f'<text x="{x + 8}" y="{y + 32}" fill="#666">{_xml(_short(second))}</text></g>'
+    group = drawing.add("g", title=node["id"])
+    drawing.add(
+        "rect",
+        inside=group,
+        x=x,
+        y=y,
+        width=_COLUMN - 80,
+        height=_HEIGHT,
+        rx=4,
+        fill="#fff",
+        stroke="#333",
+        stroke_width=2 if is_root else 1,
     )
+    drawing.add("text", shortened(first, _CHARS), inside=group, x=x + 8, y=y + 16)
+    drawing.add("text", shortened(second, _CHARS), inside=group, x=x + 8, y=y + 32, fill="#666")
 
 
-def _svg_edge(edge: dict[str, Any], places: dict[str, tuple[int, int]]) -> str:
+def _svg_edge(drawing: Drawing, edge: dict[str, Any], places: dict[str, tuple[int, int]]) -> None:
     (x1, y1), (x2, y2) = places[edge["from"]], places[edge["to"]]
     right, left = x1 + _COLUMN - 80, x2
     if x2 <= x1:
         right, left = x1, x2 + (0 if x2 == x1 else _COLUMN - 80)
     half = _HEIGHT // 2
-    dashes = _STROKES.get(edge["tier"], "")
-    dash = f' stroke-dasharray="{dashes}"' if dashes else ""
     bend = (right + left) // 2 - (30 if x1 == x2 else 0)
-    return (
-        f'<path d="M{right} {y1 + half}C{bend} {y1 + half} {bend} {y2 + half} {left} {y2 + half}"'
-        f' fill="none" stroke="#333"{dash} marker-end="url(#end)">'
-        f"<title>{_xml(edge['kind'])} {_xml(edge['site']['path'])}:{edge['site']['line']}</title></path>"
+    drawing.add(
+        "path",
+        title=f"{edge['kind']} {edge['site']['path']}:{edge['site']['line']}",
+        d=f"M{right} {y1 + half}C{bend} {y1 + half} {bend} {y2 + half} {left} {y2 + half}",
+        fill="none",
+        stroke="#333",
+        marker_end="url(#end)",
+        stroke_dasharray="4 3" if edge["tier"] == "name" else "none",
     )
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _CHARS else f"…{text[1 - _CHARS :]}"
-
-
-def _xml(text: str) -> str:
-    return html.escape(text, quote=True)

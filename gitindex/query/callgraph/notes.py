@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from gitindex.base.worktree import path_fields, safe_text
+from gitindex.base.escape import path_fields, safe_text
 from gitindex.query.names.project import Project
 
 TRUNCATED = "CALL_GRAPH_NOTES_TRUNCATED"

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.escape import safe_text
 from gitindex.base.vocabulary import Direction, EdgeKind, Layer, Tier
-from gitindex.base.worktree import safe_text
 from gitindex.languages.facts import Import, Occurrence, Use
 from gitindex.languages.syntax.kinds import FUNCTIONS, SCOPES, TYPES
 from gitindex.query.callgraph.notes import GraphNote

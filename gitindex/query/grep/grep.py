@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
+from gitindex.base.escape import path_fields, utf16_length
 from gitindex.base.vocabulary import GrepForm
-from gitindex.base.worktree import Worktree, path_fields
+from gitindex.base.worktree import Worktree
 from gitindex.extract.policy import skip_content
 from gitindex.query.grep.engines import FileHits, LineLimits, search_disk, search_texts
 from gitindex.query.grep.engines.lines import LineMatch
@@ -132,10 +133,7 @@ def _rows(
 
 
 def _line(hit: LineMatch) -> dict[str, Any]:
-    before = hit.text[: hit.column - 1]
-    utf16 = len(before)
-    if not before.isascii():
-        utf16 = len(before.decode("utf-8", "replace").encode("utf-16-le")) // 2
+    utf16 = utf16_length(hit.text[: hit.column - 1])
     text = hit.text.decode("utf-8", "replace").removesuffix("\r")
     row = {
         "line": hit.line,

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from gitindex.base.errors import Exit, GitIndexError
-from gitindex.base.worktree import safe_text
+from gitindex.base.escape import safe_text
 from gitindex.extract.trigrams import Clause, fold, plain_bytes, required
 
 MAX_PATTERN = 4_096

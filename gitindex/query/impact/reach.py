@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from gitindex.base.escape import path_fields
 from gitindex.base.path_kind import is_test
 from gitindex.base.vocabulary import Tier
-from gitindex.base.worktree import path_fields
 from gitindex.languages.table import TEXT
 from gitindex.query.impact.change import ChangedSymbol, Difference, TreeChange
 from gitindex.query.names.finder import Finder

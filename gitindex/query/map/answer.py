@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.escape import safe_text
 from gitindex.base.vocabulary import MapSection
-from gitindex.base.worktree import normalize_rel_path, safe_text
+from gitindex.base.worktree import normalize_rel_path
 from gitindex.languages.syntax.kinds import VALUES
 from gitindex.query.map.file_graph import FileGraph, TopDefinition
 from gitindex.query.map.sections import RenderedSection, Subject, draw

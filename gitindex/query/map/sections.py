@@ -9,9 +9,9 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from gitindex.base.escape import safe_text
 from gitindex.base.path_kind import is_foreign, is_test
 from gitindex.base.vocabulary import MapSection
-from gitindex.base.worktree import safe_text
 from gitindex.query.map.file_graph import FileGraph
 from gitindex.view.tree import TreeView
 

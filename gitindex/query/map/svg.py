@@ -1,10 +1,11 @@
-"""A repo map as a picture: files on a circle, imports as curves through it. Everything is escaped."""
+"""A repo map as a picture: files on a circle, imports as curves through it."""
 
 from __future__ import annotations
 
-import html
 import math
 from typing import NamedTuple
+
+from gitindex.query.svg import Drawing, shortened
 
 RADIUS = 300
 _CHARS = 40
@@ -28,17 +29,15 @@ class MapEdge(NamedTuple):
 
 
 def picture(nodes: list[MapNode], edges: list[MapEdge]) -> str:
-    """An SVG by itself: no script, no style sheet, no reference to anything outside."""
+    """The map as SVG."""
     places = {node.path: number for number, node in enumerate(nodes)}
     most = max((node.rank for node in nodes), default=0.0) or 1.0
-    lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{SIZE}" height="{SIZE}"'
-        f' viewBox="0 0 {SIZE} {SIZE}" font-family="sans-serif" font-size="12">',
-        f'<rect width="{SIZE}" height="{SIZE}" fill="#fff"/>',
-        *(_curve(places[e.source], places[e.target], len(nodes), e) for e in edges),
-        *(_dot(node, number, len(nodes), most) for number, node in enumerate(nodes)),
-    ]
-    return "\n".join([*lines, "</svg>"])
+    drawing = Drawing(SIZE, SIZE)
+    for edge in edges:
+        _curve(drawing, places[edge.source], places[edge.target], len(nodes), edge)
+    for number, node in enumerate(nodes):
+        _dot(drawing, node, number, len(nodes), most)
+    return str(drawing)
 
 
 def _point(number: int, count: int, radius: float) -> tuple[float, float]:
@@ -46,30 +45,34 @@ def _point(number: int, count: int, radius: float) -> tuple[float, float]:
     return SIZE / 2 + radius * math.cos(angle), SIZE / 2 + radius * math.sin(angle)
 
 
-def _curve(source: int, target: int, count: int, edge: MapEdge) -> str:
+def _curve(drawing: Drawing, source: int, target: int, count: int, edge: MapEdge) -> None:
     (x1, y1), (x2, y2) = _point(source, count, RADIUS), _point(target, count, RADIUS)
     half = SIZE / 2
-    return (
-        f'<path d="M{x1:.1f} {y1:.1f}Q{half:.0f} {half:.0f} {x2:.1f} {y2:.1f}" fill="none"'
-        f' stroke="#369" stroke-opacity="0.25"><title>{_xml(edge.source)} imports'
-        f" {_xml(edge.target)}</title></path>"
+    drawing.add(
+        "path",
+        title=f"{edge.source} imports {edge.target}",
+        d=f"M{x1:.1f} {y1:.1f}Q{half:.0f} {half:.0f} {x2:.1f} {y2:.1f}",
+        fill="none",
+        stroke="#369",
+        stroke_opacity=0.25,
     )
 
 
-def _dot(node: MapNode, number: int, count: int, most: float) -> str:
+def _dot(drawing: Drawing, node: MapNode, number: int, count: int, most: float) -> None:
     x, y = _point(number, count, RADIUS)
     tx, ty = _point(number, count, RADIUS + 16)
     angle = 360 * number / max(1, count) - 90
     turned, anchor = (angle, "start") if -90 <= angle <= 90 else (angle + 180, "end")
     size = 3 + 9 * math.sqrt(node.rank / most)
-    label = node.path if len(node.path) <= _CHARS else f"…{node.path[1 - _CHARS :]}"
-    return (
-        f'<g><title>{_xml(node.path)}</title><circle cx="{x:.1f}" cy="{y:.1f}" r="{size:.1f}"'
-        f' fill="#369"/><text x="{tx:.1f}" y="{ty:.1f}" text-anchor="{anchor}"'
-        f' dominant-baseline="middle" transform="rotate({turned:.1f} {tx:.1f} {ty:.1f})">'
-        f"{_xml(label)}</text></g>"
+    group = drawing.add("g", title=node.path)
+    drawing.add("circle", inside=group, cx=f"{x:.1f}", cy=f"{y:.1f}", r=f"{size:.1f}", fill="#369")
+    drawing.add(
+        "text",
+        shortened(node.path, _CHARS),
+        inside=group,
+        x=f"{tx:.1f}",
+        y=f"{ty:.1f}",
+        text_anchor=anchor,
+        dominant_baseline="middle",
+        transform=f"rotate({turned:.1f} {tx:.1f} {ty:.1f})",
     )
-
-
-def _xml(text: str) -> str:
-    return html.escape(text, quote=True)

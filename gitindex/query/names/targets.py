@@ -7,8 +7,8 @@ import re
 from typing import NamedTuple
 
 from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.escape import safe_text
 from gitindex.base.path_kind import is_test
-from gitindex.base.worktree import safe_text
 from gitindex.languages.facts import Occurrence
 from gitindex.languages.syntax.kinds import FUNCTIONS, TYPES
 from gitindex.query.names.known import known_at

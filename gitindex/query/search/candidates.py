@@ -14,6 +14,7 @@ from gitindex.languages.table import extractor_id
 from gitindex.query.search.query_text import Query, is_below, path_matches
 from gitindex.query.search.ranking import Rarity, asked_terms, bm25
 from gitindex.query.search.snippets import count_terms, defines, holds_phrases
+from gitindex.store.connection import marks
 from gitindex.store.lexical import NAME_BOOST, USUAL_LENGTH, LexicalMemory, LexicalQuery
 from gitindex.view.tree import TreeView
 
@@ -113,7 +114,7 @@ class Collector:
             row
             for at in range(0, len(oids), CHUNK)
             for row in self._view.rows(
-                f"SELECT {_COLUMNS}{_BY_BLOB} WHERE b.oid IN ({_marks(oids[at : at + CHUNK])})",
+                f"SELECT {_COLUMNS}{_BY_BLOB} WHERE b.oid IN ({marks(oids[at : at + CHUNK])})",
                 *oids[at : at + CHUNK],
             )
         ]
@@ -129,7 +130,7 @@ class Collector:
             f"SELECT DISTINCT {_COLUMNS} FROM {{names}} n CROSS JOIN {{symbols}} s"
             " ON s.name_id=n.id CROSS JOIN {blobs} b ON b.id=s.blob_id"
             " CROSS JOIN {live} l ON l.blob_id=b.id"
-            f" WHERE n.text IN ({_marks(names)}) LIMIT {MAX_DEFINING}",
+            f" WHERE n.text IN ({marks(names)}) LIMIT {MAX_DEFINING}",
             *names,
         )
         yield from self._filtered(rows)
@@ -152,7 +153,7 @@ class Collector:
     def _at_paths(self, columns: str, paths: list[bytes]) -> Iterator[Any]:
         for at in range(0, len(paths), CHUNK):
             part = paths[at : at + CHUNK]
-            sql = f"SELECT {columns}{_BY_PATH} WHERE l.path IN ({_marks(part)})"
+            sql = f"SELECT {columns}{_BY_PATH} WHERE l.path IN ({marks(part)})"
             yield from self._view.rows(sql, *part)
 
     def _unasked(self) -> Iterator[Candidate]:
@@ -231,8 +232,8 @@ class Collector:
             blob_id
             for at in range(0, len(ids), CHUNK)
             for (blob_id,) in self._view.rows(
-                f"SELECT DISTINCT blob_id FROM {{symbols}} WHERE kind IN ({_marks(kinds)})"
-                f" AND blob_id IN ({_marks(ids[at : at + CHUNK])})",
+                f"SELECT DISTINCT blob_id FROM {{symbols}} WHERE kind IN ({marks(kinds)})"
+                f" AND blob_id IN ({marks(ids[at : at + CHUNK])})",
                 *kinds,
                 *ids[at : at + CHUNK],
             )
@@ -247,7 +248,7 @@ def with_facts(view: TreeView, found: list[Candidate]) -> list[Candidate]:
         return found
     view.load(paths)
     rows = view.rows(
-        f"SELECT l.path, l.blob_id FROM {{live}} l WHERE l.path IN ({_marks(paths)})", *paths
+        f"SELECT l.path, l.blob_id FROM {{live}} l WHERE l.path IN ({marks(paths)})", *paths
     )
     ids = {path: blob_id for path, blob_id in rows if blob_id is not None}
     return [c._replace(blob_id=ids.get(c.path, c.blob_id)) for c in found]
@@ -261,7 +262,3 @@ def _wholes(texts: Iterable[str]) -> list[str]:
 def _like(needle: str) -> str:
     """A pattern for any text around the needle."""
     return "%" + re.sub("([!%_])", r"!\1", needle) + "%"
-
-
-def _marks(values: Iterable[object]) -> str:
-    return ",".join("?" for _ in values)

@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from gitindex.base.escape import path_fields
 from gitindex.base.path_kind import place_of
-from gitindex.base.worktree import Worktree, path_fields
+from gitindex.base.worktree import Worktree
 from gitindex.extract.policy import BINARY_PROBE
 from gitindex.extract.terms import decode_text, terms_of, words_of
 from gitindex.languages.table import language_of

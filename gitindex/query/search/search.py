@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from gitindex.base.errors import GitIndexError
+from gitindex.base.escape import path_fields
 from gitindex.base.path_kind import stem_of
-from gitindex.base.worktree import path_fields
 from gitindex.extract.terms import decode_text
 from gitindex.git.command import try_git
 from gitindex.query.search.candidates import Candidate, Collector, with_facts
@@ -32,6 +32,7 @@ from gitindex.query.search.snippets import (
     snippet,
     sought_in,
 )
+from gitindex.store.connection import marks
 from gitindex.store.lexical import LexicalMemory
 from gitindex.view.tree import TreeView
 
@@ -172,19 +173,19 @@ def _definitions(
         called = " OR ".join(["s.qualified_name LIKE ?"] * len(needles))
         said = "+".join(["(s.doc LIKE ?)"] * len(needles))  # two words of a comment are a hint
         first = ids[:COMMENTED] if len(query.words) > 1 else []
-        commented = f"s.doc<>'' AND s.blob_id IN ({_marks(first)}) AND ({said})>1"  # most have none
+        commented = f"s.doc<>'' AND s.blob_id IN ({marks(first)}) AND ({said})>1"  # most have none
         tests.append(f"({called} OR ({commented}))")
         patterns = [f"%{needle}%" for needle in needles]
         values += [*patterns, *first, *patterns]
     elif not kinds:
         return {}
     if kinds:
-        tests.append(f"s.kind IN ({_marks(kinds)})")
+        tests.append(f"s.kind IN ({marks(kinds)})")
         values += kinds
     rows = view.rows(
         "SELECT s.blob_id, (SELECT text FROM {names} WHERE id=s.name_id), s.qualified_name, s.kind,"
         " s.doc, s.line, s.start_line, s.end_line FROM {symbols} s"
-        f" WHERE s.blob_id IN ({_marks(ids)}) AND {' AND '.join(tests)}",
+        f" WHERE s.blob_id IN ({marks(ids)}) AND {' AND '.join(tests)}",
         *values,
     )
     matcher = SymbolMatcher(query, rarity)
@@ -219,7 +220,7 @@ def _mentions(view: TreeView, rows: list[Ranked]) -> dict[str, int]:
     counted = view.rows(
         "SELECT n.text, (SELECT count(*) FROM"
         f" (SELECT 1 FROM {{occurrences}} o WHERE o.name_id=n.id LIMIT {MANY}))"
-        f" FROM {{names}} n WHERE n.text IN ({_marks(stems)})",
+        f" FROM {{names}} n WHERE n.text IN ({marks(stems)})",
         *stems,
     )
     found: dict[str, int] = {}
@@ -323,7 +324,3 @@ def _enclosing(view: TreeView, blob_id: int, line: int) -> tuple[int, int, Named
         return None
     start, end, name, qualified, kind = rows[0]
     return start, end, NamedDefinition(name, qualified, kind, "")
-
-
-def _marks(values: Iterable[object]) -> str:
-    return ",".join("?" for _ in values)

@@ -13,8 +13,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
+from gitindex.base.escape import safe_text
 from gitindex.base.vocabulary import ContextKind
-from gitindex.base.worktree import safe_text
 from gitindex.languages.imports.tree import parent, under
 from gitindex.semantic.contexts.families import FAMILIES, Family, family_of, marks_of
 from gitindex.semantic.contexts.workspaces import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from gitindex.base.worktree import safe_text
+from gitindex.base.escape import safe_text
 from gitindex.git.interface import GITLINK, LINK
 from gitindex.semantic.contexts.discovery import Context, Discovery, discover
 from gitindex.semantic.contexts.families import is_marker

@@ -7,7 +7,7 @@ import posixpath
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from gitindex.base.worktree import safe_text
+from gitindex.base.escape import safe_text
 from gitindex.semantic.scip.facts import IndexerQuirks, Syntax, make_facts
 from gitindex.semantic.scip.positions import OutsideFile
 from gitindex.semantic.scip.reader import BadOutput, Output

@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
+from gitindex.base.escape import safe_text
 from gitindex.base.vocabulary import FailureReason
-from gitindex.base.worktree import Worktree, safe_text
+from gitindex.base.worktree import Worktree
 from gitindex.git.command import run_git
 from gitindex.git.interface import GITLINK, LINK, Head, Repository
 from gitindex.refresh.scope import RefreshScope, resolve_scope

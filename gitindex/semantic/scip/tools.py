@@ -8,8 +8,8 @@ import re
 from typing import NamedTuple
 
 from gitindex.base.errors import GitIndexError
+from gitindex.base.escape import safe_text
 from gitindex.base.vocabulary import ContextKind
-from gitindex.base.worktree import safe_text
 from gitindex.git.command import clean_env
 from gitindex.semantic.contexts.discovery import Context
 from gitindex.semantic.scip.facts import IndexerQuirks

@@ -11,7 +11,8 @@ import os
 from typing import NamedTuple
 
 from gitindex.base.errors import Exit, GitIndexError
-from gitindex.base.worktree import Worktree, safe_text
+from gitindex.base.escape import safe_text
+from gitindex.base.worktree import Worktree
 from gitindex.git.command import try_git
 
 KEY = "gitindex.semantic"

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable, Iterator
 
 from gitindex.base.errors import GitIndexError
-from gitindex.base.worktree import safe_text
+from gitindex.base.escape import safe_text
 from gitindex.extract.frames import pack, unpack
 from gitindex.git.command import clean_env
 from gitindex.query.grep.engines.lines import FileHits, LineLimits, LineMatch, search_text

@@ -1,0 +1,44 @@
+"""Text of a repository made safe to show on a terminal and in JSON; columns as editors count them."""
+
+from __future__ import annotations
+
+
+def safe_text(text: str | bytes, keep: str = "") -> str:
+    """Text for a terminal: control characters, bidi marks and bytes that are not UTF-8 escaped."""
+    if isinstance(text, bytes):
+        text = text.decode("utf-8", "surrogateescape")
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(c if c in keep or _harmless(c) else _escape(c) for c in text)
+
+
+def path_fields(path: bytes) -> dict[str, str]:
+    """A path in an answer: escaped to be shown, and its very bytes where they are not UTF-8."""
+    fields = {"path": safe_text(path)}
+    try:
+        path.decode()
+    except UnicodeDecodeError:
+        from base64 import b64encode  # lazily: most answers need none
+
+        fields["pathBytes"] = b64encode(path).decode()
+    return fields
+
+
+def utf16_length(text: bytes) -> int:
+    """UTF-16 units of UTF-8 text: the columns that editors count."""
+    if text.isascii():
+        return len(text)
+    return len(text.decode("utf-8", "replace").encode("utf-16-le")) // 2
+
+
+def _harmless(char: str) -> bool:
+    return char.isprintable() and not "\u2066" <= char <= "\u2069"
+
+
+def _escape(char: str) -> str:
+    code = ord(char)
+    if 0xDC80 <= code <= 0xDCFF:
+        return f"\\x{code - 0xDC00:02x}"
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
