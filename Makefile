@@ -4,12 +4,15 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: index test quick lint bench torture clean
+SECONDS ?= 600
+SEED ?=
+
+.PHONY: index test quick lint programs pages bench torture clean
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip  # 23's scripts import re
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	$(BIN)/python -m pip install --disable-pip-version-check --upgrade pip  # 23's scripts import re
+	$(BIN)/python -m pip install --progress-bar on --editable '.[dev]'
 	touch $@
 
 index: $(VENV)/.installed  ## index this very repository, with hooks
@@ -27,7 +30,13 @@ lint: $(VENV)/.installed
 quick: lint  ## lint and the unit ring
 	$(BIN)/pytest -n $(WORKERS) -m "not torture and not slow" tests/unit
 
-test: lint  ## everything CI runs
+programs: $(VENV)/.installed  ## what tests need besides Python and git
+	$(BIN)/python -m tests.bring
+
+pages: $(VENV)/.installed  ## the generated columns of tests/SCENARIOS.md and docs/promises.md
+	$(BIN)/python -m tests.pages
+
+test: lint programs  ## everything CI runs
 	$(BIN)/pytest -n $(WORKERS) -m "not torture" --durations=25
 
 bench: $(VENV)/.installed  ## the benchmark table

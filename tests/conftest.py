@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from gitindex.install.hooks import install
 from tests.support import Repo, stop_runners
@@ -39,6 +40,12 @@ Path(TEMP_HOME, ".gitconfig").write_text(
     "[init]\n\tdefaultBranch = main\n[advice]\n\tdetachedHead = false\n"
     '[protocol "file"]\n\tallow = always\n'
 )
+
+# A deadline would measure what else the machine does; a slow start of a strategy is no finding.
+settings.register_profile(
+    "gitindex", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
+settings.load_profile("gitindex")
 
 
 def _guard_home(event: str, args: tuple[object, ...]) -> None:

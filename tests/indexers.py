@@ -159,7 +159,7 @@ def real_indexers() -> str | None:
             options = ["--no-audit", "--no-fund", "--silent", "--prefix", str(folder)]
             command = [npm, "install", *options, *PACKAGES]
             try:
-                subprocess.run(command, check=True, timeout=240)
+                subprocess.run(command, check=True, timeout=300)
             except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
                 return None  # no registry in reach: the reason of the skip says so
             done.write_text(str(PACKAGES))

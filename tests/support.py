@@ -24,7 +24,8 @@ from gitindex.git.interface import Entry
 from gitindex.store import mapping
 from gitindex.store.connection import open_reader
 
-TIMEOUT = 60
+TIMEOUT = 300
+"""Only against what would hang for ever: a busy machine is slow, not wrong."""
 
 
 class Repo:
@@ -98,7 +99,7 @@ class Repo:
         """What every reader bases its answer on, without a process of its own."""
         return judge(observe(self.worktree))
 
-    def wait_fresh(self, timeout: float = 60) -> None:
+    def wait_fresh(self, timeout: float = TIMEOUT) -> None:
         """Wait, without helping, until the background runner has made HEAD fresh."""
 
         def fresh() -> bool:
@@ -109,7 +110,7 @@ class Repo:
     def wait_idle(self) -> None:
         """Wait until no runner of this store lives: nothing changes behind a test's back."""
         below = Path(self.worktree.common_dir)
-        wait_for(lambda: not runner_pids(below), 60, self.log)
+        wait_for(lambda: not runner_pids(below), TIMEOUT, self.log)
 
     def index(self) -> None:
         """Opt in and index, in this process; no runner stays behind."""
@@ -200,7 +201,7 @@ class Repo:
 
 
 def wait_for(
-    condition: Callable[[], bool], timeout: float = 30, tell: Callable[[], str] = lambda: ""
+    condition: Callable[[], bool], timeout: float = TIMEOUT, tell: Callable[[], str] = lambda: ""
 ) -> None:
     """Wait on a condition, never on a clock alone."""
     deadline = time.monotonic() + timeout

@@ -24,7 +24,7 @@ def _is_universal() -> bool:
     if shutil.which("ctags") is None:
         return False
     command = ["ctags", "--version"]
-    said = subprocess.run(command, capture_output=True, timeout=30, check=False).stdout
+    said = subprocess.run(command, capture_output=True, timeout=300, check=False).stdout
     return said.startswith(b"Universal Ctags")
 
 

@@ -35,12 +35,12 @@ def _traceable() -> bool:
     if STRACE is None:
         return False
     command = [STRACE, "-qq", "-o", os.devnull, "-e", "trace=none", "true"]
-    return subprocess.run(command, capture_output=True, timeout=30, check=False).returncode == 0
+    return subprocess.run(command, capture_output=True, timeout=300, check=False).returncode == 0
 
 
 pytestmark = [
     pytest.mark.skipif(not _traceable(), reason="strace cannot trace here"),
-    pytest.mark.timeout(300),
+    pytest.mark.timeout(900),
 ]
 
 
@@ -106,7 +106,7 @@ class Subject:
             ],
             cwd=self._path,
             capture_output=True,
-            timeout=60,
+            timeout=300,
             check=False,
         )
         return Path(trace).read_text(errors="replace")

@@ -21,7 +21,7 @@ from gitindex.install.hooks.installation import HookState
 from gitindex.install.hooks.place import git_version
 from gitindex.refresh import public_files
 from tests import gits
-from tests.support import TIMEOUT, Repo
+from tests.support import TIMEOUT, Repo, wait_for
 
 LOG = "HOOK_LOG"
 TELL = 'echo "args: $*" >>"$HOOK_LOG"; cat >>"$HOOK_LOG"\n'
@@ -901,9 +901,9 @@ def test_disabled_by_configuration(quiet: Repo) -> None:
     quiet.git("config", "gitindex.enabled", "false")
     quiet.write("app.py", "x = 2\n")
     quiet.commit("dropped")
-    quiet.wait_idle()
     off = Path(quiet.worktree.store, "off.main")
-    assert off.exists()
+    wait_for(off.exists)
+    quiet.wait_idle()
     assert "hooks are off" in quiet.gitindex("status").stdout
     assert quiet.answer("status")["hooksEnabled"] is False
     assert quiet.state() == "stale"

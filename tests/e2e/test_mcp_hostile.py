@@ -21,7 +21,7 @@ import pytest
 from gitindex.mcp.dispatch import MAX_BYTES, call, render
 from gitindex.mcp.tool_table import BY_NAME, TOOLS
 from tests.mcp_client import READERS, Agent, Inside, digests, make_quiet, probe_failing
-from tests.support import Repo, stop_runners
+from tests.support import TIMEOUT, Repo, stop_runners
 
 SLOW_SECONDS = 2.0
 OUTSIDE = "CANARY-of-the-outside"
@@ -71,11 +71,11 @@ def inside(home: Repo, tmp_path_factory: pytest.TempPathFactory) -> Inside:
 
 @contextmanager
 def quick() -> Iterator[None]:
-    """No answer may take this thread two seconds of work, nor anybody's twenty of waiting."""
+    """No answer may take this thread two seconds of work, nor wait for ever for anybody else."""
     wall, cpu = time.monotonic(), time.thread_time()
     yield
     assert time.thread_time() - cpu < SLOW_SECONDS
-    assert time.monotonic() - wall < 10 * SLOW_SECONDS
+    assert time.monotonic() - wall < TIMEOUT
 
 
 def check(answer: dict[str, Any]) -> str:
@@ -230,9 +230,9 @@ class Wire:
         )
         self.replies: dict[Any, Any] = {}
         self.count = 0
+        self._news = threading.Condition()
         self._reader = threading.Thread(target=self._read)
         self._reader.start()
-        self._news = threading.Condition()
 
     def _read(self) -> None:
         assert self._process.stdout is not None
@@ -249,7 +249,7 @@ class Wire:
         assert self._process.stdin is not None
         self._process.stdin.write(data.replace(b"\n", b" ") + b"\n")
 
-    def ask(self, name: str, method: str, params: Any, timeout: float = 60) -> dict[str, Any]:
+    def ask(self, name: str, method: str, params: Any, timeout: float = 300) -> dict[str, Any]:
         message = {"jsonrpc": "2.0", "id": name, "method": method, "params": params}
         self.send(json.dumps(message).encode())
         assert self._process.stdin is not None
@@ -263,8 +263,8 @@ class Wire:
     def close(self) -> int:
         assert self._process.stdin is not None
         self._process.stdin.close()
-        code = self._process.wait(30)
-        self._reader.join(30)
+        code = self._process.wait(300)
+        self._reader.join(300)
         assert self._process.stdout is not None
         self._process.stdout.close()
         return code
@@ -486,7 +486,9 @@ def test_f25_swap_races_lead_nowhere(inside: Inside, home: Repo, component: str)
     swapper = threading.Thread(target=swap)
     swapper.start()
     try:
-        for turn in range(60):
+        turn = 0
+        while turn < 60 or swaps <= 1_000:
+            turn += 1
             check(inside.ask("read_file", file=f"race_{component}/app.py"))
             if turn % 6 == 0:
                 check(inside.ask("slice", file=f"race_{component}/app.py", line=1))
@@ -494,7 +496,6 @@ def test_f25_swap_races_lead_nowhere(inside: Inside, home: Repo, component: str)
     finally:
         stop.set()
         swapper.join()
-    assert swaps > 1_000
 
 
 def test_no_secret_is_in_any_answer_or_store(inside: Inside, home: Repo) -> None:

@@ -140,7 +140,7 @@ def test_without_the_extra_one_sentence(repo: Repo, args: list[str]) -> None:
         cwd=repo.path,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert done.returncode == 2
@@ -232,7 +232,7 @@ def test_a_server_started_by_hand_says_so_and_ends_at_once(tmp_path: Path) -> No
     os.write(ours, json.dumps(ping).encode() + b"\n")
     assert process.stdout.readline()  # it serves: whatever it says, its handlers are in place
     process.send_signal(signal.SIGINT)
-    assert process.wait(10) == -signal.SIGINT
+    assert process.wait(300) == -signal.SIGINT
     os.close(ours)
     process.stdout.close()
     process.stderr.close()

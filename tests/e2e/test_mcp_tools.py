@@ -169,7 +169,7 @@ def test_create_returns_at_once_and_is_followed_by_its_id(agent: Agent, repo: Re
     assert again["outcome"] == "coalesced"
     told = agent.ask("manage_index", **started["hints"]["status"]["args"])
     assert told["operation"]["id"] == started["operationId"]
-    wait_for(lambda: _operation(agent, started)["state"] == "ended", 90, repo.log)
+    wait_for(lambda: _operation(agent, started)["state"] == "ended", 300, repo.log)
     assert _operation(agent, started)["outcome"] == "created"
     assert agent.ask("search_codebase", path=path, query="f7")["results"]
     assert _operation(agent, {**started, "operationId": "x"})["state"] == "unknown"
@@ -367,8 +367,8 @@ def test_several_servers_and_runners_on_one_repository(
             subprocess.Popen([sys.executable, "-m", "gitindex", "index"], cwd=path)
             for _ in range(2)
         ]
-        assert [runner.wait(90) for runner in runners] == [0, 0]
-        wait_for(lambda: not runner_pids(Path(repo.worktree.common_dir)), 60, repo.log)
+        assert [runner.wait(300) for runner in runners] == [0, 0]
+        wait_for(lambda: not runner_pids(Path(repo.worktree.common_dir)), 300, repo.log)
         for asked in (agent, second):
             answer = asked.ask("search_codebase", path=path, query="f7")
             assert answer["results"][0]["path"] == "m7.py"

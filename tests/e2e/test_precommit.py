@@ -189,7 +189,7 @@ def test_output_returns_while_the_runner_works(
     stub = tmp_path / "python"
     stub.write_text(
         f"#!/bin/sh\n: >'{started}'\nn=0\n"
-        f"while [ ! -e '{release}' ] && [ $n -lt 600 ]; do sleep 0.1; n=$((n+1)); done\n"
+        f"while [ ! -e '{release}' ] && [ $n -lt 6000 ]; do sleep 0.1; n=$((n+1)); done\n"
         f": >'{release}.seen'\n"
     )
     stub.chmod(0o755)
@@ -267,6 +267,6 @@ def test_python_hook_builds_its_own_environment(
     repo.git("config", "gitindex.enabled", "true")
     repo.git("commit", "-q", "--allow-empty", "-m", "opted in")
     status = repo.path / ".llmc/rag_index_status.json"
-    wait_for(status.exists, 60, repo.log)
-    wait_for(lambda: json.loads(status.read_text())["index_state"] == "fresh", 60, repo.log)
+    wait_for(status.exists, 300, repo.log)
+    wait_for(lambda: json.loads(status.read_text())["index_state"] == "fresh", 300, repo.log)
     assert sys.prefix not in Path(repo.worktree.store, "python").read_text()

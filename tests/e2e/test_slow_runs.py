@@ -83,7 +83,7 @@ def test_l5_two_processes_refresh_at_once(indexed: Repo) -> None:
         for verb in ("index", "run", "index", "wait")
     ]
     for process in both:
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=300)
         assert (process.returncode, errors) == (0, b"")
     indexed.assert_published()
     assert indexed.verdict().state is IndexState.FRESH

@@ -16,9 +16,9 @@ import pytest
 from gitindex.base.vocabulary import IndexState
 from gitindex.base.worktree import Worktree
 from gitindex.refresh.log import Log
-from tests.support import Repo, runner_pids, wait_for
+from tests.support import TIMEOUT, Repo, runner_pids, wait_for
 
-pytestmark = pytest.mark.timeout(300)  # a loaded machine is slow, not wrong
+pytestmark = pytest.mark.timeout(900)  # a loaded machine is slow, not wrong
 
 COMMITTERS = 8
 COMMITS = 50
@@ -48,7 +48,7 @@ def _start_runner(worktree: Worktree) -> subprocess.Popen[bytes]:
 def _commit_with_retry(repo: Repo, name: str, number: int) -> None:
     """One commit of one file; index.lock and HEAD.lock are contended by the other committers."""
     repo.write(f"{name}/f{number % 10}.py", f"def {name}_{number}():\n    return {number}\n")
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + TIMEOUT
     while time.monotonic() < deadline:
         added = repo.try_git("add", name)
         if added.returncode == 0:
@@ -81,7 +81,7 @@ def test_sixteen_runners_at_once(indexed: Repo) -> None:
     indexed.git("commit", "-q", "-m", "more", env={"GITINDEX": "0"})
     runners = [_start_runner(indexed.worktree) for _ in range(16)]
     for runner in runners:
-        assert runner.wait(60) == 0
+        assert runner.wait(300) == 0
     _settled(indexed)
     completed = [job for job in indexed.jobs() if job["status"] == "completed"]
     assert len(completed) == 2  # the install's, and one for all sixteen
@@ -109,7 +109,7 @@ def test_fifty_enqueuers(indexed: Repo) -> None:
         subprocess.Popen([*command, str(number)], stderr=subprocess.PIPE) for number in range(50)
     ]
     for enqueuer in enqueuers:
-        _, errors = enqueuer.communicate(timeout=100)
+        _, errors = enqueuer.communicate(timeout=300)
         assert (enqueuer.returncode, errors) == (0, b"")
     queued = [job for job in indexed.jobs() if job["status"] == "queued"]
     assert len(queued) == 1
@@ -195,7 +195,7 @@ def test_a_replaced_repository_is_left_alone(indexed: Repo, tmp_path: Path) -> N
     """A runner that outlives its repository writes nothing beside another one."""
     indexed.wait_idle()
     copy = tmp_path / "copy"
-    subprocess.run(["cp", "-a", str(indexed.path), str(copy)], check=True, timeout=30)
+    subprocess.run(["cp", "-a", str(indexed.path), str(copy)], check=True, timeout=300)
     indexed.write("late.py", "late = 1\n")
     indexed.commit("late")
     wait_for(lambda: bool(runner_pids(indexed.path)))
@@ -216,7 +216,7 @@ def test_a_deleted_repository_stays_deleted(indexed: Repo) -> None:
     wait_for(lambda: bool(runner_pids(indexed.path)))
     command = ["rm", "-rf", str(indexed.path)]
     # A file written between rm's look at a folder and its end makes rm complain: then it is run again.
-    wait_for(lambda: subprocess.run(command, check=False, timeout=30).returncode == 0)
+    wait_for(lambda: subprocess.run(command, check=False, timeout=300).returncode == 0)
     wait_for(lambda: not runner_pids(indexed.path))
     assert not indexed.path.exists()
 

@@ -340,7 +340,7 @@ def test_wheel_is_complete_and_works(repo: Repo, tmp_path: Path) -> None:
         env=env,
         capture_output=True,
         text=True,
-        timeout=110,
+        timeout=300,
         check=False,
     )
     if built.returncode and "hatchling" in built.stderr and "ERROR: Could not find" in built.stderr:

@@ -523,7 +523,7 @@ def test_a_killed_child_is_replaced_and_a_stopped_one_is_not_waited_for(repo: Re
     repo.write("a.py", "A = 0\n")
     repo.commit()
     before = set(children_of(os.getpid()))
-    repository = GitCommandRepository(repo.worktree, timeout=0.5)
+    repository = GitCommandRepository(repo.worktree, timeout=3)
 
     def ours() -> set[int]:
         return set(children_of(os.getpid())) - before

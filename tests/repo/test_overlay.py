@@ -80,7 +80,7 @@ def at(repo: Repo, rev: str) -> dict[str, bytes]:
         os.fsdecode(path): subprocess.run(
             ["git", "-C", str(repo.path), "cat-file", "blob", oid],
             capture_output=True,
-            timeout=60,
+            timeout=300,
             check=True,
         ).stdout
         for path, (_, oid) in repo.ls_tree(rev).items()

@@ -120,7 +120,7 @@ def test_a_ctags_file_works_in_vim(shapes: Repo, folder: str) -> None:
         cwd=here,
         stdin=subprocess.DEVNULL,
         capture_output=True,
-        timeout=30,
+        timeout=300,
         check=False,
     )
     assert out.read_text().strip() == f"{os.path.realpath(shapes.path)}/geo/shape.py:11"

@@ -20,7 +20,7 @@ def tracked(*patterns: str) -> list[Path]:
         capture_output=True,
         check=False,
         text=True,
-        timeout=60,
+        timeout=300,
     ).stdout
     names = listed.split("\0")[:-1] or [str(p) for pattern in patterns for p in ROOT.glob(pattern)]
     return [path for name in names if (path := ROOT / name).is_file()]

@@ -19,7 +19,7 @@ open_index upsert_entity query_index reconcile
 def bare_python(code: str) -> str:
     """What a fresh interpreter prints that knows nothing of this test run."""
     done = subprocess.run(
-        [sys.executable, "-I", "-c", code], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-I", "-c", code], capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -46,6 +46,7 @@ def test_f1_cycle_of_two() -> None:
     assert [_freshness(files, edges, path) for path in files] == ["clean", "clean"]
 
 
+@pytest.mark.slow
 def test_f2_chain_of_a_hundred_thousand() -> None:
     last = 100_000
     files = {str(n): CLEAN for n in range(last)} | {str(last): DIRTY}

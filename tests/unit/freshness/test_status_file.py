@@ -183,6 +183,7 @@ def test_garbage_is_none(root: Path, data: bytes) -> None:
     assert put(root, data) is None
 
 
+@pytest.mark.slow
 def test_f11_no_damage_raises_or_is_taken_for_a_status(root: Path) -> None:
     whole = render_status(StatusRecord("/r", IndexState.FRESH, "t", "a" * 40, "1", "e" * 150))
     cases = 0

@@ -25,23 +25,18 @@ def assert_clean(bounds: Bounds, states: int, crash_points: int) -> None:
     assert (found.states, found.crash_points) == (states, crash_points)
 
 
-@pytest.mark.timeout(600)
-def test_four_commits_two_runners_two_kills() -> None:
-    """With the other worlds below 1.9 million states; torture has those of five and six commits."""
-    assert_clean(Bounds(moves=4, faults=2), 813_658, 10_934)
+def test_three_commits_two_runners_one_kill() -> None:
+    """With the other worlds below 100,000 states; torture has those of four, five and six commits."""
+    assert_clean(Bounds(moves=3, faults=1), 43_677, 1_458)
 
 
 @pytest.mark.parametrize(
     ("bounds", "states", "crash_points"),
     [
-        pytest.param(Bounds(3, 2, detours=2), 368_080, 5_430, id="reset-am-checkout"),
-        pytest.param(Bounds(3, 1, detours=1, calls=True), 435_548, 9_666, id="enqueue_refresh"),
-        pytest.param(
-            Bounds(3, 1, detours=1, poison=True), 93_025, 1_903, id="tree-that-always-fails"
-        ),
-        pytest.param(
-            Bounds(2, 1, detours=1, calls=True, reader=True), 191_473, 1_619, id="slow-reader"
-        ),
+        pytest.param(Bounds(2, 2, detours=2), 13_349, 558, id="reset-am-checkout"),
+        pytest.param(Bounds(2, 2, calls=True), 11_029, 464, id="enqueue_refresh"),
+        pytest.param(Bounds(2, 1, detours=1, poison=True), 4_695, 235, id="tree-that-always-fails"),
+        pytest.param(Bounds(2, 0, detours=1, reader=True), 35_731, 577, id="slow-reader"),
     ],
 )
 def test_other_worlds(bounds: Bounds, states: int, crash_points: int) -> None:
@@ -49,7 +44,13 @@ def test_other_worlds(bounds: Bounds, states: int, crash_points: int) -> None:
 
 
 @pytest.mark.torture
-@pytest.mark.timeout(3600)
+@pytest.mark.timeout(7200)
+def test_four_commits_two_runners_two_kills() -> None:
+    assert_clean(Bounds(moves=4, faults=2), 813_658, 10_934)
+
+
+@pytest.mark.torture
+@pytest.mark.timeout(7200)
 @pytest.mark.parametrize(
     ("bounds", "states", "crash_points"),
     [
@@ -61,6 +62,12 @@ def test_other_worlds(bounds: Bounds, states: int, crash_points: int) -> None:
             Bounds(4, 2, detours=1, poison=True), 1_828_068, 14_621, id="tree-that-always-fails"
         ),
         pytest.param(Bounds(3, 2, detours=1, reader=True), 6_871_356, 12_808, id="slow-reader"),
+        pytest.param(Bounds(3, 2, detours=2), 368_080, 5_430, id="reset-am-checkout"),
+        pytest.param(Bounds(3, 1, detours=1, calls=True), 435_548, 9_666, id="calls-and-detours"),
+        pytest.param(Bounds(3, 1, detours=1, poison=True), 93_025, 1_903, id="poisoned-tree"),
+        pytest.param(
+            Bounds(2, 1, detours=1, calls=True, reader=True), 191_473, 1_619, id="reader-and-calls"
+        ),
     ],
 )
 def test_larger_worlds(bounds: Bounds, states: int, crash_points: int) -> None:
@@ -110,6 +117,7 @@ BACKED_UP = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("safeguards", BACKED_UP, ids="-".join)
 def test_safeguards_back_each_other_up(safeguards: tuple[str, ...]) -> None:
     assert Violation.STUCK in explore(without(*safeguards), CALLS, until=Violation.STUCK).traces
@@ -129,6 +137,7 @@ def test_single_removal_is_backed_up(safeguard: str) -> None:
 POISON = Bounds(moves=2, faults=1, detours=1, poison=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("bounds", "rows"), [(SMALL, 5), (POISON, 3)], ids=["small", "poison"])
 def test_every_story_ends_and_job_rows_are_bounded(bounds: Bounds, rows: int) -> None:
     """A row a move, and one for each fault or HEAD that moved under the runner."""
