@@ -34,8 +34,7 @@ def main() -> int:
             from gitindex.cli.args import run_cli
 
             code = run_cli(args)
-        if sys.stdout is not None:  # closed by whoever started us
-            sys.stdout.flush()
+        _flush_output()
         return code
     except GitIndexError as error:
         return _complain(error, args)
@@ -43,7 +42,7 @@ def main() -> int:
         return 130
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return int(Exit.OK)
+        return int(Exit.OK)  # a stream of bytes (`export`): its reader has seen enough
     except OSError as error:
         where = f": {os.fsdecode(error.filename)}" if error.filename else ""
         return _complain(
@@ -56,6 +55,16 @@ def main() -> int:
         return _complain(
             GitIndexError(f"internal error: {error!r}", "set GITINDEX_TRACE=1 and report it"), args
         )
+
+
+def _flush_output() -> None:
+    """Write what is buffered. The exit code is decided by then: a closed pipe does not change it."""
+    if sys.stdout is None:  # closed before we were started
+        return
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def _complain(error: GitIndexError, args: list[str]) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 
@@ -35,8 +35,16 @@ _PLAIN_PAGERS = frozenset({"", "cat"})
 
 
 def say(text: str) -> None:
-    """Print one line."""
-    sys.stdout.write(f"{text}\n")
+    """Print one line. A reader who has seen enough changes nothing about the answer or its exit code."""
+    try:
+        sys.stdout.write(f"{text}\n")
+    except BrokenPipeError:
+        drop_output()
+
+
+def drop_output() -> None:
+    """Let whatever is printed from now on go nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def paint(style: str, text: str) -> str:
@@ -47,16 +55,29 @@ def paint(style: str, text: str) -> str:
 @lru_cache(maxsize=1)
 def coloured() -> bool:
     """Does the output go to somebody who sees colours? Asked before a pager takes its place."""
-    return wants_colour(os.environ, sys.stdout.isatty())
+    terminal = sys.stdout.isatty()
+    return wants_colour(os.environ, terminal, _git_colour if terminal else lambda: "")
 
 
-def wants_colour(env: Mapping[str, str], terminal: bool) -> bool:
-    """NO_COLOR forbids, CLICOLOR_FORCE demands, a terminal that can decides otherwise."""
+def wants_colour(
+    env: Mapping[str, str], terminal: bool, git_colour: Callable[[], str] = lambda: ""
+) -> bool:
+    """NO_COLOR forbids, CLICOLOR_FORCE demands; else a terminal that can, unless `color.ui` forbids."""
     if env.get("NO_COLOR"):
         return False
     if env.get("CLICOLOR_FORCE", "0") != "0":
         return True
-    return terminal and env.get("TERM", "dumb") != "dumb"
+    if not terminal or env.get("TERM", "dumb") == "dumb":
+        return False
+    return git_colour() not in ("false", "never", "no", "off", "0")
+
+
+def _git_colour() -> str:
+    """What the user told git about colour, for all commands of this repository."""
+    from gitindex.git.command import try_git
+
+    told = try_git(os.getcwd(), "config", "--get", "color.ui").output
+    return told.decode("utf-8", "replace").strip().lower()
 
 
 @contextmanager

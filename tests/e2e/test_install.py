@@ -618,7 +618,7 @@ def test_a_second_original_is_never_made(ready: Repo) -> None:
     assert "which one is yours" in states["post-rewrite"].why
     done = ready.gitindex("uninstall")
     assert done.returncode == 1
-    assert "post-rewrite.gitindex-orig: your hook of before" in done.stdout
+    assert "post-rewrite.gitindex-orig: your previous hook" in done.stdout
     assert (folder / "post-rewrite").read_text() == other
     assert (folder / "post-rewrite.gitindex-orig").read_text() == PYTHON
 

@@ -43,9 +43,13 @@ def install(path: str = ".", mode: str = "auto", everywhere: bool = False) -> in
     states = hooks.install(worktree, mode)
     append_event(worktree, "install")
     hooks.start_runner(worktree)
+    code = _say_installed(states)
     if not note_switch(worktree):
-        say("gitindex.enabled is false: the hooks do nothing until it is not")
-    return _say_installed(states)
+        say("hooks are disabled (gitindex.enabled is false)")
+    elif sys.stdout.isatty():
+        say("Indexing HEAD in the background: `gitindex wait` shows the progress and waits for it.")
+        say("Then try `gitindex search WORDS`, or `gitindex --help` for everything else.")
+    return code
 
 
 def uninstall(path: str = ".", everywhere: bool = False) -> int:
@@ -55,7 +59,7 @@ def uninstall(path: str = ".", everywhere: bool = False) -> int:
         say(f"removed gitindex from {safe_text(what)}")
     left = [] if everywhere else hooks.left_over(find_worktree(path))
     for hook in left:
-        say(f"left: {safe_text(hook)}: your hook of before, another one has its place")
+        say(f"kept {safe_text(hook)}: your previous hook; another hook now occupies its place")
     return int(Exit.NO if left else Exit.OK)
 
 

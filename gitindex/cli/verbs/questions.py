@@ -23,7 +23,7 @@ from gitindex.query.slice import parse_place, slice_file
 from gitindex.query.symbols import SymbolQuery, file_symbols, list_symbols
 from gitindex.query.symbols import outline as file_outline
 from gitindex.view.snapshot import GateClosed
-from gitindex.view.tree import NOW, TreeChoice, TreeView, open_tree
+from gitindex.view.tree import NOW, TreeChoice, open_tree
 
 
 def symbols(
@@ -50,7 +50,15 @@ def symbols(
 def outline(file: str, path: str = ".", ask: TreeChoice = NOW, as_json: bool = False) -> int:
     """All definitions of one file."""
     inside = named_path(find_worktree(path).root, path, file)
-    return _serve_symbols(path, ask, as_json, lambda view: file_outline(view, inside))
+
+    def served() -> dict[str, Any]:
+        with open_tree(find_worktree(path), path, ask) as view:
+            return file_outline(view, inside)
+
+    answer = print_answer(served, as_json, lambda found: _say_outline(inside, found))
+    if answer is None:
+        return int(Exit.GATED)
+    return int(Exit.OK if answer["symbols"] else Exit.NO)
 
 
 def symbols_of_file(file: str, as_json: bool = False) -> int:
@@ -126,16 +134,6 @@ def _write(output: str, data: bytes) -> None:
         raise GitIndexError(f"cannot write {output}: {error.strerror}") from error
 
 
-def _serve_symbols(
-    path: str, ask: TreeChoice, as_json: bool, question: Callable[[TreeView], dict[str, Any]]
-) -> int:
-    def served() -> dict[str, Any]:
-        with open_tree(find_worktree(path), path, ask) as view:
-            return question(view)
-
-    return _tell_symbols(served, as_json)
-
-
 def _tell_symbols(question: Callable[[], dict[str, Any]], as_json: bool) -> int:
     answer = print_answer(question, as_json, _say_symbols)
     if answer is None:
@@ -147,6 +145,21 @@ def say_missing(what: str, near: list[str]) -> None:
     """Say on stderr that there is no such symbol, and what may have been meant."""
     hint = f"; near: {', '.join(map(safe_text, near))}" if near else ""
     sys.stderr.write(f"gitindex: no symbol {safe_text(what)}{hint}\n")
+
+
+def _say_outline(path: str, answer: dict[str, Any]) -> None:
+    """The file once, then its definitions as a tree."""
+    say(paint("path", shown_path(path)))
+    depths = {"": 0}
+    width = len(str(max((symbol["line"] for symbol in answer["symbols"]), default=1)))
+    for symbol in answer["symbols"]:
+        depth = depths.get(symbol.get("parent", ""), 0)
+        depths[symbol["qualifiedName"]] = depth + 1
+        shown = safe_text(symbol["signature"] or f"{symbol['kind']} {symbol['name']}")
+        line = paint("line", f"{symbol['line']:>{width + 2}}")
+        say(f"{line}  {'  ' * depth}{shown}")
+    if not answer["symbols"]:
+        say("  no definitions")
 
 
 def _say_symbols(answer: dict[str, Any]) -> None:

@@ -1,0 +1,88 @@
+"""Small things of every day: pipes that close, colours as git has them, what happens next."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+
+import pytest
+
+from tests.support import TIMEOUT, Repo
+
+
+def on_terminal(repo: Repo, *args: str, env: dict[str, str] | None = None) -> str:
+    """What the command prints on a real terminal."""
+    main, other = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gitindex", *args],
+        cwd=repo.path,
+        env={**os.environ, "TERM": "xterm", "PAGER": "cat", **(env or {})},
+        stdin=other,
+        stdout=other,
+        stderr=other,
+    )
+    os.close(other)
+    shown = b""
+    while True:
+        try:
+            part = os.read(main, 4096)
+        except OSError:  # Linux: the other end is closed
+            break
+        if not part:
+            break
+        shown += part
+    os.close(main)
+    process.wait(TIMEOUT)
+    return shown.decode()
+
+
+@pytest.mark.parametrize("args", [["search", "word"], ["grep", "word"], ["symbols", "word"]])
+def test_a_closed_pipe_does_not_change_the_exit_code(repo: Repo, args: list[str]) -> None:
+    text = "".join(f"def word_{n}():\n    return 'word' * {n}\n\n\n" for n in range(400))
+    for n in range(12):
+        repo.write(f"part{n}.py", text.replace("word_", f"word_{n}_"))
+    repo.commit()
+    repo.index()
+    for _ in range(3):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "gitindex", *args, "--limit", "200"],
+            cwd=repo.path,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert b"rror" not in process.stderr.read()
+        process.stderr.close()
+        assert process.wait(TIMEOUT) == 0
+
+
+def test_colour_follows_git(quiet: Repo) -> None:
+    assert "\x1b[" in on_terminal(quiet, "symbols", "helper")
+    quiet.git("config", "color.ui", "false")
+    assert "\x1b[" not in on_terminal(quiet, "symbols", "helper")
+    assert "\x1b[" in on_terminal(quiet, "symbols", "helper", env={"CLICOLOR_FORCE": "1"})
+
+
+def test_install_says_what_happens_next(repo: Repo) -> None:
+    repo.write("a.py", "def one():\n    pass\n")
+    repo.commit()
+    shown = on_terminal(repo, "install")
+    assert "`gitindex wait`" in shown
+    assert "`gitindex search WORDS`" in shown
+    repo.wait_fresh()
+
+
+def test_outline_is_a_tree(repo: Repo) -> None:
+    repo.write("a.py", "class Box:\n    def open(self):\n        pass\n\n\ndef one():\n    pass\n")
+    repo.commit()
+    repo.index()
+    assert repo.gitindex("outline", "a.py").stdout.splitlines() == [
+        "a.py",
+        "  1  class Box",
+        "  2    def open(self)",
+        "  6  def one()",
+    ]
