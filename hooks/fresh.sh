@@ -1,6 +1,7 @@
-# `git fresh`: is the index proven for HEAD, and are no edits pending? Sourced by a git alias in the
-# root of the work tree. Says `fresh` or `stale` only where files prove it in one look; everything
-# else is the answer of `gitindex status`. Exit code as there: 0 fresh, 1 stale, 3 not indexed, 4 error.
+# `git fresh`: is the index proven for HEAD's tree? Sourced by a git alias in the root of the work tree.
+# Edits do not matter: every answer lays them over. Says `fresh` or `stale` only where files prove it in
+# one look; everything else is the answer of `gitindex status`. Exit code as there: 0 fresh, 1 stale,
+# 3 not indexed, 4 error.
 
 # The whole content of a small file in $content; fails if it is not there.
 gitindex_read() {
@@ -55,10 +56,11 @@ gitindex_proven() {
     case " $stamp " in *" $run "*) ;; *) return 1 ;; esac
 }
 
-# As gitindex itself asks git: no setting makes it miss an edit, no replacement is taken for HEAD.
-gitindex_git() {
-    git --no-optional-locks --no-replace-objects --work-tree=. -c core.fsmonitor=false \
-        -c core.trustctime=true -c core.checkStat=default "$@"
+# HEAD's tree in $head_tree. As gitindex itself asks git: of this repository and no other, and no
+# replacement is taken for HEAD.
+gitindex_head() {
+    head_tree=$(GIT_CEILING_DIRECTORIES=${PWD%/*} git --no-optional-locks --no-replace-objects \
+        -c core.fsmonitor=false rev-parse --verify --quiet 'HEAD^{tree}')
 }
 
 # Prints the answer and sets $code, or fails where this script must not judge.
@@ -71,37 +73,22 @@ gitindex_answer() {
     for note in spool taken; do
         [ -e "$store/$note/$id" ] && queued=1
     done
-    # `status` tells HEAD in its first lines, then one line for each path that differs.
-    status=$(gitindex_git status --porcelain=v2 --branch --no-ahead-behind --no-renames \
-        --untracked-files=no --ignore-submodules=dirty) || return 1
-    head=${status#*branch.oid } && head=${head%%[!0-9a-f]*}
-    case $marker in *'"headCommit": "'"$head"'"'*) ;; *) return 1 ;; esac
+    gitindex_head || return 1
     # The same marker and stamp before and after HEAD was read: nothing was published in between.
     gitindex_read .llmc/completion_marker.json && [ "$content" = "$marker" ] || return 1
     gitindex_read "$store/published/$id" && [ "$content" = "$stamp" ] || return 1
     code=1
-    if [ -n "$queued" ]; then
+    tree=${marker##*'"treeId": "'} && tree=${tree%%'"'*}
+    if [ "$tree" != "$head_tree" ]; then
+        echo "stale: HEAD's tree $(printf %.12s "$head_tree") is not the indexed $(printf %.12s "$tree")"
+    elif [ -n "$queued" ]; then
         echo "stale: a refresh is queued"
-        return
+    else
+        echo fresh && code=0
     fi
-    # A line about a submodule: is a file in its place?
-    case $status in
-        *"
-1 "??" S"*) return 1 ;;
-        *"
-1 "* | *"
-u "*) echo "stale: tracked paths differ from HEAD" ;;
-        *)
-            # Files that git does not look at, or by seconds only where times were set: Python does.
-            gitindex_git ls-files -v --debug | LC_ALL=C awk '/^[a-zS] / { exit 1 }
-                $1 == "ctime:" { changed = int($2) }
-                $1 == "mtime:" && int($2) != changed { exit 1 }' || return 1
-            echo fresh && code=0
-            ;;
-    esac
 }
 
 if gitindex_answer; then
     exit "$code"
 fi
-exec "$gitindex_python" -I -m gitindex status
+exec "$gitindex_python" -I -m gitindex status --no-edits

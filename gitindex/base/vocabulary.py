@@ -20,6 +20,14 @@ class FreshnessState(StrEnum):
     UNKNOWN = "unknown"  # the proof could not be read
 
 
+class EditScope(StrEnum):
+    """Which edits a look at the work tree searches for."""
+
+    NONE = "none"  # HEAD only: freshness does not depend on edits
+    TRACKED = "tracked"
+    ALL = "all"  # tracked and new paths
+
+
 class ProofOutcome(StrEnum):
     """What validating the completion marker says."""
 

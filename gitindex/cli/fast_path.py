@@ -13,9 +13,9 @@ from gitindex.base.lean import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gitindex.freshness.observation import Looking
+    from gitindex.git.worktree_probe import WorktreeProbe
 
-_FORMS = {"--json": "json", "--short": "short"}
+_FORMS = {"--json": "json", "--short": "short", "--no-edits": "brief"}
 
 
 def take_globals(args: list[str]) -> list[str]:
@@ -42,10 +42,8 @@ def short_way(args: list[str]) -> int | None:
     if not args:
         return None
     verb, rest = args[0], args[1:]
-    if verb in ("status", "check") and len(rest) <= 1 and set(rest) <= _FORMS.keys():
-        from gitindex.freshness.report import show_status
-
-        return show_status(_FORMS.get(args[-1], "short" if verb == "check" else "text"))
+    if verb in ("status", "check"):
+        return _status(verb, rest)
     if args == ["index"]:
         from gitindex.cli.verbs.indexing import index
 
@@ -63,6 +61,16 @@ def short_way(args: list[str]) -> int | None:
     return None
 
 
+def _status(verb: str, rest: list[str]) -> int | None:
+    check, forms = verb == "check", [word for word in rest if word != "--clean"]
+    if len(forms) > 1 or not set(forms) <= _FORMS.keys() or (check and forms == ["--no-edits"]):
+        return None
+    from gitindex.freshness.report import show_status
+
+    form = _FORMS[forms[0]] if forms else "short" if check else "text"
+    return show_status(form, check=check, clean="--clean" in rest)
+
+
 def _question(args: list[str], verb: str, rest: list[str]) -> int | None:
     as_json = rest[-1:] == ["--json"]
     words = rest[:-1] if as_json else rest
@@ -76,17 +84,17 @@ def _question(args: list[str], verb: str, rest: list[str]) -> int | None:
     return None
 
 
-def _while_git_looks(ask: Callable[[Looking | None], int | None]) -> int | None:
+def _while_git_looks(ask: Callable[[WorktreeProbe | None], int | None]) -> int | None:
     """Ask while git looks at the work tree: half of a cold start is imports, which can be made meanwhile."""
     from gitindex.base.worktree import find_worktree
-    from gitindex.freshness.observation import Looking
+    from gitindex.git.worktree_probe import WorktreeProbe
 
     try:
-        looking = Looking(find_worktree("."), untracked=True)
+        probe = WorktreeProbe.start(find_worktree("."))
     except GitIndexError:
         return ask(None)  # whoever needs a repository will tell
-    with looking:
-        return ask(looking)
+    with probe:
+        return ask(probe)
 
 
 def _paged(args: list[str], question: Callable[[], int] | None) -> int | None:
@@ -106,13 +114,13 @@ def _gate(flag: str) -> int | None:
     return gates[flag]("", True) if flag in gates else None
 
 
-def _grep(rest: list[str], begun: Looking | None) -> Callable[[], int] | None:
+def _grep(rest: list[str], begun: WorktreeProbe | None) -> Callable[[], int] | None:
     from gitindex.cli.verbs.grep import read_flags
 
     return read_flags(rest, begun)
 
 
-def _search(text: str, as_json: bool, begun: Looking | None) -> Callable[[], int]:
+def _search(text: str, as_json: bool, begun: WorktreeProbe | None) -> Callable[[], int]:
     from gitindex.cli.verbs.search import find
 
     return lambda: find(text, as_json=as_json, begun=begun)

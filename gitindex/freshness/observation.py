@@ -5,15 +5,13 @@ from __future__ import annotations
 import os
 
 from gitindex.base.atomic_file import read_small
-from gitindex.base.errors import GitIndexError
 from gitindex.base.lean import TYPE_CHECKING, NamedTuple
 from gitindex.base.runner_lock import is_held
-from gitindex.base.vocabulary import BuildKind, ProofOutcome, ProofReason
+from gitindex.base.vocabulary import BuildKind, EditScope, ProofOutcome, ProofReason
 from gitindex.base.worktree import Worktree
-from gitindex.freshness.hidden_edits import TrackedDifference
 from gitindex.freshness.marker import CompletionProof, validate_completion_proof
 from gitindex.freshness.status_file import parse_object
-from gitindex.git.command import HeadState, empty_tree, tree_of
+from gitindex.git.worktree_probe import HeadState, WorktreeProbe
 
 if TYPE_CHECKING:
     from typing import Any
@@ -49,50 +47,32 @@ class Observation(NamedTuple):
     searchable: bool  # the store says that a generation is published
 
 
-def observe(worktree: Worktree, untracked: bool = False) -> Observation:
-    """A consistent look: marker and git's index are the same before and after HEAD was read."""
-    return Looking(worktree, untracked).result()
+def observe(
+    worktree: Worktree, scope: EditScope = EditScope.NONE, probe: WorktreeProbe | None = None
+) -> Observation:
+    """A consistent look: the marker is the same before and after HEAD was read.
 
-
-class Looking:
-    """A look that has begun: git works while its caller does something else."""
-
-    def __init__(self, worktree: Worktree, untracked: bool = False) -> None:
-        self.worktree, self._untracked = worktree, untracked
-        self._proof = prove(worktree)
-        self._look: TrackedDifference | None = TrackedDifference(worktree, untracked)
-
-    def result(self) -> Observation:
-        """All that is seen, once and no more."""
-        for _ in range(ATTEMPTS):
-            look, self._look = self._look or TrackedDifference(self.worktree, self._untracked), None
-            head, steady = look.result()
-            observation = self._observation(head)
-            again = prove(self.worktree)
-            if steady and again == self._proof:
-                break
-            self._proof = again
-        return observation
-
-    def __enter__(self) -> Looking:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        look, self._look = self._look, None
-        if look is not None:
-            look.abandon()  # nobody wants to know any more
-
-    def _observation(self, head: HeadState) -> Observation:
-        worktree = self.worktree
-        return Observation(
-            proof=self._proof,
+    `scope` says which edits are counted; freshness does not depend on them. `probe` is a look at the
+    work tree that is under way.
+    """
+    for _ in range(ATTEMPTS):
+        probe = probe or WorktreeProbe.start(worktree, scope)
+        with probe:
+            proof = prove(worktree)
+            head = probe.result()
+        probe = None
+        seen = Observation(
+            proof=proof,
             head=head,
-            head_tree=_tree(worktree, head.commit, self._proof),
+            head_tree=head.tree,
             progress=read_progress(worktree),
             pending=has_pending(worktree),
             failure=read_failure(worktree),
             searchable=os.path.exists(worktree.stamp),
         )
+        if prove(worktree) == proof:
+            break
+    return seen
 
 
 def prove(worktree: Worktree) -> CompletionProof:
@@ -181,14 +161,3 @@ def _read_note(path: str) -> dict[str, Any] | None:
         return parse_object(read_small(path))
     except OSError:
         return None
-
-
-def _tree(worktree: Worktree, commit: str | None, proof: CompletionProof) -> str:
-    if proof.marker is not None and commit is not None and commit == proof.marker.head_commit:
-        return proof.marker.tree_id  # a commit names one tree for ever
-    if commit is None:
-        return empty_tree(worktree.root)
-    try:
-        return tree_of(worktree.root, commit)
-    except GitIndexError as error:
-        raise GitIndexError(f"HEAD cannot be read: {error.message}", "run `git fsck`") from error

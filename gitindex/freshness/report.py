@@ -8,7 +8,9 @@ import sys
 from gitindex.base.errors import Exit
 from gitindex.base.escape import safe_text
 from gitindex.base.lean import TYPE_CHECKING
+from gitindex.base.vocabulary import EditScope, FreshnessState
 from gitindex.base.worktree import Worktree, find_worktree
+from gitindex.freshness.envelope import Coverage, freshness_object
 from gitindex.freshness.fingerprint import SCHEMA_VERSION
 from gitindex.freshness.gate import (
     GateInput,
@@ -27,22 +29,45 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def show_status(form: str = "text", path: str = ".") -> int:
-    """Print the state of the index and return its exit code."""
+def show_status(
+    form: str = "text", path: str = ".", *, check: bool = False, clean: bool = False
+) -> int:
+    """Print the state of the index and return its exit code.
+
+    Edits are counted for the long forms of `status`, and tracked ones where `clean` asks for none.
+    `check` is for scripts: a proof that cannot be read is an error there.
+    """
     worktree = find_worktree(path)
-    seen = observe(worktree)
+    seen = observe(worktree, _scope(form, check, clean))
     verdict = judge(seen)
+    edited = len(seen.head.dirty) if clean else 0
     if form == "json":
         import json
 
-        _print(json.dumps(status_envelope(worktree, seen, verdict, path), ensure_ascii=True))
+        envelope = status_envelope(worktree, seen, verdict, path)
+        envelope |= {"clean": not edited} if clean else {}
+        _print(json.dumps(envelope, ensure_ascii=True))
     elif form == "short":
-        _print(str(verdict.state))
+        _print(verdict.word)
     else:
         _print(_text(seen, verdict))
         if not is_enabled(worktree):
-            _print("  hooks are off: gitindex.enabled is false")
-    return int(verdict.code)
+            _print("  hooks are disabled (gitindex.enabled is false)")
+    if edited and form != "json":
+        _print(f"  not clean: {edited} tracked {_paths(edited)} HEAD")
+    if check and verdict.freshness is FreshnessState.UNKNOWN:
+        return int(Exit.ERROR)
+    return int(Exit.NO if edited and verdict.code is Exit.OK else verdict.code)
+
+
+def _scope(form: str, check: bool, clean: bool) -> EditScope:
+    if form in ("text", "json") and not check:
+        return EditScope.ALL
+    return EditScope.TRACKED if clean else EditScope.NONE
+
+
+def _paths(count: int) -> str:
+    return "path differs from" if count == 1 else "paths differ from"
 
 
 def status_envelope(
@@ -59,25 +84,26 @@ def status_envelope(
         else gating_envelope(status, gate, safe_text(path), root)
     )
     envelope |= {
-        "state": str(verdict.state),
+        "state": verdict.word,
         "why": verdict.why,
         "hooksEnabled": is_enabled(worktree),
         "indexing": indexing_fields(seen.progress),
         "indexStatus": status_fields(_reader_status(worktree, marker, verdict)),
-        "freshness": {
-            "state": str(verdict.freshness),
-            "servedCommit": marker.head_commit if marker else None,
-            "headCommit": seen.head.commit,
-            "pendingPaths": len(seen.head.dirty),
-            "overlayPaths": 0,
-            "mode": "skipped_indexing" if seen.progress else "served",
-        },
+        "freshness": _freshness(seen, verdict, status is None),
         "indexedFiles": marker.indexed_files if marker else 0,
         "generation": marker.generation if marker else 0,
         "treeId": marker.tree_id if marker else None,
     }
     add_probe_hint(envelope, seen.proof)
     return envelope
+
+
+def _freshness(seen: Observation, verdict: Verdict, served: bool) -> dict[str, Any]:
+    marker, edits = seen.proof.marker, seen.head.edits
+    mode = "skipped_indexing" if seen.progress else "served"
+    commit = marker.head_commit if marker else None
+    coverage = Coverage(pending=edits) if served and edits is not None else None
+    return freshness_object(verdict.freshness, seen.head, commit, mode, coverage)
 
 
 def _reader_status(
@@ -96,12 +122,16 @@ def _reader_status(
 
 
 def _text(seen: Observation, verdict: Verdict) -> str:
-    lines = [f"{verdict.state}: {verdict.why}"]
+    edits = seen.head.edits
+    laid_over = ""
+    if edits and verdict.code in (Exit.OK, Exit.NO):
+        laid_over = f"; {edits} edited path{'s' if edits > 1 else ''} laid over"
+    lines = [f"{verdict.word}: {verdict.why}{laid_over}"]
     if seen.progress is not None and seen.progress.progress_pct is not None:
         lines.append(f"  {seen.progress.progress_pct:.0f} %")
     if verdict.code is Exit.GATED and not is_newer(seen.proof):
         lines.append(f"  hint: run `gitindex {'wait' if seen.pending else 'index'}`")
-    elif verdict.code is Exit.ERROR:
+    elif verdict.code is Exit.ERROR or verdict.freshness is FreshnessState.UNKNOWN:
         lines.append("  hint: run `gitindex doctor`")
     return "\n".join(lines)
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from gitindex.base.errors import Exit
 from gitindex.base.lean import NamedTuple
 from gitindex.base.vocabulary import FreshnessState, IndexState, ProofOutcome, ProofReason
-from gitindex.freshness.observation import Observation
+from gitindex.freshness.observation import Failure, Observation
+
+UNKNOWN = "unknown"
 
 
 class Verdict(NamedTuple):
@@ -16,39 +18,46 @@ class Verdict(NamedTuple):
     code: Exit
     why: str
 
+    @property
+    def word(self) -> str:
+        """The state as people read it: `unknown` where the proof could not be looked up."""
+        return UNKNOWN if self.freshness is FreshnessState.UNKNOWN else str(self.state)
+
 
 def judge(seen: Observation) -> Verdict:
-    """The state of a worktree's index. The first rule that fits decides; fresh is the last."""
+    """The state of a worktree's index. The first rule that fits decides; fresh is the last.
+
+    Uncommitted edits are no part of it: every answer lays them over the published tree.
+    """
     proof, marker = seen.proof, seen.proof.marker
-    if proof.outcome is ProofOutcome.PROBE_FAILED:
-        return _error(f"the proof cannot be read: {proof.message}")
     if seen.progress is not None:
         phase = seen.progress.phase or "starting"
         return Verdict(IndexState.REBUILDING, FreshnessState.STALE, Exit.NO, f"a job runs: {phase}")
+    if proof.outcome is ProofOutcome.PROBE_FAILED:
+        why = f"the proof cannot be read: {proof.message}"
+        return Verdict(IndexState.STALE, FreshnessState.UNKNOWN, Exit.NO, why)
     if proof.outcome is ProofOutcome.FINGERPRINT_MISMATCH:
         return _gated("requires_reindex: made by another version of gitindex or its grammars")
     if proof.outcome is ProofOutcome.STALE_LOCAL:
-        if seen.failure is not None:
+        if seen.failure is not None and not seen.pending:
             return _error(seen.failure.message)
         return _gated(_unproven(seen))
     assert marker is not None
+    if seen.failure is not None and _concerns(seen.failure, seen):
+        return _error(seen.failure.message)
     if seen.head_tree != marker.tree_id:
-        if seen.failure is not None and seen.failure.commit in (seen.head.commit, None):
-            return _error(seen.failure.message)
         return _stale(f"HEAD's tree {seen.head_tree[:12]} is not the indexed {marker.tree_id[:12]}")
     if seen.pending:
         return _stale("a refresh is queued")
     if not proof.settled:
         return _stale("a publish was not finished")
-    if seen.head.dirty:
-        return _stale(f"{len(seen.head.dirty)} tracked paths differ from HEAD")
-    files = marker.indexed_files
-    return Verdict(
-        IndexState.FRESH,
-        FreshnessState.FRESH,
-        Exit.OK,
-        f"{files} files, tree {marker.tree_id[:12]}",
-    )
+    why = f"{marker.indexed_files} files, tree {marker.tree_id[:12]}"
+    return Verdict(IndexState.FRESH, FreshnessState.FRESH, Exit.OK, why)
+
+
+def _concerns(failure: Failure, seen: Observation) -> bool:
+    """Was it this HEAD that failed, and is nothing queued that may mend it?"""
+    return not seen.pending and failure.commit in (seen.head.commit, None)
 
 
 def _unproven(seen: Observation) -> str:
@@ -69,4 +78,4 @@ def _gated(why: str) -> Verdict:
 
 
 def _error(why: str) -> Verdict:
-    return Verdict(IndexState.ERROR, FreshnessState.UNKNOWN, Exit.ERROR, why)
+    return Verdict(IndexState.ERROR, FreshnessState.STALE, Exit.ERROR, why)

@@ -6,10 +6,8 @@ import os
 
 from gitindex.base.errors import GitIndexError
 from gitindex.base.escape import safe_text
-from gitindex.base.lean import NamedTuple
 from gitindex.base.worktree import Worktree, worktree_at
-from gitindex.git.process import TIMEOUT_S, Result, Running, run_program
-from gitindex.git.shadow_index import SETTINGS, find_shadow
+from gitindex.git.process import TIMEOUT_S, Result, run_program
 
 HARDENING = (
     "--no-optional-locks",
@@ -36,10 +34,6 @@ BLOBS_AT_ONCE = 500
 """Their names fit into a pipe's buffer."""
 
 
-_SUBMODULE = frozenset({b"160000", b"000000"})
-"""Modes of a path that is a submodule or nothing: at HEAD, in git's index, on disk."""
-
-
 class GitFailed(GitIndexError):
     """Git said no; `returncode` and `output` are what it said before."""
 
@@ -47,14 +41,6 @@ class GitFailed(GitIndexError):
         super().__init__(message, _hint(message))
         self.returncode = returncode
         self.output = output
-
-
-class HeadState(NamedTuple):
-    """One look at HEAD and the work tree."""
-
-    commit: str | None  # None: no commit yet
-    dirty: tuple[bytes, ...]  # tracked paths that differ from HEAD
-    untracked: tuple[bytes, ...] = ()  # new and not ignored; only where asked for
 
 
 def clean_env(root: str = "/") -> dict[str, str]:
@@ -126,78 +112,14 @@ def try_git(
 def run_git(root: str, *args: str, index: str | None = None, timeout: float = TIMEOUT_S) -> bytes:
     """The output of a git command that must succeed."""
     env = clean_env(root) | ({"GIT_INDEX_FILE": index} if index else {})
-    return _checked(args, try_git(root, *args, timeout=timeout, env=env))
+    return check_result(args, try_git(root, *args, timeout=timeout, env=env))
 
 
-def _checked(args: tuple[str, ...], result: Result) -> bytes:
+def check_result(args: tuple[str, ...], result: Result) -> bytes:
+    """What a finished git call printed; GitFailed if it failed."""
     if result.returncode:
         raise GitFailed(_complaint(args, result), result.returncode, result.output)
     return result.output
-
-
-def read_head_state(worktree: Worktree, untracked: bool = False) -> HeadState:
-    """HEAD's commit and the paths that differ from it, in one git process."""
-    return HeadLook(worktree, untracked).result()
-
-
-class HeadLook:
-    """`git status` at work: from the copy of the index where that is as good.
-
-    The work tree is this one, whatever `core.worktree` says. A submodule at another commit is no
-    difference, but a file in its place is.
-    """
-
-    def __init__(self, worktree: Worktree, untracked: bool) -> None:
-        self._root = worktree.root
-        self._asked: tuple[str, ...] = (
-            "status",
-            "--porcelain=v2",
-            "--branch",
-            "--no-ahead-behind",
-            "-z",
-            "--no-renames",
-            f"--untracked-files={'all' if untracked else 'no'}",
-            "--ignore-submodules=dirty",
-        )
-        self._env = clean_env(worktree.root) | {"GIT_WORK_TREE": worktree.root}
-        self._shadow = find_shadow(worktree, untracked)
-        env = self._env
-        settings: tuple[str, ...] = ()
-        if self._shadow is not None:
-            env, settings = env | {"GIT_INDEX_FILE": self._shadow.path}, SETTINGS
-        self._git = Running(git_argv(worktree.root, (*settings, *self._asked), env), env)
-
-    def result(self) -> HeadState:
-        """What it found."""
-        seen = self._git.result()
-        if self._shadow is not None and (seen.returncode or not self._shadow.is_there()):
-            seen = try_git(self._root, *self._asked, env=self._env)
-        return _head_state(_checked(self._asked, seen))
-
-    def abandon(self) -> None:
-        """End it: nobody wants to know any more."""
-        self._git.abandon()
-
-
-def _head_state(output: bytes) -> HeadState:
-    commit: str | None = None
-    dirty: list[bytes] = []
-    new: list[bytes] = []
-    for record in output.split(b"\0"):
-        if record.startswith(b"# branch.oid "):
-            name = record.removeprefix(b"# branch.oid ").decode()
-            commit = None if name == "(initial)" else name
-        elif record == b"# branch.head (unknown)":
-            raise GitIndexError("HEAD cannot be read", "run `git fsck`")
-        elif record.startswith(b"1 "):
-            fields = record.split(b" ", 8)
-            if not _SUBMODULE.issuperset(fields[3:6]):
-                dirty.append(fields[8])
-        elif record.startswith(b"u "):
-            dirty.append(record.split(b" ", 10)[-1])
-        elif record.startswith(b"? "):
-            new.append(record[2:])
-    return HeadState(commit, tuple(dirty), tuple(new))
 
 
 def tree_of(root: str, commit: str) -> str:

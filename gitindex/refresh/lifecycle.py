@@ -12,7 +12,7 @@ from gitindex.base.errors import CorruptStore, Exit, GitIndexError, StoreError
 from gitindex.base.escape import safe_text
 from gitindex.base.ownership import check_owner
 from gitindex.base.runner_lock import RunnerLock, is_held
-from gitindex.base.vocabulary import BuildKind, IndexState, ManageOutcome, ProofOutcome
+from gitindex.base.vocabulary import BuildKind, EditScope, IndexState, ManageOutcome, ProofOutcome
 from gitindex.base.worktree import STORE_FOLDERS, Worktree
 from gitindex.freshness.fingerprint import parse_fingerprint, runtime_fingerprint
 from gitindex.freshness.gate import STALE_CREATE
@@ -74,7 +74,7 @@ def sync(worktree: Worktree) -> ManageResult:
     seen = observe(worktree)
     if seen.progress is not None:
         return ManageResult(ManageOutcome.SKIPPED_INDEXING, "A job runs; nothing was started.")
-    if judge(_committed(seen)).state is IndexState.FRESH:
+    if judge(seen).state is IndexState.FRESH:
         return ManageResult(ManageOutcome.SKIPPED_FRESH, "The index is of HEAD's tree already.")
     if seen.pending and is_held(worktree.lock):
         return ManageResult(
@@ -137,7 +137,7 @@ def clear(worktree: Worktree, root: str) -> ManageResult:
 
 def describe(worktree: Worktree, path: str) -> dict[str, Any]:
     """The status of one codebase, as `gitindex status --json` has it, and what its proof says."""
-    seen = observe(worktree)
+    seen = observe(worktree, EditScope.ALL)
     envelope = status_envelope(worktree, seen, judge(seen), path)
     reason = seen.proof.reason
     proof = {"outcome": str(seen.proof.outcome), "reason": str(reason) if reason else None}
@@ -190,11 +190,6 @@ def _start(worktree: Worktree, kind: BuildKind, action: str, message: str) -> Ma
 def _refuse_newer(seen: Observation) -> None:
     if is_newer(seen.proof):
         raise GitIndexError(f"the marker was {seen.proof.message}", "upgrade gitindex")
-
-
-def _committed(seen: Observation) -> Observation:
-    """As if nothing was edited: a refresh reads commits, the overlay shows edits."""
-    return seen._replace(head=seen.head._replace(dirty=()))
 
 
 class _NotAdoptable(Exception):

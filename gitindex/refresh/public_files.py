@@ -98,6 +98,11 @@ def write_state(worktree: Worktree, state: IndexState, error: str | None = None)
     at, commit = (last.last_indexed_at, last.last_indexed_commit) if last else ("", None)
     remove(worktree.stale_status)  # it would tell of the success before this state
     save_record(worktree.root, _status(worktree, state, at, commit, error))
+    if state is IndexState.ERROR:  # the next event ends it: HEAD is another one then
+        stale = _status(worktree, IndexState.STALE, at, commit)
+        write_atomic(worktree.stale_status, render_status(stale))
+        if os.path.exists(worktree.spool):
+            mark_stale(worktree)
 
 
 def note_progress(worktree: Worktree, kind: BuildKind, phase: str, percent: float | None) -> None:

@@ -39,7 +39,7 @@ def wait_until_fresh(worktree: Worktree, timeout: float, report: Report) -> Verd
     deadline = time.monotonic() + timeout
     while True:
         seen = observe(worktree)
-        verdict = judge(seen._replace(head=seen.head._replace(dirty=())))
+        verdict = judge(seen)
         if verdict.state is IndexState.FRESH:
             return None
         if time.monotonic() > deadline:

@@ -8,11 +8,14 @@ from typing import Any
 
 from gitindex.base.confined_read import ConfinedRoot
 from gitindex.base.escape import safe_text
+from gitindex.base.vocabulary import FreshnessState
 from gitindex.base.worktree import Worktree
 from gitindex.extract import policy
 from gitindex.extract.policy import MAX_TEXT_BYTES, skip_content
-from gitindex.git.command import read_blobs, read_head_state, run_git
+from gitindex.freshness.envelope import Coverage, freshness_object
+from gitindex.git.command import read_blobs, run_git
 from gitindex.git.interface import Entry
+from gitindex.git.worktree_probe import read_head_state
 
 FALLBACK = "LOCAL_FALLBACK"
 """The `source` of an answer that no index had a part in."""
@@ -48,14 +51,9 @@ def fallback_envelope(worktree: Worktree, why: str, **fields: Any) -> dict[str, 
         "source": FALLBACK,
         "warnings": [f"answered by a live scan: {why}"],
         **fields,
-        "freshness": {
-            "state": "unknown",
-            "servedCommit": None,
-            "headCommit": read_head_state(worktree).commit,
-            "pendingPaths": 0,
-            "overlayPaths": 0,
-            "mode": "live_scan",
-        },
+        "freshness": freshness_object(
+            FreshnessState.UNKNOWN, read_head_state(worktree), None, "live_scan", Coverage()
+        ),
         "receipt": None,
     }
 

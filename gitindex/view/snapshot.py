@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 
 from gitindex.base.errors import StoreError
 from gitindex.base.escape import safe_text
-from gitindex.base.vocabulary import BuildKind, FreshnessState, ProofOutcome
+from gitindex.base.vocabulary import BuildKind, EditScope, FreshnessState, ProofOutcome
 from gitindex.base.worktree import Worktree
 from gitindex.freshness.gate import GateInput, decide_gate, gating_envelope
-from gitindex.freshness.observation import Looking, Observation
+from gitindex.freshness.observation import Observation, observe
 from gitindex.freshness.verdict import Verdict, judge
 from gitindex.git.settings import is_strict
+from gitindex.git.worktree_probe import WorktreeProbe
 from gitindex.store import mapping
 from gitindex.store.connection import Database, open_reader
 from gitindex.store.mapping import Published
@@ -46,24 +47,24 @@ def open_snapshot(
     worktree: Worktree,
     path: str,
     strict: bool = False,
-    untracked: bool = False,
-    begun: Looking | None = None,
+    scope: EditScope = EditScope.NONE,
+    begun: WorktreeProbe | None = None,
 ) -> Iterator[Snapshot]:
     """A snapshot to answer from, or Gated. Marker and data must agree. `begun`: a look under way."""
     for attempt in range(ATTEMPTS):
         if attempt:
             time.sleep(PAUSE_SECONDS)  # a publish is between its transaction and its marker
-        with begun or Looking(worktree, untracked) as looking:
+        with begun or WorktreeProbe.start(worktree, scope) as probe:
             begun = None
             database = open_reader(worktree.database)  # while git looks
             if database is None:
-                seen = looking.result()
+                seen = observe(worktree, scope, probe)
                 strict = strict or _insists(worktree, seen)
                 raise GateClosed(_envelope(worktree, seen, path, False, strict))
             try:
                 with database.snapshot():
                     row = mapping.published(database, worktree.id)
-                    seen = looking.result()
+                    seen = observe(worktree, scope, probe)
                     strict = strict or _insists(worktree, seen)
                     searchable = row is not None and row.generation > 0
                     last = attempt == ATTEMPTS - 1

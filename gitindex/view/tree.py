@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 
 from gitindex.base.confined_read import ConfinedRoot
 from gitindex.base.escape import safe_text
-from gitindex.base.vocabulary import FreshnessState
+from gitindex.base.vocabulary import EditScope, FreshnessState
 from gitindex.base.worktree import Worktree
 from gitindex.extract.policy import MAX_TEXT_BYTES
-from gitindex.freshness.observation import Looking
+from gitindex.freshness.envelope import Coverage, freshness_object
 from gitindex.git.command import read_blobs
 from gitindex.git.interface import blob_id
+from gitindex.git.worktree_probe import WorktreeProbe
 from gitindex.languages.facts import BlobFacts, FactsKey, decode_facts
 from gitindex.languages.table import extractor_id
 from gitindex.store.blobs import BlobTable
@@ -179,22 +180,19 @@ class TreeView:
         return f"index@{self.overlay.tree}"
 
     def _freshness(self) -> dict[str, Any]:
-        seen, overlay = self.served.seen, self.overlay
+        """The state is the index's own; only another tree, asked for by name, has one of its own."""
+        overlay = self.overlay
         differs = len(overlay.laid) + len(overlay.left_out)
         left_out = len(overlay.left_out) + len(self._unread)
         other = overlay.source == self.source()  # a commit asked for by name
-        state = FreshnessState.FRESH if other else verdict(self.served).freshness
-        if left_out and state is FreshnessState.FRESH:
-            state = FreshnessState.STALE
-        fields: dict[str, Any] = {
-            "state": str(state),
-            "servedCommit": overlay.commit,
-            "headCommit": seen.head.commit,
-            "pendingPaths": 0 if other else differs,
-            "overlayPaths": 0 if other else differs - left_out,
-            "mode": self._mode(other),
-        }
-        return fields | ({"leftOut": left_out} if left_out else {})
+        state = verdict(self.served).freshness
+        if other:
+            state = FreshnessState.STALE if left_out else FreshnessState.FRESH
+        coverage = Coverage(left_out=left_out)
+        if not other:
+            coverage = Coverage(differs, differs - left_out, left_out)
+        mode, head = self._mode(other), self.served.seen.head
+        return freshness_object(state, head, overlay.commit, mode, coverage)
 
     def _mode(self, other: bool) -> str:
         if other:
@@ -323,7 +321,7 @@ def open_tree(
     path: str,
     ask: TreeChoice = NOW,
     memory: FactsMemory | None = None,
-    begun: Looking | None = None,
+    begun: WorktreeProbe | None = None,
     buffers: Mapping[bytes, bytes] | None = None,
 ) -> Iterator[TreeView]:
     """The tree that is asked for, behind the gate. Raises Gated where the gate is closed.
@@ -331,8 +329,8 @@ def open_tree(
     `begun` is a look at the work tree that is under way, new files included. `buffers` are the
     unsaved texts of an editor by path: they take the place of the files on disk.
     """
-    on_disk = not (ask.at or ask.staged)
-    with open_snapshot(worktree, path, ask.strict, on_disk, begun) as served:
+    scope = EditScope.NONE if ask.at or ask.staged else EditScope.ALL
+    with open_snapshot(worktree, path, ask.strict, scope, begun) as served:
         if ask.at:
             overlay = overlay_at(served, ask.at)
         elif ask.staged:

@@ -1,12 +1,23 @@
 # For ~/.bashrc: source it, then put $(gitindex_prompt) into PS1, in single quotes.
-# Reads one file and starts nothing. It shows what the last event said; `git fresh` proves it.
+# Shows the state of the index for HEAD: edits do not matter, every answer lays them over. Costs one
+# `git rev-parse`, because `reset` and `stash` move HEAD without an event. `git fresh` proves it.
+gitindex_head() {
+    git -C "$1" --no-replace-objects rev-parse -q --verify 'HEAD^{tree}' 2>/dev/null ||
+        git -C "$1" hash-object -t tree /dev/null 2>/dev/null
+}
 gitindex_prompt() {
-    local at=$PWD line
+    local at=$PWD line marker
     while [ -n "$at" ]; do
         if [ -r "$at/.llmc/rag_index_status.json" ]; then
             IFS= read -r -d '' line <"$at/.llmc/rag_index_status.json"
             case $line in
-                *'"index_state": "fresh"'*) printf ' ✓idx' ;;
+                *'"index_state": "fresh"'*)
+                    IFS= read -r -d '' marker <"$at/.llmc/completion_marker.json"
+                    case $marker in
+                        *"\"treeId\": \"$(gitindex_head "$at")\""*) printf ' ✓idx' ;;
+                        *) printf ' …idx' ;;
+                    esac
+                    ;;
                 *'"index_state": "stale"'*) printf ' …idx' ;;
                 *'"index_state": "rebuilding"'*) printf ' ↻idx' ;;
                 *'"index_state": "error"'*) printf ' ✗idx' ;;

@@ -904,7 +904,7 @@ def test_disabled_by_configuration(quiet: Repo) -> None:
     off = Path(quiet.worktree.store, "off.main")
     wait_for(off.exists)
     quiet.wait_idle()
-    assert "hooks are off" in quiet.gitindex("status").stdout
+    assert "hooks are disabled" in quiet.gitindex("status").stdout
     assert quiet.answer("status")["hooksEnabled"] is False
     assert quiet.state() == "stale"
     before = len(quiet.jobs())

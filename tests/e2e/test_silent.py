@@ -204,15 +204,15 @@ SILENT: dict[str, tuple[Callable[[Repo], None], str]] = {
     "reset-mixed": (_reset_mixed, "stale"),
     "reset-keep": (_reset_keep, "stale"),
     "reset-to-the-same-tree": (_reset_to_the_same_tree, "fresh"),
-    "edit": (_edit, "stale"),
-    "edit-staged": (_edit_staged, "stale"),
-    "delete": (_delete, "stale"),
-    "add-new": (_add_new, "stale"),
-    "rename-on-disk": (_rename_on_disk, "stale"),
-    "r4-same-size-same-mtime": (_edit_same_size_same_mtime, "stale"),
-    "executable-bit": (_executable_bit, "stale"),
+    "edit": (_edit, "fresh"),
+    "edit-staged": (_edit_staged, "fresh"),
+    "delete": (_delete, "fresh"),
+    "add-new": (_add_new, "fresh"),
+    "rename-on-disk": (_rename_on_disk, "fresh"),
+    "r4-same-size-same-mtime": (_edit_same_size_same_mtime, "fresh"),
+    "executable-bit": (_executable_bit, "fresh"),
     "stash": (_stash, "fresh"),
-    "stash-pop": (_stash_pop, "stale"),
+    "stash-pop": (_stash_pop, "fresh"),
     "update-ref": (_update_ref, "stale"),
     "symbolic-ref": (_symbolic_ref, "stale"),
     "commit-tree": (_commit_tree, "stale"),
@@ -220,8 +220,8 @@ SILENT: dict[str, tuple[Callable[[Repo], None], str]] = {
     "fast-import": (_fast_import, "stale"),
     "libgit2-commit": (_libgit2_commit, "stale"),
     "merge-abort": (_merge_abort, "fresh"),
-    "merge-conflict": (_merge_conflict, "stale"),
-    "merge-no-commit": (_merge_no_commit, "stale"),
+    "merge-conflict": (_merge_conflict, "fresh"),
+    "merge-no-commit": (_merge_no_commit, "fresh"),
     "rebase-abort": (_rebase_abort, "fresh"),
     "rebase-stopped": (_rebase_stopped, "stale"),
     "cherry-pick-ff": (_cherry_pick_ff, "stale"),
@@ -239,6 +239,7 @@ def test_q24_readers_tell_the_truth_without_a_hook(
     assert not os.path.exists(quiet.worktree.spool), "a hook fired after all"
     assert expected == ("fresh" if _truly_fresh(quiet) else "stale")
     assert _readers(quiet) == {expected}
+    _check_edits(quiet)
     quiet.git("reset", "-q", "--hard", "HEAD")
     assert quiet.gitindex("run").returncode == 0
     assert _readers(quiet) == {"fresh"}
@@ -250,7 +251,8 @@ def test_a_forged_status_file_changes_no_answer(quiet: Repo) -> None:
     status = Path(quiet.worktree.llmc, "rag_index_status.json")
     told = status.read_text()
     assert '"fresh"' in told
-    quiet.write("app.py", "edited = 1\n")
+    quiet.git("commit", "-q", "--allow-empty", "-m", "same tree", env={"GITINDEX": "0"})
+    _commit_unseen(quiet, "app.py", "edited = 1\n")
     status.write_text(told)
     assert _readers(quiet) == {"stale"}
 
@@ -264,10 +266,19 @@ def test_a_deleted_store_or_marker_is_not_fresh(quiet: Repo) -> None:
     assert _readers(quiet) == {"fresh"}
 
 
+def _check_edits(repo: Repo) -> None:
+    """Every edit that git knows of is counted, and `--clean` tells tracked ones."""
+    told = repo.git("status", "--porcelain", "--no-renames", "--untracked-files=all").splitlines()
+    tracked = [line for line in told if not line.startswith("?")]
+    assert repo.answer("status")["freshness"]["edits"] == len(told)
+    clean = repo.gitindex("check", "--clean")
+    assert clean.returncode == (1 if tracked else repo.gitindex("check").returncode)
+    assert ("not clean" in clean.stdout) is bool(tracked)
+
+
 def _truly_fresh(repo: Repo) -> bool:
-    """By git's own word: HEAD's tree is the published one and no tracked file differs."""
-    clean = not repo.git("status", "--porcelain", "--untracked-files=no")
-    return clean and repo.tree() == repo.marker()["treeId"]
+    """By git's own word: HEAD's tree is the published one. Edits are laid over every answer."""
+    return bool(repo.tree() == repo.marker()["treeId"])
 
 
 def _readers(repo: Repo) -> set[str]:

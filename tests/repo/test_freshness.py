@@ -16,6 +16,7 @@ from gitindex.base.errors import Exit
 from gitindex.base.runner_lock import RunnerLock, is_held
 from gitindex.base.vocabulary import (
     BuildKind,
+    EditScope,
     FreshnessState,
     IndexState,
     ProofOutcome,
@@ -32,7 +33,7 @@ from gitindex.freshness.observation import (
     read_progress,
 )
 from gitindex.freshness.verdict import judge
-from gitindex.git.command import HeadState
+from gitindex.git.worktree_probe import HeadState
 from tests.support import TIMEOUT, Repo, stop_runners, wait_for
 
 HEAD, TREE, OTHER = "c" * 40, "d" * 40, "e" * 40
@@ -63,8 +64,8 @@ TABLE: dict[str, tuple[dict[str, Any], IndexState, FreshnessState, Exit, str]] =
         Exit.OK,
         "3 files",
     ),
-    "failure of an older attempt": (
-        {"failure": Failure("old", HEAD)},
+    "failure at another HEAD": (
+        {"failure": Failure("old", OTHER)},
         S.FRESH,
         F.FRESH,
         Exit.OK,
@@ -79,7 +80,28 @@ TABLE: dict[str, tuple[dict[str, Any], IndexState, FreshnessState, Exit, str]] =
         Exit.NO,
         "publish was not finished",
     ),
-    "dirty": ({"head": HeadState(HEAD, (b"a", b"b"))}, S.STALE, F.STALE, Exit.NO, "2 tracked"),
+    "edited": ({"head": HeadState(HEAD, (b"a", b"b"))}, S.FRESH, F.FRESH, Exit.OK, "3 files"),
+    "failed reindex of the published tree": (
+        {"failure": Failure("boom", HEAD)},
+        S.ERROR,
+        F.STALE,
+        Exit.ERROR,
+        "boom",
+    ),
+    "failed, and a refresh is queued": (
+        {"failure": Failure("boom", HEAD), "pending": True},
+        S.STALE,
+        F.STALE,
+        Exit.NO,
+        "queued",
+    ),
+    "failed first build, and a refresh is queued": (
+        {"proof": MISSING, "failure": Failure("boom", HEAD), "pending": True},
+        S.STALE,
+        F.STALE,
+        Exit.GATED,
+        "missing_marker_doc",
+    ),
     "running": ({"progress": RUNNING}, S.REBUILDING, F.STALE, Exit.NO, "extract"),
     "running without a phase": (
         {"progress": RUNNING._replace(phase=None)},
@@ -109,21 +131,21 @@ TABLE: dict[str, tuple[dict[str, Any], IndexState, FreshnessState, Exit, str]] =
     "failed first build": (
         {"proof": MISSING, "failure": Failure("boom", HEAD)},
         S.ERROR,
-        F.UNKNOWN,
+        F.STALE,
         Exit.ERROR,
         "boom",
     ),
     "failed at this HEAD": (
         {"head_tree": OTHER, "failure": Failure("boom", HEAD)},
         S.ERROR,
-        F.UNKNOWN,
+        F.STALE,
         Exit.ERROR,
         "boom",
     ),
     "failed at any HEAD": (
         {"head_tree": OTHER, "failure": Failure("boom", None)},
         S.ERROR,
-        F.UNKNOWN,
+        F.STALE,
         Exit.ERROR,
         "boom",
     ),
@@ -134,7 +156,7 @@ TABLE: dict[str, tuple[dict[str, Any], IndexState, FreshnessState, Exit, str]] =
         Exit.NO,
         "is not the indexed",
     ),
-    "probe failed": ({"proof": FAILED_PROBE}, S.ERROR, F.UNKNOWN, Exit.ERROR, "I/O error"),
+    "probe failed": ({"proof": FAILED_PROBE}, S.STALE, F.UNKNOWN, Exit.NO, "I/O error"),
     "a job runs before anything is proven": (
         {"proof": MISSING, "progress": RUNNING},
         S.REBUILDING,
@@ -158,10 +180,10 @@ TABLE: dict[str, tuple[dict[str, Any], IndexState, FreshnessState, Exit, str]] =
     ),
     "probe failed while a job runs": (
         {"proof": FAILED_PROBE, "progress": RUNNING},
-        S.ERROR,
-        F.UNKNOWN,
-        Exit.ERROR,
-        "cannot be read",
+        S.REBUILDING,
+        F.STALE,
+        Exit.NO,
+        "a job runs",
     ),
     "other tools and another tree": (
         {"proof": MISMATCH, "head_tree": OTHER, "pending": True},
@@ -170,7 +192,7 @@ TABLE: dict[str, tuple[dict[str, Any], IndexState, FreshnessState, Exit, str]] =
         Exit.GATED,
         "requires_reindex:",
     ),
-    "other tree and queued and dirty": (
+    "other tree and queued and edited": (
         {"head_tree": OTHER, "pending": True, "head": HeadState(HEAD, (b"a",))},
         S.STALE,
         F.STALE,
@@ -195,6 +217,7 @@ OBSERVATIONS = st.builds(
         HeadState,
         st.none() | st.sampled_from([HEAD, OTHER]),
         st.sampled_from([(), (b"a",), (b"a", b"b")]),
+        scope=st.sampled_from([*EditScope]),
     ),
     head_tree=st.sampled_from([TREE, OTHER]),
     progress=st.none()
@@ -216,7 +239,7 @@ def test_i01_fresh_exactly_when_everything_says_so(seen: Observation) -> None:
         and seen.proof.marker is not None
         and seen.head_tree == seen.proof.marker.tree_id
         and not seen.pending
-        and not seen.head.dirty
+        and (seen.failure is None or seen.failure.commit not in (seen.head.commit, None))
         and seen.progress is None
     )
     told = (verdict.state, verdict.freshness, verdict.code)
@@ -249,7 +272,9 @@ def test_observation_of_a_fresh_index(indexed: Repo) -> None:
     stand_still(indexed)
     seen = observe(indexed.worktree)
     assert judge(seen).state is IndexState.FRESH
-    assert seen.head == HeadState(indexed.git("rev-parse", "HEAD").strip(), ())
+    head, none = indexed.git("rev-parse", "HEAD").strip(), EditScope.NONE
+    assert seen.head == HeadState(head, tree=indexed.tree(), branch="main", scope=none)
+    assert observe(indexed.worktree, EditScope.ALL).head == seen.head._replace(scope=EditScope.ALL)
     assert seen.head_tree == indexed.tree()
     assert (seen.progress, seen.pending, seen.failure, seen.searchable) == (
         None,
@@ -268,7 +293,9 @@ def test_each_hint_of_work_ends_fresh(indexed: Repo) -> None:
         assert judge(observe(worktree)).why == "a refresh is queued"
         os.unlink(path)
     indexed.write("app.py", "x = 1\n")
-    assert observe(worktree).head.dirty == (b"app.py",)
+    assert observe(worktree, EditScope.TRACKED).head.dirty == (b"app.py",)
+    assert observe(worktree, EditScope.ALL).head.edits == 1
+    assert judge(observe(worktree)).state is IndexState.FRESH
     indexed.git("-c", "core.hooksPath=/dev/null", "checkout", "-q", "app.py")
     assert judge(observe(worktree)).state is IndexState.FRESH
 

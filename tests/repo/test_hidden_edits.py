@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 import shutil
-import struct
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,9 +12,12 @@ from pathlib import Path
 import pytest
 
 from gitindex.base.shipped import shipped_folder
-from gitindex.base.vocabulary import IndexState
-from gitindex.freshness import hidden_edits as unseen
+from gitindex.base.vocabulary import EditScope, IndexState
+from gitindex.freshness.observation import observe
+from gitindex.freshness.verdict import judge
+from gitindex.git import hidden_edits as unseen
 from gitindex.git.command import HARDENING
+from gitindex.git.index_file import Unreadable, find_unchecked
 from gitindex.git.interface import blob_id
 from gitindex.install.aliases import install_aliases
 from tests.support import Repo, wait_for
@@ -149,23 +151,29 @@ def test_r4_an_edit_that_git_status_does_not_show(
     install_aliases()
     hide(quiet)
     assert quiet.git("status", "--porcelain", "--untracked-files=no") == "", "git sees nothing"
-    assert quiet.state() == "stale"
-    assert quiet.gitindex("check").returncode == 1
-    told = quiet.try_git("fresh")
-    assert (told.returncode, told.stdout.split(":")[0]) == (1, "stale")
+    assert quiet.state() == "fresh", "edits are laid over, and counted"
+    status = quiet.gitindex("status")
+    assert status.returncode == 0
+    assert status.stdout.endswith("; 1 edited path laid over\n")
+    for command in ("check", "status"):
+        told = quiet.gitindex(command, "--clean")
+        assert (told.returncode, "1 tracked path differs from HEAD" in told.stdout) == (1, True)
+    assert quiet.git("fresh") == "fresh\n"
     for command in ("search", "grep", "symbols"):
         found = quiet.answer(command, "another")
-        assert found["freshness"]["state"] == "stale", command
+        freshness = {key: found["freshness"][key] for key in ("state", "exact", "edits", "branch")}
+        expected = {"state": "fresh", "exact": True, "edits": 1, "branch": "main"}
+        assert freshness == expected, command
         assert "lib/util.py" in str(found.get("results") or found.get("symbols")), command
     assert "def helper" not in str(quiet.answer("grep", "helper")["results"])
 
 
 def test_the_shell_asks_git_as_python_does() -> None:
     script = Path(shipped_folder("hooks"), "fresh.sh").read_text()
-    for option in HARDENING:
-        if option.startswith("core.") and not option.startswith("core.hooksPath"):
-            assert f"-c {option}" in script
+    assert "-c core.fsmonitor=false" in script
+    assert "core.fsmonitor=false" in HARDENING
     assert "--no-optional-locks --no-replace-objects" in script
+    assert "git status" not in script.replace("`gitindex status`", ""), "edits decide nothing"
 
 
 def test_covered_files_that_are_as_git_has_them_are_fresh(quiet: Repo) -> None:
@@ -180,17 +188,17 @@ def test_covered_files_that_are_as_git_has_them_are_fresh(quiet: Repo) -> None:
     names = quiet.git("ls-files").split()
     for bit in ("--assume-unchanged", "--skip-worktree"):
         quiet.git("update-index", bit, *names)
-        assert quiet.verdict().state is IndexState.FRESH, bit
+        assert _edits(quiet) == 0, bit
     (quiet.path / "lib/util.py").unlink()
-    assert quiet.verdict().state is IndexState.FRESH, "as a sparse checkout leaves it out"
+    assert _edits(quiet) == 0, "as a sparse checkout leaves it out"
     for name in ("link", "run.bat", "large.big", "app.py"):
         kept = quiet.path / f"{name}.kept"
         (quiet.path / name).rename(kept)
         (quiet.path / name).write_text("other")
-        assert quiet.verdict().state is IndexState.STALE, name
+        assert _edits(quiet) == 2, name  # and the new one beside it
         (quiet.path / name).unlink()
         kept.rename(quiet.path / name)
-    assert quiet.verdict().state is IndexState.FRESH
+    assert _edits(quiet) == 0
 
 
 @pytest.mark.parametrize("kind", ["missing", "folder", "fifo", "link", "unreadable"])
@@ -209,7 +217,7 @@ def test_something_else_in_a_covered_files_place(quiet: Repo, kind: str) -> None
     elif kind == "unreadable":
         path.write_text("x")
         path.chmod(0)
-    assert quiet.verdict().state is IndexState.STALE
+    assert _edits(quiet) == 1
 
 
 def test_a_file_in_the_place_of_a_submodule(quiet: Repo, tmp_path: Path) -> None:
@@ -223,12 +231,13 @@ def test_a_file_in_the_place_of_a_submodule(quiet: Repo, tmp_path: Path) -> None
     install_aliases()
     Repo(quiet.path / "sub").write("b.py", "b = 1\n")
     Repo(quiet.path / "sub").commit()
-    assert quiet.verdict().state is IndexState.FRESH, "another commit of it changes no answer"
+    assert _edits(quiet) == 0, "another commit of it changes no answer"
     assert quiet.git("fresh").startswith("fresh")
     shutil.rmtree(quiet.path / "sub")
     quiet.write("sub", NEW)
-    assert quiet.verdict().state is IndexState.STALE
-    assert quiet.try_git("fresh").returncode == 1
+    assert _edits(quiet) == 1
+    assert quiet.gitindex("check", "--clean").returncode == 1
+    assert quiet.git("fresh") == "fresh\n"
     assert quiet.answer("grep", "another")["results"]
 
 
@@ -262,7 +271,7 @@ def test_git_and_we_find_the_same_doubtful_entries(repo: Repo, name: str, tmp_pa
     made.git("update-index", "-q", "--refresh")
     made.write("later", "x")
     made.git("add", "-N", "later")
-    options, walked = FORMATS.get(name, ((), False))
+    options, walked = FORMATS.get(name, ((), True))
     if options:
         made.git(*options)
     data = Path(made.worktree.git_dir, "index").read_bytes()
@@ -271,16 +280,23 @@ def test_git_and_we_find_the_same_doubtful_entries(repo: Repo, name: str, tmp_pa
     assert {entry.oid for entry in listed} <= {
         made.git("rev-parse", f":{p}").strip() for p in names
     }
-    found = list(unseen._doubtful(made.worktree, f"{made.worktree.git_dir}/index", len(oid)))
-    assert sorted(found) == sorted(listed)
-    if name != "sha256":
-        assert (unseen._walk(data) is not None) is walked
+    assert sorted(unseen.unchecked_entries(made.worktree, len(oid))) == sorted(listed)
+    if walked:
+        assert sorted(find_unchecked(data, len(oid) // 2)) == sorted(listed)
+    else:
+        with pytest.raises(Unreadable):
+            find_unchecked(data, len(oid) // 2)
     for cut in range(0, len(data), 97):
-        try:
-            told = unseen._walk(data[:cut])
-        except (ValueError, struct.error):
-            told = None
-        assert told is None, "a part of an index is never taken for a whole one"
+        with pytest.raises(Unreadable):  # a part of an index is never taken for a whole one
+            find_unchecked(data[:cut], len(oid) // 2)
+
+
+def _edits(repo: Repo) -> int | None:
+    """How many paths every reader lays over; it is fresh all the same."""
+    seen = observe(repo.worktree, EditScope.ALL)
+    assert judge(seen).state is IndexState.FRESH
+    assert len(seen.head.dirty) == len(set(seen.head.dirty))
+    return seen.head.edits
 
 
 def test_blob_id_is_git_s(repo: Repo) -> None:

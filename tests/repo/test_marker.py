@@ -331,7 +331,7 @@ def test_i02_forged_status_changes_no_verdict(indexed: Repo) -> None:
                 save_status(indexed.path, forged)
                 assert load_status(indexed.path) == forged
                 assert judge(observe(indexed.worktree)) == told[moment], (moment, state, commit)
-    assert [v.state for v in told.values()] == ["fresh", "stale", "stale", "stale"]
+    assert [v.state for v in told.values()] == ["fresh", "fresh", "stale", "stale"]
 
 
 def test_newer_marker_is_left_alone_by_everyone(indexed: Repo) -> None:

@@ -151,7 +151,8 @@ def test_edits_are_disclosed_and_named_by_a_digest(quiet: Repo) -> None:
     assert clean["overlayDigest"] is None
     quiet.write("app.py", "edited = 1\n")
     freshness, one = receipt()
-    assert (freshness["state"], freshness["mode"]) == ("stale", "overlay")
+    assert (freshness["state"], freshness["mode"]) == ("fresh", "overlay")
+    assert (freshness["edits"], freshness["exact"]) == (1, True)
     assert (freshness["overlayPaths"], freshness["pendingPaths"]) == (1, 1)
     quiet.write("app.py", "edited = 2\n")
     _, two = receipt()
@@ -193,7 +194,8 @@ def test_over_the_budget_is_hidden_and_said(quiet: Repo, monkeypatch: pytest.Mon
         answer = view.envelope()
         paths = {path for (path,) in view.rows("SELECT path FROM {live}")}
     assert answer["freshness"]["leftOut"] == 3
-    assert answer["freshness"]["pendingPaths"] == 6
+    assert (answer["freshness"]["state"], answer["freshness"]["exact"]) == ("fresh", False)
+    assert (answer["freshness"]["pendingPaths"], answer["freshness"]["edits"]) == (6, 6)
     assert b"lib/util.py" in paths
     assert len(paths) == 5  # app.py, README.md and the three that fit
 

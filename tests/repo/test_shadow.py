@@ -10,14 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from gitindex.git import command
+from gitindex.base.vocabulary import EditScope
 from gitindex.git import shadow_index as shadow
 from gitindex.git import shadow_writer as casting
-from gitindex.git.command import HeadState, read_head_state
+from gitindex.git import worktree_probe
 from gitindex.git.index_file import Unreadable, stamps_of
 from gitindex.git.process import Running
 from gitindex.git.shadow_index import copy_of, find_shadow
 from gitindex.git.shadow_writer import refresh_shadow_index
+from gitindex.git.worktree_probe import HeadState, read_head_state
 from tests.support import Repo, wait_for
 
 AGE = 100  # seconds: git trusts no folder that was changed in the second of the look, or later
@@ -74,7 +75,7 @@ def plainly(repo: Repo) -> HeadState:
     held = note.read_bytes()
     note.unlink()
     try:
-        return read_head_state(repo.worktree, untracked=True)
+        return read_head_state(repo.worktree)
     finally:
         note.write_bytes(held)
 
@@ -82,7 +83,7 @@ def plainly(repo: Repo) -> HeadState:
 def check(repo: Repo) -> HeadState:
     """A look with the copy, which is in force, is a look without it."""
     assert find_shadow(repo.worktree) is not None
-    seen = read_head_state(repo.worktree, untracked=True)
+    seen = read_head_state(repo.worktree)
     assert seen == plainly(repo)
     return seen
 
@@ -281,13 +282,13 @@ def test_it_counts_for_the_index_it_was_made_of(tree: Repo) -> None:
     refresh_shadow_index(tree.worktree)
     tree.git("add", "d2/new.py")
     assert find_shadow(tree.worktree) is None
-    assert read_head_state(tree.worktree, untracked=True).dirty == (b"d2/new.py",)
+    assert read_head_state(tree.worktree).dirty == (b"d2/new.py",)
     refresh_shadow_index(tree.worktree)
     assert check(tree).dirty == (b"d2/new.py",)
     tree.git("update-index", "--skip-worktree", "top.py")
     refresh_shadow_index(tree.worktree)
     tree.write("top.py", "hidden from git\n")
-    assert b"top.py" not in check(tree).dirty
+    assert b"top.py" in check(tree).dirty, "the copy hides it from git, not from us"
 
 
 def test_without_new_files_it_is_for_fresh_clones(
@@ -303,9 +304,9 @@ def test_without_new_files_it_is_for_fresh_clones(
     Path(tree.worktree.shadow).unlink()
     refresh_shadow_index(tree.worktree)
     assert find_shadow(tree.worktree, untracked=False) is not None
-    assert read_head_state(tree.worktree).dirty == ()
+    assert read_head_state(tree.worktree, EditScope.TRACKED).dirty == ()
     edit_in_the_past(tree.path)
-    assert read_head_state(tree.worktree).dirty == (b"d7/sub/tracked.py",)
+    assert read_head_state(tree.worktree, EditScope.TRACKED).dirty == (b"d7/sub/tracked.py",)
 
 
 def test_gits_own_index_is_left_alone(tree: Repo) -> None:
@@ -326,18 +327,20 @@ def test_a_lost_copy_is_not_missed(tree: Repo, loss: str, monkeypatch: pytest.Mo
     refresh_shadow_index(tree.worktree)
     copy = Path(copy_of(tree.worktree))
 
-    def lose_it(*args: object, **named: object) -> Running:
+    def lose_it(argv: list[str], env: dict[str, str]) -> Running:
+        if "status" not in argv:
+            return Running(argv, env)
         if loss == "removed":
             copy.unlink()
         elif loss == "replaced":
             os.rename(shutil.copy(copy, copy.with_name("another")), copy)
         else:
             copy.write_bytes(b"" if loss == "emptied" else copy.read_bytes()[:-30])
-        monkeypatch.setattr(command, "Running", Running)
-        return Running(*args, **named)  # type: ignore[arg-type]
+        monkeypatch.setattr(worktree_probe, "Running", Running)
+        return Running(argv, env)
 
-    monkeypatch.setattr(command, "Running", lose_it)
-    seen = read_head_state(tree.worktree, untracked=True)
+    monkeypatch.setattr(worktree_probe, "Running", lose_it)
+    seen = read_head_state(tree.worktree)
     assert seen.dirty == ()
     assert len(seen.untracked) == 2
 

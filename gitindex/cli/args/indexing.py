@@ -14,6 +14,9 @@ from gitindex.freshness.report import show_status
 Global = Annotated[
     bool, typer.Option("--global", help="For all repositories of this user that are opted in.")
 ]
+Clean = Annotated[
+    bool, typer.Option("--clean", help="Exit 1 also where a tracked path differs from HEAD.")
+]
 
 
 @app.command()
@@ -130,23 +133,29 @@ def status(
     path: Path = ".",
     as_json: Json = False,
     short: Annotated[bool, typer.Option("--short", help="Print one word, for a prompt.")] = False,
+    no_edits: Annotated[
+        bool, typer.Option("--no-edits", help="Do not count edits: no look at the work tree.")
+    ] = False,
+    clean: Clean = False,
     skipped: Annotated[
         bool, typer.Option("--skipped", help="List tracked paths that are not indexed, and why.")
     ] = False,
 ) -> None:
     """Is the index current?
 
+    Edits do not make it stale: every answer lays them over, and `status` counts them.
     Exit 0 fresh, 1 stale or rebuilding, 3 not indexed, 4 error.
     """
     if skipped:
         leave(commands.skipped(path, as_json))
-    leave(show_status("json" if as_json else "short" if short else "text", path))
+    form = "json" if as_json else "short" if short else "brief" if no_edits else "text"
+    leave(show_status(form, path, clean=clean))
 
 
 @app.command()
-def check(path: Path = ".", as_json: Json = False) -> None:
-    """The same as `status --short`, for scripts and CI."""
-    status(path, as_json, short=True)
+def check(path: Path = ".", as_json: Json = False, clean: Clean = False) -> None:
+    """The same as `status --short`, for scripts and CI; 4 where the proof cannot be read."""
+    leave(show_status("json" if as_json else "short", path, check=True, clean=clean))
 
 
 @app.command()

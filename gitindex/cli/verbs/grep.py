@@ -14,7 +14,7 @@ from gitindex.base.worktree import Worktree, find_worktree
 from gitindex.cli.printing import print_answer
 from gitindex.cli.shown_path import named_path, shown_path
 from gitindex.cli.terminal import coloured, paint, say
-from gitindex.freshness.observation import Looking
+from gitindex.git.worktree_probe import WorktreeProbe
 from gitindex.query.grep.grep import GrepQuery, grep, scan
 from gitindex.query.grep.pattern import GrepPattern, understand
 from gitindex.view.fallback import served_or_scanned
@@ -32,7 +32,7 @@ def find_lines(
     path: str = ".",
     ask: TreeChoice = NOW,
     as_json: bool = False,
-    begun: Looking | None = None,
+    begun: WorktreeProbe | None = None,
     documents: Filter | None = None,
 ) -> int:
     """Lines that match a pattern. `begun`: a look at the work tree that is under way.
@@ -68,7 +68,7 @@ def find_lines(
     return int(Exit.OK if answer["results"] else Exit.NO)
 
 
-def read_flags(args: list[str], begun: Looking | None = None) -> Callable[[], int] | None:
+def read_flags(args: list[str], begun: WorktreeProbe | None = None) -> Callable[[], int] | None:
     """The everyday forms of the command: short flags and words. None: it takes a real parser."""
     flags = [arg for arg in args if arg.startswith("-")]
     words = [arg for arg in args if not arg.startswith("-")]

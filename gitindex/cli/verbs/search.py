@@ -11,7 +11,7 @@ from gitindex.base.worktree import find_worktree
 from gitindex.cli.printing import print_answer
 from gitindex.cli.shown_path import shown_path
 from gitindex.cli.terminal import paint, say
-from gitindex.freshness.observation import Looking
+from gitindex.git.worktree_probe import WorktreeProbe
 from gitindex.query.search.query_text import Filters
 from gitindex.query.search.search import search
 from gitindex.view.fallback import served_or_scanned
@@ -32,7 +32,7 @@ def find(
     wish: SearchRequest = SearchRequest(),  # noqa: B008 - a constant
     ask: TreeChoice = NOW,
     as_json: bool = False,
-    begun: Looking | None = None,
+    begun: WorktreeProbe | None = None,
 ) -> int:
     """Search the index; where there is none, the files. `begun`: a look at the work tree under way."""
     worktree = begun.worktree if begun else find_worktree(path)

@@ -1,0 +1,197 @@
+"""HEAD and the work tree as they are now: one probe, started early and read when it is needed."""
+
+from __future__ import annotations
+
+from gitindex.base.errors import GitIndexError
+from gitindex.base.lean import NamedTuple
+from gitindex.base.vocabulary import EditScope
+from gitindex.base.worktree import Worktree
+from gitindex.git.command import check_result, clean_env, empty_tree, git_argv, try_git
+from gitindex.git.process import Result, Running
+from gitindex.git.shadow_index import SETTINGS, Shadow, find_shadow, identity_of, index_of
+
+ATTEMPTS = 5
+"""How often a probe starts again because HEAD or git's index changed while git was looking."""
+
+_SUBMODULE = frozenset({b"160000", b"000000"})
+"""Modes of a path that is a submodule or nothing: at HEAD, in git's index, on disk."""
+_HEAD = ("rev-parse", "HEAD", "HEAD^{tree}", "--symbolic-full-name", "HEAD")
+_BRANCH = "refs/heads/"
+
+
+class HeadState(NamedTuple):
+    """HEAD, and what differs from it on disk."""
+
+    commit: str | None  # None: no commit yet
+    dirty: tuple[bytes, ...] = ()  # tracked paths that differ from HEAD
+    untracked: tuple[bytes, ...] = ()  # new and not ignored
+    tree: str = ""
+    branch: str | None = None  # None: detached
+    scope: EditScope = EditScope.ALL  # which edits were looked for
+
+    @property
+    def edits(self) -> int | None:
+        """How many tracked or new paths differ from HEAD; None where they were not all looked for."""
+        if self.scope is not EditScope.ALL:
+            return None
+        new = {path for path in self.untracked if not path.endswith(b"/")}
+        return len(new.union(self.dirty))
+
+
+class WorktreeProbe:
+    """Git at work on one worktree. `result` waits for it, `abandon` ends it.
+
+    The work tree is this one, whatever `core.worktree` says. A submodule at another commit is no
+    difference, but a file in its place is.
+    """
+
+    def __init__(self, worktree: Worktree, scope: EditScope) -> None:
+        self.worktree, self._scope = worktree, scope
+        self._running: list[Running] = []
+        self._begin()
+
+    @classmethod
+    def start(cls, worktree: Worktree, scope: EditScope = EditScope.ALL) -> WorktreeProbe:
+        """Start git and return at once."""
+        return cls(worktree, scope)
+
+    def result(self) -> HeadState:
+        """HEAD and the edits, seen while neither HEAD nor git's index changed."""
+        for _ in range(ATTEMPTS):
+            if not self._running:
+                self._begin()
+            try:
+                state, steady = self._collect()
+            finally:
+                self.abandon()
+            if steady:
+                break
+        return state
+
+    def abandon(self) -> None:
+        """End git: the answer is not needed any more."""
+        while self._running:
+            self._running.pop().abandon()
+
+    def __enter__(self) -> WorktreeProbe:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.abandon()
+
+    def _begin(self) -> None:
+        root = self.worktree.root
+        env = clean_env(root)
+        self._running = [Running(git_argv(root, _HEAD, env), env)]
+        if self._scope is EditScope.NONE:
+            return
+        try:
+            self._before = identity_of(index_of(self.worktree))
+            self._shadow = find_shadow(self.worktree, self._scope is EditScope.ALL)
+            self._running.append(self._start_status())
+        except BaseException:
+            self.abandon()
+            raise
+
+    def _start_status(self) -> Running:
+        """`git status`, from the copy of the index where that is as good."""
+        env, settings = _status_env(self.worktree), tuple[str, ...]()
+        if self._shadow is not None:
+            env, settings = env | {"GIT_INDEX_FILE": self._shadow.path}, SETTINGS
+        argv = git_argv(self.worktree.root, (*settings, *_status_args(self._scope)), env)
+        return Running(argv, env)
+
+    def _collect(self) -> tuple[HeadState, bool]:
+        head = self._running.pop(0).result()
+        if self._scope is EditScope.NONE:
+            return self._committed(head, None), True
+        told = self._running.pop(0).result()
+        if self._shadow is not None and not _is_usable(told, self._shadow):
+            told = _run_status(self.worktree, self._scope)
+        status = _parse_status(check_result(("status",), told))
+        state = self._committed(head, status)
+        hidden, index = self._hidden(len(state.tree))
+        dirty = tuple(dict.fromkeys((*status.dirty, *hidden)))
+        steady = status.commit == state.commit and index == self._before
+        return state._replace(dirty=dirty, untracked=status.untracked), steady
+
+    def _hidden(self, digits: int) -> tuple[list[bytes], tuple[int, ...] | None]:
+        """Edits that `git status` does not show, and the index that was read for them."""
+        from gitindex.git.hidden_edits import edited_paths, unchecked_entries
+
+        entries = unchecked_entries(self.worktree, digits)
+        index = identity_of(index_of(self.worktree))
+        return edited_paths(self.worktree, entries), index
+
+    def _committed(self, head: Result, status: HeadState | None) -> HeadState:
+        """HEAD's commit, tree and branch, as git says them in one process."""
+        if head.returncode == 0:
+            commit, tree, name = head.output.decode("utf-8", "surrogateescape").split("\n")[:3]
+            return HeadState(commit, tree=tree, branch=_branch(name), scope=self._scope)
+        if status is None:  # no commit yet, or HEAD is broken: `git status` tells which
+            told = _run_status(self.worktree, EditScope.TRACKED)
+            status = _parse_status(check_result(("status",), told))
+        if status.commit is not None:
+            said = head.errors.decode("utf-8", "replace").strip().partition("\n")[0]
+            raise GitIndexError(f"HEAD cannot be read: {said}", "run `git fsck`")
+        tree = empty_tree(self.worktree.root)
+        return HeadState(None, tree=tree, branch=status.branch, scope=self._scope)
+
+
+def read_head_state(worktree: Worktree, scope: EditScope = EditScope.ALL) -> HeadState:
+    """HEAD and the paths that differ from it, now."""
+    return WorktreeProbe.start(worktree, scope).result()
+
+
+def _is_usable(told: Result, shadow: Shadow) -> bool:
+    return told.returncode == 0 and shadow.is_there()
+
+
+def _status_args(scope: EditScope) -> tuple[str, ...]:
+    return (
+        "status",
+        "--porcelain=v2",
+        "--branch",
+        "--no-ahead-behind",
+        "-z",
+        "--no-renames",
+        f"--untracked-files={'all' if scope is EditScope.ALL else 'no'}",
+        "--ignore-submodules=dirty",
+    )
+
+
+def _status_env(worktree: Worktree) -> dict[str, str]:
+    return clean_env(worktree.root) | {"GIT_WORK_TREE": worktree.root}
+
+
+def _run_status(worktree: Worktree, scope: EditScope) -> Result:
+    return try_git(worktree.root, *_status_args(scope), env=_status_env(worktree))
+
+
+def _parse_status(output: bytes) -> HeadState:
+    commit: str | None = None
+    branch: str | None = None
+    dirty: list[bytes] = []
+    new: list[bytes] = []
+    for record in output.split(b"\0"):
+        if record.startswith(b"# branch.oid "):
+            name = record.removeprefix(b"# branch.oid ").decode()
+            commit = None if name == "(initial)" else name
+        elif record == b"# branch.head (unknown)":
+            raise GitIndexError("HEAD cannot be read", "run `git fsck`")
+        elif record.startswith(b"# branch.head "):
+            name = record.removeprefix(b"# branch.head ").decode("utf-8", "surrogateescape")
+            branch = None if name == "(detached)" else name
+        elif record.startswith(b"1 "):
+            fields = record.split(b" ", 8)
+            if not _SUBMODULE.issuperset(fields[3:6]):
+                dirty.append(fields[8])
+        elif record.startswith(b"u "):
+            dirty.append(record.split(b" ", 10)[-1])
+        elif record.startswith(b"? "):
+            new.append(record[2:])
+    return HeadState(commit, tuple(dirty), tuple(new), branch=branch)
+
+
+def _branch(name: str) -> str | None:
+    return name.removeprefix(_BRANCH) if name.startswith(_BRANCH) else None
