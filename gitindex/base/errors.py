@@ -52,6 +52,10 @@ class CorruptStore(StoreError):
     """The store is proven damaged: only a rebuild mends it."""
 
 
+class OlderSchema(CorruptStore):
+    """The store is of a version that no step leads from: it is built anew."""
+
+
 class ObjectMissing(GitIndexError):
     """Git does not have an object here (partial clone, pruned); never fetched."""
 

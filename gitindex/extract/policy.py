@@ -167,10 +167,9 @@ def skip_content(data: bytes) -> SkipReason | None:
     """Why a blob's bytes are left out, whatever its path is."""
     if len(data) > MAX_TEXT_BYTES:
         return SkipReason.OVERSIZE
-    head = data[:BINARY_PROBE]
     if data.startswith(_LFS):
         return SkipReason.LFS_POINTER
-    if b"\0" in head and not head.startswith((b"\xff\xfe", b"\xfe\xff")):
+    if b"\0" in data and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return SkipReason.BINARY
     if _GENERATED.search(data, 0, 1000):
         return SkipReason.GENERATED

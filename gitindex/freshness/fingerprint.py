@@ -8,10 +8,10 @@ from gitindex.languages.table import EXTRACTOR_VERSION, grammar_set
 if TYPE_CHECKING:
     from typing import Any
 
-SCHEMA_VERSION = "1"
+SCHEMA_VERSION = "2"
 """Version of the store's tables and of the lexical fields."""
 
-POLICY_HASH = "2"
+POLICY_HASH = "3"
 """Version of the ignore policy's built-in rules; its files are part of the tree itself."""
 
 

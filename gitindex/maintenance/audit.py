@@ -24,7 +24,7 @@ from gitindex.store.blobs import BlobTable
 from gitindex.store.connection import Database, open_reader
 from gitindex.store.lexical import LexicalReader
 from gitindex.store.mapping import Published
-from gitindex.store.trigrams import Sums, stored_sums
+from gitindex.store.text_index import stored_sums
 from gitindex.view.tree import open_tree
 
 SHOWN = 20
@@ -87,7 +87,7 @@ def dump(database: Database, worktree: Worktree) -> Dump:
             "lexical": bool(lexical) and key in held,
             "document": tuple(document),
             "facts": hashlib.sha256(facts or b"").digest(),
-            "trigrams": sums.get(blob_id),
+            "words": sums.get(blob_id),
         }
     return found
 
@@ -128,16 +128,9 @@ def _differences(live: Dump, built: Dump) -> Iterator[dict[str, Any]]:
         if ours is None or theirs is None:
             yield {**path_fields(path), "differs": ["missing" if ours is None else "extra"]}
         else:
-            names = [name for name in theirs if not _same(name, ours[name], theirs[name])]
+            names = [name for name in theirs if ours[name] != theirs[name]]
             if names:
                 yield {**path_fields(path), "differs": names}
-
-
-def _same(name: str, ours: object, theirs: object) -> bool:
-    """Trigrams beyond those of a blob cost time, not answers: a collected blob may have left some."""
-    if name == "trigrams" and isinstance(ours, Sums) and isinstance(theirs, Sums):
-        return ours == theirs or ours.held > theirs.held
-    return ours == theirs
 
 
 def _other_terms(live: Worktree, clean: Worktree, held: Dump) -> Iterator[dict[str, Any]]:

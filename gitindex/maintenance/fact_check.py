@@ -18,7 +18,7 @@ from gitindex.store.blobs import BlobTable
 from gitindex.store.connection import Database
 from gitindex.store.entities import front_matter_of, row_of
 from gitindex.store.lexical import LexicalReader
-from gitindex.store.trigrams import lacks_trigrams, stored_sums, sums_of
+from gitindex.store.text_index import stored_sums, sums_of
 
 SAMPLE = 200
 """Blobs that are extracted again unless all are asked for; another choice each time."""
@@ -62,7 +62,7 @@ class FactsCheck:
                 "SELECT id, oid, extractor, language, symbols, lexical FROM blobs"
             )
         }
-        self._sums = stored_sums(database) if full else {}
+        self._sums = stored_sums(database)
         self._terms: dict[str, Counter[str]] = {"body": Counter(), "names": Counter()}
 
     def checks(
@@ -79,7 +79,7 @@ class FactsCheck:
             for name, compare in (
                 ("facts", self._same_facts),
                 ("documents", self._same_document),
-                ("grep", self._same_trigrams),
+                ("grep", self._same_words),
                 ("lexical", self._same_terms),
             ):
                 if not compare(derived):
@@ -121,11 +121,11 @@ class FactsCheck:
         )
         return held == (row_of(front) if front else None)
 
-    def _same_trigrams(self, derived: ExtractedBlob) -> bool:
+    def _same_words(self, derived: ExtractedBlob) -> bool:
         row = self._rows.get(derived.key)
-        if row is None or (self._sums and self._sums.get(row.blob_id) == sums_of(derived.data)):
-            return True
-        return not lacks_trigrams(self._db, row.blob_id, derived.data, self._full)
+        if row is None or row.blob_id not in self._sums:
+            return True  # a blob that nobody knows is looked into
+        return self._sums[row.blob_id] == sums_of(derived.data)
 
     def _same_terms(self, derived: ExtractedBlob) -> bool:
         """All terms are there; that there are no others is seen of all documents together."""

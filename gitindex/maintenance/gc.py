@@ -9,12 +9,11 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from gitindex.base.atomic_file import remove
-from gitindex.base.errors import GitIndexError, NotIndexed, ObjectMissing, StoreReplaced
+from gitindex.base.errors import GitIndexError, NotIndexed, StoreReplaced
 from gitindex.base.escape import safe_text
 from gitindex.base.runner_lock import RunnerLock, advertised
 from gitindex.base.worktree import STORE_FOLDERS, Worktree
 from gitindex.git.command import run_git
-from gitindex.git.interface import Repository
 from gitindex.languages.facts import FactsKey
 from gitindex.languages.table import extractor_id
 from gitindex.refresh.session import Session
@@ -22,7 +21,7 @@ from gitindex.store import mapping
 from gitindex.store.connection import Database, open_reader
 from gitindex.store.entities import reconcile, remove_entities
 from gitindex.store.lexical import LexicalReader
-from gitindex.store.trigrams import TrigramTable
+from gitindex.store.text_index import remove_blobs
 
 LOCK_WAIT_SECONDS = 60.0
 POLL_SECONDS = 0.05
@@ -36,7 +35,6 @@ class Garbage(NamedTuple):
 
     blob_id: int
     key: FactsKey
-    readable: bool  # its bytes were looked at, by the code that runs now
 
 
 def survey(worktree: Worktree) -> dict[str, Any]:
@@ -68,11 +66,10 @@ def collect(worktree: Worktree, report: Report) -> dict[str, Any]:
             _forget(worktree, database, name)
         needed = _needed(worktree, database, [])
         found = list(_garbage(database, needed))
-        trigrams, repository = TrigramTable(database), session.repository(worktree)
         for at in range(0, len(found), BATCH):
             report("facts", 100.0 * at / len(found))
             session.check_identity()
-            _remove_blobs(database, trigrams, repository, found[at : at + BATCH])
+            _remove_blobs(database, found[at : at + BATCH])
         _remove_leftovers(database, needed)
         report("lexical index", None)
         documents = _dead_documents(worktree, database, [])
@@ -161,24 +158,19 @@ def _branch_objects(worktree: Worktree) -> set[bytes]:
 
 
 def _garbage(database: Database, needed: _Needed) -> Iterator[Garbage]:
-    for blob_id, oid, extractor, language, lexical in database.rows(
-        "SELECT id, oid, extractor, language, lexical FROM blobs"
+    for blob_id, oid, extractor, language in database.rows(
+        "SELECT id, oid, extractor, language FROM blobs"
     ):
         current = extractor_id(language) == extractor
         if blob_id not in needed.blob_ids and not (current and oid in needed.oids):
-            yield Garbage(blob_id, FactsKey(oid.hex(), extractor), current and bool(lexical))
+            yield Garbage(blob_id, FactsKey(oid.hex(), extractor))
 
 
-def _remove_blobs(
-    database: Database, trigrams: TrigramTable, repository: Repository, part: list[Garbage]
-) -> None:
+def _remove_blobs(database: Database, part: list[Garbage]) -> None:
     ids = [garbage.blob_id for garbage in part]
     marks = ",".join("?" * len(ids))
     with database.write():
-        for garbage in part:
-            data = _bytes_of(repository, garbage)
-            if data is not None:
-                trigrams.remove(garbage.blob_id, data)
+        remove_blobs(database, ids)
         remove_entities(database, ids)
         database.run(
             "UPDATE repo_state SET lexical_docs=lexical_docs-"
@@ -186,14 +178,6 @@ def _remove_blobs(
             *ids,
         )
         database.run(f"DELETE FROM blobs WHERE id IN ({marks})", *ids)
-
-
-def _bytes_of(repository: Repository, garbage: Garbage) -> bytes | None:
-    """The bytes whose trigrams were kept; of others they stay, and cost only room."""
-    try:
-        return repository.read(garbage.key.oid) if garbage.readable else None
-    except ObjectMissing:
-        return None
 
 
 def _remove_leftovers(database: Database, needed: _Needed) -> None:

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import path_fields, safe_text
 from gitindex.base.worktree import Worktree
+from gitindex.extract.fragments import fragments_of
 from gitindex.extract.frontmatter import body_of, parse_day, same_topic
 from gitindex.extract.terms import decode_text
-from gitindex.extract.trigrams import trigrams_of
 from gitindex.query.document_source import (
     READ_AT_ONCE,
     Document,
@@ -25,7 +25,7 @@ from gitindex.query.document_source import (
 from gitindex.query.grep.engines import LineLimits, search_disk, search_texts
 from gitindex.query.grep.pattern import GrepPattern, ParsedPattern, understand
 from gitindex.store.entities import Filter
-from gitindex.store.trigrams import candidates
+from gitindex.store.text_index import candidates
 from gitindex.view.fallback import served_or_scanned
 from gitindex.view.live_scan import fallback_envelope, live_files
 from gitindex.view.overlay import WORKTREE
@@ -156,11 +156,11 @@ def _disk_reader(worktree: Worktree) -> Read:
 
 
 def _narrowed(view: TreeView, wanted: DocumentQuery) -> list[Document]:
-    """Those of the documents that may be wanted, as far as topics, days and trigrams tell."""
+    """Those of the documents that may be wanted, as far as topics, days and the text index tell."""
     documents = documents_of(view, wanted.filter)
     values = [value for _, value in wanted.fields]
     words = values if wanted.regex else [*values, *wanted.words]
-    clauses = [frozenset({found}) for word in words if (found := trigrams_of(word.casefold()))]
+    clauses = [frozenset({found}) for word in words if (found := fragments_of(word.casefold()))]
     if wanted.regex:
         clauses = [*clauses, *wanted.pattern.clauses]
     if not clauses or any("\ufffd" in word for word in words):  # it stands for bytes of any kind

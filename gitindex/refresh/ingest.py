@@ -14,7 +14,7 @@ from gitindex.refresh.session import Session
 from gitindex.store.blobs import BlobTable
 from gitindex.store.entities import put_document
 from gitindex.store.lexical import LexicalReader
-from gitindex.store.trigrams import TrigramTable
+from gitindex.store.text_index import TextIndexWriter
 
 FEED_BYTES = 1 << 20
 """Blobs of this size together are written at once, so that their names are looked up together."""
@@ -52,7 +52,7 @@ class Ingest:
         self._session = session
         self._db = session.database
         self._blobs = BlobTable(session.database)
-        self._trigrams = TrigramTable(session.database)
+        self._texts = TextIndexWriter(session.database)
         self._transaction = ExitStack()
         self._batch: _Batch | None = None
         self._part: list[ExtractedBlob] = []  # not written yet
@@ -99,7 +99,7 @@ class Ingest:
         for blob in part:
             blob_id = kept[blob.key].blob_id
             put_document(self._db, blob_id, blob.facts.language, blob.data)
-            self._trigrams.add(blob_id, blob.data)
+            self._texts.add(blob_id, blob.data)
         batch.blobs += len(part)
         batch.size += self._part_bytes
         batch.added += sum(kept[blob.key].new and blob.is_searched for blob in part)
@@ -112,6 +112,7 @@ class Ingest:
         batch, self._batch = self._batch, None
         if batch is None:
             return
+        self._texts.flush()
         if batch.keys:
             self._session.check_identity()
             self._session.lexical().commit()

@@ -6,7 +6,7 @@ import contextlib
 import os
 
 from gitindex.base.atomic_file import read_small, remove, write_atomic
-from gitindex.base.errors import CorruptStore, GitIndexError, StoreError, StoreReplaced
+from gitindex.base.errors import CorruptStore, GitIndexError, OlderSchema, StoreError, StoreReplaced
 from gitindex.base.worktree import Worktree, worktree_at
 from gitindex.extract.pool import Extractor
 from gitindex.freshness.observation import StoreFile, parse_stamp, render_stamp
@@ -16,6 +16,7 @@ from gitindex.refresh.queue import RefreshJobService
 from gitindex.store import mapping
 from gitindex.store.connection import Database, open_writer
 from gitindex.store.lexical import LexicalWriter
+from gitindex.store.text_index import merge_segments
 
 
 class Session:
@@ -24,7 +25,7 @@ class Session:
     def __init__(self, worktree: Worktree) -> None:
         self._anchor = worktree
         _prepare(worktree)
-        self.database: Database = open_writer(worktree.database)
+        self.database: Database = _open(worktree)
         self._inode = os.stat(worktree.database).st_ino
         self.extractor = Extractor()
         self._lexical: LexicalWriter | None = None
@@ -97,6 +98,8 @@ class Session:
         finally:
             self._lexical = None
             self.extractor.close()
+            with contextlib.suppress(GitIndexError):
+                merge_segments(self.database)  # nobody waits for us now
             for repository in self._repositories.values():
                 repository.close()
             self.database.close()
@@ -157,6 +160,16 @@ def _prepare(worktree: Worktree) -> None:
     if not os.path.exists(worktree.database) or not os.path.exists(worktree.lexical):
         wipe_store(worktree)  # half a store is none
     create_store(worktree)
+
+
+def _open(worktree: Worktree) -> Database:
+    """The database; one of an older schema is built anew."""
+    try:
+        return open_writer(worktree.database)
+    except OlderSchema:
+        wipe_store(worktree)
+        create_store(worktree)
+        return open_writer(worktree.database)
 
 
 def _spooled(worktree: Worktree) -> set[str]:

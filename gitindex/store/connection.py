@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from gitindex.base.errors import CorruptStore, StoreBusy, StoreError
+from gitindex.base.errors import CorruptStore, OlderSchema, StoreBusy, StoreError
 from gitindex.base.escape import safe_text
 from gitindex.store.migrations import CURRENT, MIGRATIONS, migrate, schema
 
@@ -198,8 +198,8 @@ def _bring_up_to_date(database: Database) -> None:
     if version > CURRENT:
         raise _wrong_version(version)
     if version and version not in MIGRATIONS:
-        raise CorruptStore(
-            f"the store has a schema that never was ({version})", "run `gitindex index --force`"
+        raise OlderSchema(
+            f"the store has an older schema ({version})", "run `gitindex index --force`"
         )
     with database.write():
         version = database.row("PRAGMA user_version")[0]  # another runner may have been quicker

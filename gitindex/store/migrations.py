@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-CURRENT = 1
+CURRENT = 2
 """PRAGMA user_version of a store that this code reads and writes."""
 
 MIGRATIONS: dict[int, str] = {}
-"""From version → the statements that lead to the next one. Version 1 is the first that shipped."""
+"""From version → the statements that lead to the next one. A version without an entry is built anew:
+everything here is derived from git."""
 
 
 def schema() -> Iterator[str]:

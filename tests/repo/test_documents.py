@@ -275,7 +275,7 @@ def test_e16_the_same_answers_without_fts5(library: Repo) -> None:
 
 
 def test_the_index_and_the_files_find_the_same_words(repo: Repo) -> None:
-    """Trigrams narrow: they may never hide a document that the words are in."""
+    """The text index narrows: it may never hide a document that the words are in."""
     bodies = [
         "Straße in İstanbul",
         "STRASSE ΩMEGA",

@@ -167,7 +167,7 @@ def test_a_certificate_lists_what_no_fact_explains(project: Repo) -> None:
 
 
 def test_many_files_that_only_look_alike_leave_nothing_unchecked(repo: Repo) -> None:
-    """Their trigrams are those of the name, the name itself is nowhere else."""
+    """They hold the name as a part of other words, the name itself is nowhere else."""
     repo.write("a.py", "def session_store():\n    pass\n\n\nsession_store()\n")
     for number in range(450):
         repo.write(f"m{number}.py", f"# sessions restored: {number}; station_store\nx = 1\n")

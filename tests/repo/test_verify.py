@@ -26,9 +26,10 @@ from gitindex.maintenance.verify import verify
 from gitindex.refresh.public_files import create_store
 from gitindex.refresh.runner import RefreshRequest, Runner
 from gitindex.refresh.spool import append_event
+from gitindex.store.checksum import with_checksum
 from gitindex.store.connection import open_reader
 from gitindex.store.lexical import LexicalReader, LexicalWriter
-from gitindex.store.trigrams import stored_sums
+from gitindex.store.text_index import stored_sums
 from gitindex.view.snapshot import GateClosed
 from gitindex.view.tree import NOW, TreeChoice, open_tree
 from tests.support import Repo
@@ -165,11 +166,9 @@ MUTATED = {
     "paths": "id path policy",
     "files": "worktree_id path_id oid mode blob_id skip",
     "worktrees": "id name generation tree head_commit files symbols fingerprint run_id",
-    "trigram_blobs": "",
 }
 NOT_PROVEN = {
     "worktrees": "root published_at",  # a hint where to look, and a time for display
-    "trigram_blobs": "blob_id",  # who is not listed is looked into: slower, never wrong
 }
 ROWS = {
     "blobs": "id=(SELECT blob_id FROM files JOIN paths ON id=path_id WHERE path=CAST('app.py' AS BLOB))",
@@ -274,18 +273,21 @@ def test_i40_rows_added_and_removed(store: Repo, workers: Extractor) -> None:
     assert _wrong(store, workers) == []
 
 
-def test_i40_trigrams(store: Repo, workers: Extractor) -> None:
-    """What they are kept of is told in other words than they are kept in."""
+def test_i40_the_text_index(store: Repo, workers: Extractor) -> None:
+    """Other words under a checksum that fits: no damage, but not the words of the blobs."""
     mutant = Mutant(store)
-    for text in ("def helper(x):", "x):\n    ret"):
-        mutant.run(
-            "INSERT INTO trigrams(trigrams, rowid, text) SELECT 'delete', id, ? FROM blobs"
-            " WHERE oid=?",
-            text,
-            bytes.fromhex(store.git("rev-parse", "HEAD:lib/util.py").strip()),
-        )
-        assert _wrong(store, workers) == ["grep"], text
-        mutant.restore()
+    for row_id, stored in mutant.rows("SELECT id, words FROM text_words"):
+        words = stored[4:].replace(b" helper ", b" helped ", 1)
+        if words != stored[4:]:
+            mutant.run(
+                "UPDATE text_words SET words=? WHERE id=?",
+                with_checksum("text_words", row_id, words),
+                row_id,
+            )
+            assert _wrong(store, workers) == ["grep"]
+            mutant.restore()
+            return
+    raise AssertionError("no segment has the word")
 
 
 LEXICAL: dict[str, Callable[[LexicalWriter, FactsKey, str, str], None]] = {
@@ -428,7 +430,7 @@ def test_gc_removes_what_nobody_needs(store: Repo, workers: Extractor) -> None:
     assert (done["removedBlobs"], done["removedDocuments"], done["keptBlobs"]) == (2, 2, was - 2)
     assert _wrong(store, workers) == []
     assert store.state() == "fresh"
-    assert _counts(store) == (0, 0, 0), "no name, trigram or topic is left"
+    assert _counts(store) == (0, 0, 0), "no name, text or topic is left"
     assert gc.collect(store.worktree, lambda *_: None)["removedBlobs"] == 0
     store.git("reset", "-q", "--hard", tip)
     _index(store)
@@ -437,7 +439,7 @@ def test_gc_removes_what_nobody_needs(store: Repo, workers: Extractor) -> None:
 
 
 def _counts(repo: Repo) -> tuple[int, int, int]:
-    """Names, blobs with trigrams and topics of the side branch."""
+    """Names, blobs of the text index and topics of the side branch."""
     database = open_reader(repo.worktree.database)
     assert database is not None
     with closing(database):

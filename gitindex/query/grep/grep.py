@@ -14,7 +14,7 @@ from gitindex.extract.policy import skip_content
 from gitindex.query.grep.engines import FileHits, LineLimits, search_disk, search_texts
 from gitindex.query.grep.engines.lines import LineMatch
 from gitindex.query.grep.pattern import GrepPattern, understand
-from gitindex.store.trigrams import candidates
+from gitindex.store.text_index import candidates
 from gitindex.view.live_scan import fallback_envelope, live_files, live_paths
 from gitindex.view.overlay import WORKTREE
 from gitindex.view.tree import FIRST_ID, TreeView

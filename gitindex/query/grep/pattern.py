@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
-from gitindex.extract.trigrams import Clause, fold, plain_bytes, required
+from gitindex.extract.fragments import Clause, fold, plain_bytes, required
 
 MAX_PATTERN = 4_096
 _OWN_FLAGS = re.VERBOSE | re.DOTALL | re.ASCII

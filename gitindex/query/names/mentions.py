@@ -1,4 +1,4 @@
-"""Where a name stands in the text of a tree, whatever the facts say: by trigrams, then by looking."""
+"""Where a name stands in the text of a tree, whatever the facts say: by the text index, then by looking."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gitindex.extract.trigrams import trigrams_of
+from gitindex.extract.fragments import fragments_of
 from gitindex.query.names.project import LISTED, Project, rows_of
-from gitindex.store.trigrams import candidates
+from gitindex.store.text_index import candidates
 from gitindex.view.tree import TreeView
 
 MAX_FILES = 2_000
@@ -67,8 +67,8 @@ def look_in(project: Project, files: list[MentioningFile], name: str) -> TextMen
 
 def files_holding(view: TreeView, name: str) -> list[MentioningFile]:
     """Indexed files that may hold a name: by what is stored; what was edited is looked at anyway."""
-    trigrams = trigrams_of(name)
-    blobs = candidates(view.served.database, [frozenset({trigrams})] if trigrams else [])
+    fragments = fragments_of(name)
+    blobs = candidates(view.served.database, [frozenset({fragments})] if fragments else [])
     if blobs is None:
         rows = view.rows(_ALL)
     else:

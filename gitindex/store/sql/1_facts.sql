@@ -1,5 +1,5 @@
--- The facts store, schema 1. Facts belong to blobs, which never change; a tree is only a mapping.
--- History: 1 = first shape (see store/migrations.py for how a later one gets here).
+-- The facts store, schema 2. Facts belong to blobs, which never change; a tree is only a mapping.
+-- History: 1 = first shape; 2 = the text index in tables of ours, checksums (store/migrations.py).
 -- Times are REAL seconds since 1970, for display only: no decision reads them.
 
 -- One row per blob, read as one language by one extractor. Never updated, only added or collected.
@@ -50,7 +50,7 @@ CREATE TABLE occurrences (
     PRIMARY KEY (blob_id, name_id)   -- new blobs come last: a batch is written in one stroke
 ) WITHOUT ROWID;
 
--- Imports as written; what they resolve to depends on the tree and is in edges.
+-- Imports as written; what they resolve to depends on the tree and is worked out by each reader.
 CREATE TABLE imports (
     blob_id INTEGER NOT NULL REFERENCES blobs(id) ON DELETE CASCADE,
     ordinal INTEGER NOT NULL,

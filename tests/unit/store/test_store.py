@@ -78,7 +78,9 @@ def test_schema_is_whole_and_created_once(path: str) -> None:
         "documents",
         "path_history",
         "file_refreshes",
-        "trigram_blobs",
+        "text_segments",
+        "text_words",
+        "text_postings",
     }
     assert "entities" in names(first, "view")
     first.run("UPDATE repo_state SET lexical_docs=7")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gitindex.extract.trigrams import plain_bytes
+from gitindex.extract.fragments import plain_bytes
 
 
 class LineLimits(NamedTuple):

@@ -12,19 +12,34 @@ MAX_STRINGS = 64
 """Spellings that are followed side by side; beyond them a run is cut."""
 MAX_LENGTH = 256
 MAX_CLASS = 16
-MAX_TRIGRAMS = 24
-"""Of one literal: the rest would hardly narrow further."""
-MAX_TERMS = 192
-"""Trigrams of one clause, and twice as many of all together: each is a list to walk."""
+MAX_FRAGMENTS = 3
+"""Of one literal, the longest ones: the rest would hardly narrow further."""
+MIN_FRAGMENT = 3
+MAX_LOOKUPS = 24
+"""Fragments of all clauses together: each is a list of words to look through."""
+MAX_WORD_BYTES = 400_000
+"""Distinct words of one blob, in bytes; a blob with more is not looked up but looked into."""
 MAX_REPEATS = 8
 
 Strings = frozenset[str]
 Clause = frozenset[frozenset[bytes]]
-"""One of these sets of trigrams must be there, whole."""
+"""One of these sets of fragments must be there, whole."""
 
 _EMPTY: Strings = frozenset({""})
-_BREAKS = bytes.maketrans(b"\r\0\t\v\f", b"\n\n\n\n\n")
-_BLANK = 0x20
+_WORD_BYTES = b"abcdefghijklmnopqrstuvwxyz0123456789_"
+_BLANK = b" "
+
+
+def _as_word(byte: int) -> int:
+    """A byte of folded text as words are kept: capitals stand for what is not ASCII."""
+    if byte in _WORD_BYTES:
+        return byte
+    if ord("A") <= byte <= ord("Z"):
+        return byte + 32
+    return ord("A") + byte % 26 if byte >= 128 else ord(_BLANK)
+
+
+_AS_WORDS = bytes(map(_as_word, range(256)))
 
 
 class _Spellings(NamedTuple):
@@ -58,53 +73,51 @@ def plain_bytes(data: bytes) -> bytes:
 
 
 def required(tree: sre.SubPattern) -> tuple[Clause, ...]:
-    """Trigrams of folded text that a match needs: every clause, each in one of its forms."""
+    """Fragments of folded words that a match needs: every clause, each in one of its forms."""
     clauses = {_clause(group): None for group in _close(_sequence(tree))}
     telling = sorted(filter(None, clauses), key=_weakness)
-    room = 2 * MAX_TERMS
+    room = MAX_LOOKUPS
     chosen: list[Clause] = []
     for clause in telling:
         room -= sum(map(len, clause))
-        if room >= 0 or not chosen:
+        if room >= 0:
             chosen.append(clause)
     return tuple(chosen)
 
 
-def trigrams_of(literal: str, most: int = MAX_TRIGRAMS) -> frozenset[bytes]:
-    """The trigrams of a literal that are kept of every text with it: none across a blank.
-
-    Line ends are git's to change, and other blanks than a space are not kept.
-    """
+def fragments_of(literal: str) -> frozenset[bytes]:
+    """Parts of words that every text with this literal has, with a blank where a word surely ends."""
     try:
-        folded = fold(literal.encode("utf-8", "surrogateescape")).translate(_BREAKS)
+        words = fold(literal.encode("utf-8", "surrogateescape")).translate(_AS_WORDS)
     except UnicodeEncodeError:
         return frozenset()  # half a surrogate pair: no text has it
+    parts = words.split(_BLANK)
+    last = len(parts) - 1
     found = [
-        piece[at : at + 3]
-        for piece in folded.split(b"\n")
-        for at in range(len(piece) - 2)
-        if piece[at + 1] != _BLANK
+        (_BLANK if at else b"") + part + (_BLANK if at < last else b"")
+        for at, part in enumerate(parts)
+        if part
     ]
-    return frozenset(found[:: max(1, -(-len(found) // most))])
+    telling = {part for part in found if len(part) >= MIN_FRAGMENT}
+    return frozenset(sorted(telling, key=lambda part: (-len(part), part))[:MAX_FRAGMENTS])
 
 
-def passes(clauses: Iterable[Clause], folded: bytes) -> bool:
-    """May a folded text match?"""
-    return all(
-        any(all(trigram in folded for trigram in form) for form in clause) for clause in clauses
-    )
+def words_of_blob(data: bytes) -> set[bytes] | None:
+    """The distinct words of a blob as they are kept; None where they are too many to be worth it."""
+    folded = data if data.isascii() else fold(plain_bytes(data))
+    words = set(folded.translate(_AS_WORDS).split())
+    return words if sum(map(len, words)) <= MAX_WORD_BYTES else None
 
 
 def _clause(group: Strings) -> Clause:
     """Empty where one of the strings is too short to be looked up."""
-    most = max(3, min(MAX_TRIGRAMS, MAX_TERMS // len(group)))
-    forms = frozenset(trigrams_of(text, most) for text in group)
+    forms = frozenset(fragments_of(text) for text in group)
     return frozenset() if frozenset() in forms else forms
 
 
 def _weakness(clause: Clause) -> tuple[int, int]:
-    """Many forms narrow little, few trigrams too."""
-    return len(clause), -min(map(len, clause))
+    """Many forms narrow little, short fragments too."""
+    return len(clause), -min(max(map(len, form)) for form in clause)
 
 
 def _close(found: _Spellings) -> tuple[Strings, ...]:

@@ -1,0 +1,19 @@
+-- Which blobs may contain some text: the words of a batch of blobs, each with the blobs that have it.
+-- Every value starts with a checksum of itself and its id (store/checksum.py). A blob that no segment
+-- names, or whose segment cannot be read, may contain anything.
+CREATE TABLE text_segments (
+    id INTEGER PRIMARY KEY,
+    head BLOB NOT NULL               -- its blobs, and how many words it has of which length
+);
+
+-- Words of one length class of a segment, sorted, a blank before and after each.
+CREATE TABLE text_words (
+    id INTEGER PRIMARY KEY,          -- segment and class
+    words BLOB NOT NULL
+);
+
+-- For a few words in the same order: the blobs that have each.
+CREATE TABLE text_postings (
+    id INTEGER PRIMARY KEY,          -- segment, class and chunk
+    postings BLOB NOT NULL
+);
