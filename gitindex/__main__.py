@@ -7,7 +7,7 @@ import sys
 
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.lean import TYPE_CHECKING
-from gitindex.cli.fast_path import short_way, take_globals
+from gitindex.cli.fast_path import run_everyday, take_globals
 
 if TYPE_CHECKING:
     from typing import NoReturn
@@ -29,7 +29,7 @@ def main() -> int:
     args = sys.argv[1:]
     try:
         args = take_globals(args)
-        code = short_way(args)
+        code = run_everyday(args)
         if code is None:
             from gitindex.cli.args import run_cli
 
@@ -72,11 +72,10 @@ def _complain(error: GitIndexError, args: list[str]) -> int:
     from gitindex.base.escape import safe_text
 
     if "--json" in args:
-        import json
-
+        from gitindex.base.output import print_json
         from gitindex.base.refusals import refused
 
-        sys.stdout.write(json.dumps(refused(error), ensure_ascii=True) + "\n")
+        print_json(refused(error))
     sys.stderr.write(f"gitindex: {safe_text(error.message)}\n")
     if error.hint:
         sys.stderr.write(f"  hint: {safe_text(error.hint)}\n")

@@ -59,8 +59,6 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-_NOISE = " (env var: 'None')"  # typer says so of every option of a newer click
-
 
 def _stand_in(folder: str) -> str:
     stand_in(folder)
@@ -86,7 +84,7 @@ def run_cli(args: list[str]) -> int:
             error.show()
             return int(Exit.USAGE)
         asked = error.ctx.command_path if error.ctx else "gitindex"
-        told = error.format_message().replace("\n", " ").replace(_NOISE, "")
+        told = error.format_message().replace("\n", " ")
         raise GitIndexError(told, f"see `{asked} --help`", Exit.USAGE) from error
     except typer.Abort:
         return 130

@@ -12,6 +12,7 @@ from gitindex.base.lean import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
     from gitindex.git.worktree_probe import WorktreeProbe
 
@@ -37,28 +38,14 @@ def take_globals(args: list[str]) -> list[str]:
     return args
 
 
-def short_way(args: list[str]) -> int | None:
+def run_everyday(args: list[str]) -> int | None:
     """Run the command and return its exit code; None where the whole parser is needed."""
-    if not args:
-        return None
-    verb, rest = args[0], args[1:]
-    if verb in ("status", "check"):
-        return _status(verb, rest)
     if args == ["index"]:
         from gitindex.cli.verbs.indexing import index
 
         return index()
-    if verb == "impact" and len(rest) == 2 and rest[0] == "--staged":
-        return _gate(rest[1])
-    if verb == "hook" and rest and not rest[0].startswith("-"):
-        from gitindex.install.event import note_event
-
-        return note_event(rest[0], rest[1:])
-    if not any(word.startswith("--") and word != "--json" for word in rest):
-        if verb == "grep" and rest:
-            return _while_git_looks(lambda begun: _paged(args, _grep(rest, begun)))
-        return _question(args, verb, rest)
-    return None
+    run = _VERBS.get(args[0]) if args else None
+    return run(args[0], args[1:]) if run else None
 
 
 def _status(verb: str, rest: list[str]) -> int | None:
@@ -71,108 +58,110 @@ def _status(verb: str, rest: list[str]) -> int | None:
     return show_status(form, check=check, clean="--clean" in rest)
 
 
-def _question(args: list[str], verb: str, rest: list[str]) -> int | None:
+def _hook(_verb: str, rest: list[str]) -> int | None:
+    if not rest or rest[0].startswith("-"):
+        return None
+    from gitindex.install.event import note_event
+
+    return note_event(rest[0], rest[1:])
+
+
+def _gate(_verb: str, rest: list[str]) -> int | None:
+    """What pre-commit asks before every commit."""
+    if len(rest) != 2 or rest[0] != "--staged" or rest[1] not in ("--dangling", "--tests"):
+        return None
+    from gitindex.cli.verbs.graph import dangling, reached_tests
+
+    return (dangling if rest[1] == "--dangling" else reached_tests)("", True)
+
+
+def _search(verb: str, rest: list[str]) -> int | None:
+    words, as_json = _words(rest)
+    if not words:
+        return None
+    with _look() as begun:
+        from gitindex.cli.terminal import paged
+        from gitindex.cli.verbs.search import find
+
+        with paged([verb, *rest]):
+            return find(" ".join(words), as_json=as_json, begun=begun)
+
+
+def _grep(verb: str, rest: list[str]) -> int | None:
+    if not rest or any(word.startswith("--") and word != "--json" for word in rest):
+        return None
+    with _look() as begun:
+        from gitindex.cli.terminal import paged
+        from gitindex.cli.verbs.grep import find_lines, read_flags
+
+        asked = read_flags(rest)
+        if asked is None:
+            return None
+        with paged([verb, *rest]):
+            return find_lines(*asked, as_json="--json" in rest, begun=begun)
+
+
+def _ask(verb: str, rest: list[str]) -> int | None:
+    """Commands that take one name, one file or one place."""
+    words, as_json = _words(rest)
+    if len(words) != 1:
+        return None
+    from gitindex.cli.terminal import paged
+
+    with paged([verb, *rest]):
+        if verb in ("outline", "read", "symbols"):
+            return _ask_file(verb, words[0], as_json)
+        return _ask_name(verb, words[0], as_json)
+
+
+def _ask_file(verb: str, word: str, as_json: bool) -> int:
+    from gitindex.cli.verbs.questions import outline, read, symbols
+
+    if verb == "symbols":
+        from gitindex.query.symbols import SymbolQuery
+
+        return symbols(SymbolQuery(word, exact=False), as_json=as_json)
+    return (outline if verb == "outline" else read)(word, as_json=as_json)
+
+
+def _ask_name(verb: str, word: str, as_json: bool) -> int:
+    from gitindex.cli.verbs.graph import graph, refs
+
+    if verb == "refs":
+        from gitindex.query.references import ReferenceQuery
+
+        return refs(ReferenceQuery(word), as_json=as_json)
+    from gitindex.base.vocabulary import Direction
+    from gitindex.query.callgraph.answer import GraphQuery
+
+    return graph(GraphQuery(word, Direction(verb)), form="json" if as_json else "text")
+
+
+def _words(rest: list[str]) -> tuple[list[str], bool]:
+    """Words, and whether `--json` ends them; no words where there are other options."""
     as_json = rest[-1:] == ["--json"]
     words = rest[:-1] if as_json else rest
-    if not words or any(word.startswith("-") for word in words):
-        return None
-    if verb == "search":
-        text = " ".join(words)
-        return _while_git_looks(lambda begun: _paged(args, _search(text, as_json, begun)))
-    if verb in _ASKED and len(words) == 1:
-        return _paged(args, lambda: _ASKED[verb](words[0], as_json))
-    return None
+    return ([] if any(word.startswith("-") for word in words) else words), as_json
 
 
-def _while_git_looks(ask: Callable[[WorktreeProbe | None], int | None]) -> int | None:
-    """Ask while git looks at the work tree: half of a cold start is imports, which can be made meanwhile."""
+def _look() -> AbstractContextManager[WorktreeProbe | None]:
+    """Let git look at the work tree while we import: half of a cold start is imports."""
+    from contextlib import nullcontext
+
     from gitindex.base.worktree import find_worktree
     from gitindex.git.worktree_probe import WorktreeProbe
 
     try:
-        probe = WorktreeProbe.start(find_worktree("."))
+        return WorktreeProbe.start(find_worktree("."))
     except GitIndexError:
-        return ask(None)  # whoever needs a repository will tell
-    with probe:
-        return ask(probe)
+        return nullcontext()  # the command itself says that there is no repository
 
 
-def _paged(args: list[str], question: Callable[[], int] | None) -> int | None:
-    from gitindex.cli.terminal import paged
-
-    if question is None:
-        return None
-    with paged(args):
-        return question()
-
-
-def _gate(flag: str) -> int | None:
-    """What pre-commit asks before every commit."""
-    from gitindex.cli.verbs.graph import dangling, reached_tests
-
-    gates = {"--dangling": dangling, "--tests": reached_tests}
-    return gates[flag]("", True) if flag in gates else None
-
-
-def _grep(rest: list[str], begun: WorktreeProbe | None) -> Callable[[], int] | None:
-    from gitindex.cli.verbs.grep import read_flags
-
-    return read_flags(rest, begun)
-
-
-def _search(text: str, as_json: bool, begun: WorktreeProbe | None) -> Callable[[], int]:
-    from gitindex.cli.verbs.search import find
-
-    return lambda: find(text, as_json=as_json, begun=begun)
-
-
-def _symbols(name: str, as_json: bool) -> int:
-    from gitindex.cli.verbs.questions import symbols
-    from gitindex.query.symbols import SymbolQuery
-
-    return symbols(SymbolQuery(name, exact=False), as_json=as_json)
-
-
-def _outline(file: str, as_json: bool) -> int:
-    from gitindex.cli.verbs.questions import outline
-
-    return outline(file, as_json=as_json)
-
-
-def _read(place: str, as_json: bool) -> int:
-    from gitindex.cli.verbs.questions import read
-
-    return read(place, as_json=as_json)
-
-
-def _refs(name: str, as_json: bool) -> int:
-    from gitindex.cli.verbs.graph import refs
-    from gitindex.query.references import ReferenceQuery
-
-    return refs(ReferenceQuery(name), as_json=as_json)
-
-
-def _callers(symbol: str, as_json: bool) -> int:
-    return _graph(symbol, "callers", as_json)
-
-
-def _callees(symbol: str, as_json: bool) -> int:
-    return _graph(symbol, "callees", as_json)
-
-
-def _graph(symbol: str, direction: str, as_json: bool) -> int:
-    from gitindex.base.vocabulary import Direction
-    from gitindex.cli.verbs.graph import graph
-    from gitindex.query.callgraph.answer import GraphQuery
-
-    return graph(GraphQuery(symbol, Direction(direction)), form="json" if as_json else "text")
-
-
-_ASKED: dict[str, Callable[[str, bool], int]] = {
-    "symbols": _symbols,
-    "outline": _outline,
-    "read": _read,
-    "refs": _refs,
-    "callers": _callers,
-    "callees": _callees,
+_VERBS: dict[str, Callable[[str, list[str]], int | None]] = {
+    **dict.fromkeys(("status", "check"), _status),
+    "hook": _hook,
+    "impact": _gate,
+    "search": _search,
+    "grep": _grep,
+    **dict.fromkeys(("symbols", "outline", "read", "refs", "callers", "callees"), _ask),
 }

@@ -1,41 +1,72 @@
-"""How an answer is told, and a gate that is closed. Imports little: every query needs it."""
+"""Prints answers, as JSON or as text, and returns exit codes. Imports little: every query needs it."""
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 from gitindex.base.errors import Exit
+from gitindex.base.escape import safe_text
+from gitindex.base.output import print_json
 from gitindex.base.vocabulary import GateStatus
-from gitindex.cli.terminal import say
+from gitindex.base.worktree import find_worktree
 from gitindex.view.snapshot import GateClosed
+from gitindex.view.tree import TreeChoice, TreeView, open_tree
+
+A = TypeVar("A", bound=Mapping[str, Any])
 
 
 def print_answer(
-    ask: Callable[[], dict[str, Any]], as_json: bool, text: Callable[[dict[str, Any]], object]
-) -> dict[str, Any] | None:
-    """The answer, printed as JSON or by `text`; None where the gate is closed, and that is said."""
+    ask: Callable[[], A],
+    as_json: bool,
+    text: Callable[[A], object],
+    code: Callable[[A], int] = lambda _: Exit.OK,
+    closed: Callable[[GateClosed], int] | None = None,
+) -> int:
+    """Ask, print the answer as JSON or by `text`, and return the exit code.
+
+    A closed gate is an answer too: its envelope, or a line and a hint by `closed`.
+    """
     try:
         answer = ask()
-    except GateClosed as closed:
-        say_gated(closed, as_json)
-        return None
+    except GateClosed as gate:
+        if as_json:
+            print_json(gate.envelope)
+            return int(Exit.GATED)
+        return (closed or print_closed)(gate)
     if as_json:
-        say(json.dumps(answer, ensure_ascii=True))
+        print_json(answer)
     else:
         text(answer)
-    return answer
+    return int(code(answer))
 
 
-def say_gated(closed: GateClosed, as_json: bool) -> int:
-    """Print a closed gate's answer: data on stdout, or a line and a hint on stderr."""
-    if as_json:
-        say(json.dumps(closed.envelope, ensure_ascii=True))
-    else:
-        sys.stderr.write(f"gitindex: {closed.envelope['message']}\n{_remedy(closed.envelope)}")
+def in_tree(path: str, ask: TreeChoice, question: Callable[[TreeView], A]) -> Callable[[], A]:
+    """A question about the tree that is asked for, in the work tree around `path`."""
+
+    def served() -> A:
+        with open_tree(find_worktree(path), path, ask) as view:
+            return question(view)
+
+    return served
+
+
+def any_of(field: str) -> Callable[[Mapping[str, Any]], int]:
+    """The exit code of an answer: 0 if it lists something there, else 1."""
+    return lambda answer: int(Exit.OK if answer[field] else Exit.NO)
+
+
+def print_closed(gate: GateClosed) -> int:
+    """Print a closed gate's message and what to do, on stderr."""
+    sys.stderr.write(f"gitindex: {gate.envelope['message']}\n{_remedy(gate.envelope)}")
     return int(Exit.GATED)
+
+
+def print_warnings(answer: Mapping[str, Any]) -> None:
+    """Print an answer's warnings, on stderr."""
+    for warning in answer.get("warnings", ()):
+        sys.stderr.write(f"gitindex: {safe_text(warning)}\n")
 
 
 def _remedy(envelope: dict[str, Any]) -> str:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import sys
-
 from gitindex.base.errors import Exit
 from gitindex.base.escape import safe_text
 from gitindex.base.lean import TYPE_CHECKING
+from gitindex.base.output import print_json, print_line
 from gitindex.base.vocabulary import EditScope, FreshnessState
 from gitindex.base.worktree import Worktree, find_worktree
 from gitindex.freshness.envelope import Coverage, freshness_object
@@ -42,19 +40,17 @@ def show_status(
     verdict = judge(seen)
     edited = len(seen.head.dirty) if clean else 0
     if form == "json":
-        import json
-
         envelope = status_envelope(worktree, seen, verdict, path)
         envelope |= {"clean": not edited} if clean else {}
-        _print(json.dumps(envelope, ensure_ascii=True))
+        print_json(envelope)
     elif form == "short":
-        _print(verdict.word)
+        print_line(verdict.word)
     else:
-        _print(_text(seen, verdict))
+        print_line(_text(seen, verdict))
         if not is_enabled(worktree):
-            _print("  hooks are disabled (gitindex.enabled is false)")
+            print_line("  hooks are disabled (gitindex.enabled is false)")
     if edited and form != "json":
-        _print(f"  not clean: {edited} tracked {_paths(edited)} HEAD")
+        print_line(f"  not clean: {edited} tracked {_paths(edited)} HEAD")
     if check and verdict.freshness is FreshnessState.UNKNOWN:
         return int(Exit.ERROR)
     return int(Exit.NO if edited and verdict.code is Exit.OK else verdict.code)
@@ -134,11 +130,3 @@ def _text(seen: Observation, verdict: Verdict) -> str:
     elif verdict.code is Exit.ERROR or verdict.freshness is FreshnessState.UNKNOWN:
         lines.append("  hint: run `gitindex doctor`")
     return "\n".join(lines)
-
-
-def _print(text: str) -> None:
-    try:
-        sys.stdout.write(f"{text}\n")
-        sys.stdout.flush()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the reader has seen enough

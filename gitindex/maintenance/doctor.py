@@ -10,6 +10,7 @@ import sys
 from gitindex import __version__
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
+from gitindex.base.output import print_json
 from gitindex.base.worktree import LLMC, Worktree, find_worktree
 from gitindex.freshness.observation import observe
 from gitindex.freshness.verdict import judge
@@ -51,7 +52,7 @@ def _print_json(findings: list[Finding], cost: HookCost | None, good: bool) -> N
         ],
         "hookCostMs": {k: round(v, 2) for k, v in cost._asdict().items()} if cost else None,
     }
-    sys.stdout.write(json.dumps(answer, ensure_ascii=True) + "\n")
+    print_json(answer)
 
 
 def _print_text(findings: list[Finding]) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
+from functools import partial
 from typing import Any
 
-from gitindex.base.errors import Exit
 from gitindex.base.escape import safe_text
 from gitindex.base.worktree import find_worktree
-from gitindex.cli.printing import print_answer
+from gitindex.cli.printing import any_of, print_answer, print_warnings
 from gitindex.cli.shown_path import shown_path
 from gitindex.cli.terminal import paint, say
 from gitindex.query.documents import DocumentQuery, count_topics, find_documents
@@ -20,24 +19,16 @@ def docs(
     wanted: DocumentQuery, path: str = ".", ask: TreeChoice = NOW, as_json: bool = False
 ) -> int:
     """Documents by topic, day and text."""
-    answer = print_answer(
-        lambda: find_documents(find_worktree(path), path, wanted, ask), as_json, _say_documents
-    )
-    if answer is None:
-        return int(Exit.GATED)
-    return int(Exit.OK if answer["results"] else Exit.NO)
+    ask_all = partial(find_documents, find_worktree(path), path, wanted, ask)
+    return print_answer(ask_all, as_json, _say_documents, any_of("results"))
 
 
 def list_topics(
     wanted: Filter, path: str = ".", ask: TreeChoice = NOW, as_json: bool = False
 ) -> int:
     """Topics with the number of documents that have each."""
-    answer = print_answer(
-        lambda: count_topics(find_worktree(path), path, wanted, ask), as_json, _say_topics
-    )
-    if answer is None:
-        return int(Exit.GATED)
-    return int(Exit.OK if answer["topics"] else Exit.NO)
+    count_all = partial(count_topics, find_worktree(path), path, wanted, ask)
+    return print_answer(count_all, as_json, _say_topics, any_of("topics"))
 
 
 def _say_topics(answer: dict[str, Any]) -> None:
@@ -48,8 +39,7 @@ def _say_topics(answer: dict[str, Any]) -> None:
 def _say_documents(answer: dict[str, Any]) -> None:
     for result in answer["results"]:
         _say_document(result)
-    for warning in answer.get("warnings", ()):
-        sys.stderr.write(f"gitindex: {safe_text(warning)}\n")
+    print_warnings(answer)
 
 
 def _say_document(result: dict[str, Any]) -> None:

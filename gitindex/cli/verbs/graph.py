@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +12,12 @@ from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import path_fields, safe_text
 from gitindex.base.vocabulary import Direction
 from gitindex.base.worktree import find_worktree
-from gitindex.cli.printing import print_answer, say_gated
+from gitindex.cli.printing import any_of, in_tree, print_answer
 from gitindex.cli.progress import patience
 from gitindex.cli.shown_path import named_path, shown_node, shown_path
 from gitindex.cli.terminal import paint, say
 from gitindex.view.snapshot import GateClosed
-from gitindex.view.tree import NOW, TreeChoice, TreeView, open_tree
+from gitindex.view.tree import NOW, TreeChoice, TreeView
 
 if TYPE_CHECKING:
     from gitindex.query.callgraph.answer import GraphQuery
@@ -38,14 +37,12 @@ def refs(
     inside = wanted._replace(asked=_inside(path, wanted.asked))
 
     def question(view: TreeView) -> dict[str, Any]:
-        return find_references(view, inside)
+        with patience("following names"):
+            return find_references(view, inside)
 
-    answer = _answer(path, ask, as_json, question)
-    if answer is None:
-        return int(Exit.GATED)
-    if not as_json:
-        _say_references(answer)
-    return int(Exit.OK if answer["references"] else Exit.NO)
+    return print_answer(
+        in_tree(path, ask, question), as_json, _say_references, any_of("references")
+    )
 
 
 def graph(wanted: GraphQuery, path: str = ".", ask: TreeChoice = NOW, form: str = "text") -> int:
@@ -53,39 +50,28 @@ def graph(wanted: GraphQuery, path: str = ".", ask: TreeChoice = NOW, form: str 
     from gitindex.query.callgraph.answer import call_graph
 
     inside = wanted._replace(asked=_inside(path, wanted.asked))
-    as_json = form == "json"
-    answer = _answer(path, ask, as_json, lambda view: call_graph(view, inside))
-    if answer is None:
-        return int(Exit.GATED)
-    if as_json:
-        return int(_exit(answer))
-    if answer["status"] != "ok":
-        _say_undecided(answer)
-    elif form == "text":
-        _say_graph(answer, inside.direction)
-    else:
-        from gitindex.query.callgraph.drawing import FORMATS
 
-        say(FORMATS[form](answer))
-    return int(_exit(answer))
+    def question(view: TreeView) -> dict[str, Any]:
+        with patience("following names"):
+            return call_graph(view, inside)
+
+    def text(answer: dict[str, Any]) -> None:
+        if answer["status"] != "ok":
+            _say_undecided(answer)
+        elif form == "text":
+            _say_graph(answer, inside.direction)
+        else:
+            from gitindex.query.callgraph.drawing import FORMATS
+
+            say(FORMATS[form](answer))
+
+    return print_answer(in_tree(path, ask, question), form == "json", text, _exit)
 
 
 def _exit(answer: dict[str, Any]) -> Exit:
     if answer["status"] != "ok":
         return EXITS[answer["status"]]
     return Exit.OK if answer["edges"] else Exit.NO
-
-
-def _answer(
-    path: str, ask: TreeChoice, as_json: bool, question: Callable[[TreeView], dict[str, Any]]
-) -> dict[str, Any] | None:
-    """The answer, printed already if it is wanted as JSON; None where the gate is closed."""
-
-    def served() -> dict[str, Any]:
-        with patience("following names"), open_tree(find_worktree(path), path, ask) as view:
-            return question(view)
-
-    return print_answer(served, as_json, lambda _answer: None)
 
 
 def _inside(path: str, asked: str) -> str:
@@ -165,71 +151,50 @@ def impact(
         with _comparing(path, wanted, staged) as change:
             return find_impact(change, depth)
 
-    answer = print_answer(question, as_json, _say_impact)
-    if answer is None:
-        return int(Exit.GATED)
-    return int(Exit.OK if answer["changedFiles"] else Exit.NO)
+    return print_answer(question, as_json, _say_impact, any_of("changedFiles"))
 
 
 def dangling(wanted: str, staged: bool, path: str = ".", as_json: bool = False) -> int:
     """Refuse a change that leaves references behind: exit 1, with their places."""
     from gitindex.query.impact.dangling import find_dangling
 
-    def question(change: TreeChange) -> dict[str, Any]:
-        listed = [_dangling_fields(found) for found in find_dangling(change)]
-        return change.after.view.envelope(dangling=listed)
+    def question() -> dict[str, Any]:
+        with _comparing(path, wanted, staged) as change:
+            listed = [_dangling_fields(found) for found in find_dangling(change)]
+            return change.after.view.envelope(dangling=listed)
 
-    answer, code = _compare(wanted, staged, path, as_json, question)
-    if answer is None:
-        return code
-    if not as_json:
+    def text(answer: dict[str, Any]) -> None:
         for found in answer["dangling"]:
             place = f"{shown_path(found['path'])}:{found['line']}"
             gone = f"`{safe_text(found['name'])}` is gone from {shown_path(found['missingFrom'])}"
             say(f"{place}: {gone}")
-    return int(Exit.NO if answer["dangling"] else Exit.OK)
+
+    def code(answer: dict[str, Any]) -> int:
+        return Exit.NO if answer["dangling"] else Exit.OK
+
+    return print_answer(question, as_json, text, code, _unchecked)
 
 
 def reached_tests(wanted: str, staged: bool, path: str = ".", as_json: bool = False) -> int:
     """The test files that reach a change."""
     from gitindex.query.impact.reach import affected_tests
 
-    def question(change: TreeChange) -> dict[str, Any]:
-        return change.after.view.envelope(
-            tests=[safe_text(name) for name in affected_tests(change)]
-        )
+    def question() -> dict[str, Any]:
+        with _comparing(path, wanted, staged) as change:
+            tests = [safe_text(name) for name in affected_tests(change)]
+            return change.after.view.envelope(tests=tests)
 
-    answer, code = _compare(wanted, staged, path, as_json, question)
-    if answer is not None and not as_json:
+    def text(answer: dict[str, Any]) -> None:
         for name in answer["tests"]:
             say(shown_path(name))
-    return code
+
+    return print_answer(question, as_json, text, closed=_unchecked)
 
 
-def _compare(
-    wanted: str,
-    staged: bool,
-    path: str,
-    as_json: bool,
-    question: Callable[[TreeChange], dict[str, Any]],
-) -> tuple[dict[str, Any] | None, int]:
-    """The answer, printed already if it is wanted as JSON, and an exit code.
-
-    Without an index there is none: a gate that cannot look says so, and must not block a commit.
-    """
-    try:
-        with _comparing(path, wanted, staged) as change:
-            answer = question(change)
-    except GateClosed as closed:
-        if as_json:
-            return None, say_gated(closed, as_json)
-        sys.stderr.write(
-            "gitindex: not indexed, nothing was checked\n  hint: run `gitindex index`\n"
-        )
-        return None, int(Exit.OK)
-    if as_json:
-        say(json.dumps(answer, ensure_ascii=True))
-    return answer, int(Exit.OK)
+def _unchecked(_closed: GateClosed) -> int:
+    """A gate over commits that has no index says so, and must not block the commit."""
+    sys.stderr.write("gitindex: not indexed, nothing was checked\n  hint: run `gitindex index`\n")
+    return int(Exit.OK)
 
 
 def _dangling_fields(found: Dangling) -> dict[str, Any]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.base.vocabulary import GrepForm
 from gitindex.base.worktree import Worktree, find_worktree
-from gitindex.cli.printing import print_answer
+from gitindex.cli.printing import any_of, print_answer
 from gitindex.cli.shown_path import named_path, shown_path
 from gitindex.cli.terminal import coloured, paint, say
 from gitindex.git.worktree_probe import WorktreeProbe
@@ -59,17 +60,16 @@ def find_lines(
         found = scanned_documents(worktree, documents)
         return scan(worktree, named._replace(only=frozenset(d.path for d in found)), why)
 
-    def served() -> dict[str, Any]:
-        return served_or_scanned(ask, serve, scan_disk)
+    return print_answer(
+        partial(served_or_scanned, ask, serve, scan_disk),
+        as_json,
+        lambda found: _say_found(found, question.needle),
+        any_of("results"),
+    )
 
-    answer = print_answer(served, as_json, lambda found: _say_found(found, question.needle))
-    if answer is None:
-        return int(Exit.GATED)
-    return int(Exit.OK if answer["results"] else Exit.NO)
 
-
-def read_flags(args: list[str], begun: WorktreeProbe | None = None) -> Callable[[], int] | None:
-    """The everyday forms of the command: short flags and words. None: it takes a real parser."""
+def read_flags(args: list[str]) -> tuple[GrepQuery, list[str]] | None:
+    """Question and files of the everyday forms: short flags and words. None: it takes a parser."""
     flags = [arg for arg in args if arg.startswith("-")]
     words = [arg for arg in args if not arg.startswith("-")]
     letters = "".join(flag[1:] for flag in flags if flag != "--json")
@@ -77,8 +77,7 @@ def read_flags(args: list[str], begun: WorktreeProbe | None = None) -> Callable[
         return None
     needle = GrepPattern(words[0], "i" in letters, "F" in letters, "w" in letters)
     form = form_of("l" in letters, "c" in letters)
-    question = GrepQuery(needle, form=form, limit=LIMIT)
-    return lambda: find_lines(question, words[1:], as_json="--json" in flags, begun=begun)
+    return GrepQuery(needle, form=form, limit=LIMIT), words[1:]
 
 
 def form_of(files: bool, counts: bool) -> GrepForm:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import sys
+from typing import Any
 
 from gitindex.base.errors import Exit, GitIndexError, NotIndexed, StoreError
 from gitindex.base.escape import path_fields, safe_text
 from gitindex.base.ownership import check_owner
 from gitindex.base.vocabulary import ProofOutcome
 from gitindex.base.worktree import Worktree, find_worktree
-from gitindex.cli.printing import say_gated
+from gitindex.cli.printing import in_tree, print_answer
 from gitindex.cli.progress import progress_bar
 from gitindex.cli.shown_path import shown_path
 from gitindex.cli.terminal import say
@@ -27,8 +28,7 @@ from gitindex.refresh.queue import Job, RefreshJobService
 from gitindex.refresh.spool import IMMEDIATE, Pace, append_event
 from gitindex.store import mapping
 from gitindex.store.connection import open_reader
-from gitindex.view.snapshot import GateClosed
-from gitindex.view.tree import open_tree
+from gitindex.view.tree import NOW, TreeView
 
 
 def install(path: str = ".", mode: str = "auto", everywhere: bool = False) -> int:
@@ -148,20 +148,16 @@ def _wait(path: str, timeout: float) -> GitIndexError | None:
 
 def skipped(path: str = ".", as_json: bool = False) -> int:
     """Every tracked path without content in the index, and why."""
-    try:
-        with open_tree(find_worktree(path), path) as view:
-            served = view.served
-            rows = mapping.skipped(served.database, served.published.worktree_id)
-            listed = [{**path_fields(name), "reason": reason} for name, reason in rows]
-            answer = view.envelope(skipped=listed)
-    except GateClosed as closed:
-        return say_gated(closed, as_json)
-    if as_json:
-        say(json.dumps(answer, ensure_ascii=True))
-    else:
-        for row in listed:
+
+    def question(view: TreeView) -> dict[str, Any]:
+        rows = mapping.skipped(view.served.database, view.served.published.worktree_id)
+        return view.envelope(skipped=[{**path_fields(name), "reason": why} for name, why in rows])
+
+    def text(answer: dict[str, Any]) -> None:
+        for row in answer["skipped"]:
             say(f"{row['reason']:<14} {shown_path(row['path'])}")
-    return int(Exit.OK)
+
+    return print_answer(in_tree(path, NOW, question), as_json, text)
 
 
 def jobs(path: str = ".", limit: int = 20, as_json: bool = False) -> int:
@@ -175,12 +171,8 @@ def jobs(path: str = ".", limit: int = 20, as_json: bool = False) -> int:
         found = RefreshJobService(database, row.worktree_id, _no_head).history(limit) if row else []
     finally:
         database.close()
-    if as_json:
-        say(json.dumps({"status": "ok", "jobs": [_job_fields(job) for job in found]}))
-    else:
-        for job in found:
-            say(_job_line(job))
-    return int(Exit.OK)
+    answer = {"status": "ok", "jobs": [_job_fields(job) for job in found]}
+    return print_answer(lambda: answer, as_json, lambda _: [*map(say, map(_job_line, found))])
 
 
 def config(path: str = ".", as_json: bool = False) -> int:
@@ -189,16 +181,17 @@ def config(path: str = ".", as_json: bool = False) -> int:
     unknown = unknown_settings(values)
     set_ = {value.name: value for value in values}
     rows = [(setting, set_.get(setting.name)) for setting in SETTINGS]
-    if as_json:
-        listed = [_setting_fields(setting, value) for setting, value in rows]
-        say(json.dumps({"status": "ok", "settings": listed, "unknown": unknown}))
-        return int(Exit.OK)
-    for setting, value in rows:
-        told = f"{safe_text(value.value)} ({value.origin})" if value else setting.default
-        say(f"gitindex.{setting.name:<10} {told:<20} {setting.meaning}")
-    for name in unknown:
-        sys.stderr.write(f"gitindex: unknown setting gitindex.{name}\n")
-    return int(Exit.OK)
+    listed = [_setting_fields(setting, value) for setting, value in rows]
+
+    def text(_answer: dict[str, Any]) -> None:
+        for setting, value in rows:
+            told = f"{safe_text(value.value)} ({value.origin})" if value else setting.default
+            say(f"gitindex.{setting.name:<10} {told:<20} {setting.meaning}")
+        for name in unknown:
+            sys.stderr.write(f"gitindex: unknown setting gitindex.{name}\n")
+
+    answer = {"status": "ok", "settings": listed, "unknown": unknown}
+    return print_answer(lambda: answer, as_json, text)
 
 
 def _setting_fields(setting: Setting, value: SettingValue | None) -> dict[str, str | None]:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from gitindex.base.atomic_file import write_atomic
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.base.worktree import find_worktree
-from gitindex.cli.printing import print_answer, say_gated
+from gitindex.cli.printing import any_of, in_tree, print_answer, print_closed
 from gitindex.cli.shown_path import named_path, shown_path
 from gitindex.cli.terminal import paint, say
 from gitindex.query.export import export
@@ -35,35 +34,26 @@ def symbols(
             f"no such kind: {wanted.kind}", f"one of {', '.join(sorted(KINDS))}", Exit.USAGE
         )
 
-    def served() -> dict[str, Any]:
-        with open_tree(find_worktree(path), path, ask) as view:
-            return list_symbols(view, wanted)
+    def text(answer: dict[str, Any]) -> None:
+        _say_symbols(answer)
+        if not answer["symbols"] and wanted.name:
+            say_missing(wanted.name, answer.get("near", []))
 
-    answer = print_answer(served, as_json, _say_symbols)
-    if answer is None:
-        return int(Exit.GATED)
-    if not answer["symbols"] and wanted.name and not as_json:
-        say_missing(wanted.name, answer.get("near", []))
-    return int(Exit.OK if answer["symbols"] else Exit.NO)
+    question = in_tree(path, ask, lambda view: list_symbols(view, wanted))
+    return print_answer(question, as_json, text, any_of("symbols"))
 
 
 def outline(file: str, path: str = ".", ask: TreeChoice = NOW, as_json: bool = False) -> int:
     """All definitions of one file."""
     inside = named_path(find_worktree(path).root, path, file)
-
-    def served() -> dict[str, Any]:
-        with open_tree(find_worktree(path), path, ask) as view:
-            return file_outline(view, inside)
-
-    answer = print_answer(served, as_json, lambda found: _say_outline(inside, found))
-    if answer is None:
-        return int(Exit.GATED)
-    return int(Exit.OK if answer["symbols"] else Exit.NO)
+    question = in_tree(path, ask, lambda view: file_outline(view, inside))
+    text = partial(_say_outline, inside)
+    return print_answer(question, as_json, text, any_of("symbols"))
 
 
 def symbols_of_file(file: str, as_json: bool = False) -> int:
     """Definitions of any file, in a repository or not."""
-    return _tell_symbols(lambda: file_symbols(file), as_json)
+    return print_answer(partial(file_symbols, file), as_json, _say_symbols, any_of("symbols"))
 
 
 def read(
@@ -77,37 +67,33 @@ def read(
     worktree = find_worktree(path)
     span = parse_span(place)
     inside = span._replace(file=named_path(worktree.root, path, span.file))
-    try:
-        with open_tree(worktree, path, ask) as view:
-            answer = read_lines(view, inside, outlined)
-    except GateClosed as closed:
-        return say_gated(closed, as_json)
-    if as_json:
-        say(json.dumps(answer, ensure_ascii=True))
-        return int(Exit.OK)
+    question = in_tree(path, ask, lambda view: read_lines(view, inside, outlined))
+    return print_answer(question, as_json, _say_lines)
+
+
+def _say_lines(answer: dict[str, Any]) -> None:
     starts = {symbol["line"]: symbol for symbol in answer.get("symbols", ())}
     for number, line in enumerate(answer["content"].split("\n"), answer["startLine"]):
         if number in starts:
             told = safe_text(f"{starts[number]['kind']} {starts[number]['qualifiedName']}")
             say(paint("dim", f"        ── {told}"))
         say(f"{paint('line', f'{number:>6}')}  " + safe_text(line.replace("\t", "    ")))
-    return int(Exit.OK)
 
 
 def slice_lines(place: str, path: str = ".", forward: bool = False, as_json: bool = False) -> int:
     """The lines that a line or a variable depends on, or that depend on it."""
-    answer = slice_file(parse_place(place), path, forward)
-    if as_json:
-        say(json.dumps(answer, ensure_ascii=True))
-    elif answer["status"] != "ok":
+    question = partial(slice_file, parse_place(place), path, forward)
+    return print_answer(question, as_json, _say_slice, lambda found: SLICE_EXITS[found["status"]])
+
+
+def _say_slice(answer: dict[str, Any]) -> None:
+    if answer["status"] != "ok":
         raise GitIndexError(answer["message"], code=SLICE_EXITS[answer["status"]])
-    else:
-        function = answer["function"]
-        say(f"{shown_path(answer['path'])}: {safe_text(function['name'])} ({answer['source']})")
-        for line in answer["lines"]:
-            mark = ">" if line["line"] == answer["line"] else " "
-            say(f"{mark}{line['line']:>6}  " + safe_text(line["text"].replace("\t", "    ")))
-    return int(SLICE_EXITS[answer["status"]])
+    function = answer["function"]
+    say(f"{shown_path(answer['path'])}: " + safe_text(f"{function['name']} ({answer['source']})"))
+    for line in answer["lines"]:
+        mark = ">" if line["line"] == answer["line"] else " "
+        say(f"{mark}{line['line']:>6}  " + safe_text(line["text"].replace("\t", "    ")))
 
 
 def write_export(form: str, path: str = ".", ask: TreeChoice = NOW, output: str = "-") -> int:
@@ -123,7 +109,7 @@ def write_export(form: str, path: str = ".", ask: TreeChoice = NOW, output: str 
                 folder = os.path.dirname(os.path.abspath(output))
                 _write(output, b"".join(export(view, form, folder)))
     except GateClosed as closed:
-        return say_gated(closed, as_json=False)
+        return print_closed(closed)
     return int(Exit.OK)
 
 
@@ -132,13 +118,6 @@ def _write(output: str, data: bytes) -> None:
         write_atomic(os.path.abspath(output), data)
     except OSError as error:
         raise GitIndexError(f"cannot write {output}: {error.strerror}") from error
-
-
-def _tell_symbols(question: Callable[[], dict[str, Any]], as_json: bool) -> int:
-    answer = print_answer(question, as_json, _say_symbols)
-    if answer is None:
-        return int(Exit.GATED)
-    return int(Exit.OK if answer["symbols"] else Exit.NO)
 
 
 def say_missing(what: str, near: list[str]) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
+from functools import partial
 from typing import Any, NamedTuple
 
-from gitindex.base.errors import Exit
 from gitindex.base.escape import safe_text
 from gitindex.base.worktree import find_worktree
-from gitindex.cli.printing import print_answer
+from gitindex.cli.printing import any_of, print_answer, print_warnings
 from gitindex.cli.shown_path import shown_path
 from gitindex.cli.terminal import paint, say
 from gitindex.git.worktree_probe import WorktreeProbe
@@ -46,10 +45,8 @@ def find(
 
         return search_live(worktree, query, wish.limit, why, wish.filters)
 
-    answer = print_answer(lambda: served_or_scanned(ask, serve, scan), as_json, _say_results)
-    if answer is None:
-        return int(Exit.GATED)
-    return int(Exit.OK if answer["results"] else Exit.NO)
+    ask_or_scan = partial(served_or_scanned, ask, serve, scan)
+    return print_answer(ask_or_scan, as_json, _say_results, any_of("results"))
 
 
 def _say_results(answer: dict[str, Any]) -> None:
@@ -61,8 +58,7 @@ def _say_results(answer: dict[str, Any]) -> None:
         say(place)
         for line in result["snippet"].splitlines():
             say("    " + safe_text(line.replace("\t", "    ")))
-    for warning in answer.get("warnings", []):
-        sys.stderr.write(f"gitindex: {safe_text(warning)}\n")
+    print_warnings(answer)
     freshness, receipt = answer["freshness"], answer["receipt"]
     if receipt is None:
         return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -11,10 +10,10 @@ from gitindex.base.errors import Exit
 from gitindex.base.escape import safe_text
 from gitindex.base.vocabulary import JobStatus
 from gitindex.base.worktree import find_worktree, inside_root
-from gitindex.cli.printing import print_answer
+from gitindex.cli.printing import any_of, in_tree, print_answer
 from gitindex.cli.terminal import say
 from gitindex.refresh.scope import FULL, RefreshScope
-from gitindex.view.tree import NOW, TreeChoice, TreeView, open_tree
+from gitindex.view.tree import NOW, TreeChoice, TreeView
 
 if TYPE_CHECKING:
     from gitindex.semantic.jobs import Outcome
@@ -71,12 +70,14 @@ def run(
     scope = _scope(worktree.root, path, only) if only else FULL
     with progress_bar("semantic") as report:
         outcomes = run_jobs(worktree, SemanticRequest(tuple(names), scope, seconds), report)
-    if as_json:
-        say(json.dumps({"status": "ok", "jobs": [_fields(o) for o in outcomes]}, ensure_ascii=True))
-    else:
-        for outcome in outcomes:
-            say(safe_text(f"{outcome.context:<40} {_told(_fields(outcome))}"))
-    return _code({outcome.job.status for outcome in outcomes})
+    jobs = [_fields(outcome) for outcome in outcomes]
+
+    def text(_answer: dict[str, Any]) -> None:
+        for job in jobs:
+            say(safe_text(f"{job['context']:<40} {_told(job)}"))
+
+    code = _code({outcome.job.status for outcome in outcomes})
+    return print_answer(lambda: {"status": "ok", "jobs": jobs}, as_json, text, lambda _: code)
 
 
 def _code(states: set[JobStatus]) -> int:
@@ -138,14 +139,7 @@ def _serve(
     found: str,
     asked: TreeChoice = NOW,
 ) -> int:
-    def question() -> dict[str, Any]:
-        with open_tree(find_worktree(path), path, asked) as view:
-            return ask(view)
-
-    answer = print_answer(question, as_json, text)
-    if answer is None:
-        return int(Exit.GATED)
-    return int(Exit.OK if answer[found] else Exit.NO)
+    return print_answer(in_tree(path, asked, ask), as_json, text, any_of(found))
 
 
 def _say_contexts(answer: dict[str, Any]) -> None:

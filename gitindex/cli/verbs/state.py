@@ -12,7 +12,7 @@ from gitindex.base.errors import Exit, GitIndexError, NotIndexed
 from gitindex.base.escape import path_fields, safe_text
 from gitindex.base.vocabulary import Freshness, Mutation
 from gitindex.base.worktree import Worktree, find_worktree, inside_root
-from gitindex.cli.printing import print_answer, say_gated
+from gitindex.cli.printing import any_of, in_tree, print_answer
 from gitindex.cli.shown_path import shown_path
 from gitindex.cli.terminal import say
 from gitindex.filestate import FileStateService
@@ -29,8 +29,7 @@ from gitindex.filestate.mutation_gate import check_mutation_gate
 from gitindex.store import decisions as table
 from gitindex.store import history
 from gitindex.store.connection import Database, open_reader, open_writer
-from gitindex.view.snapshot import GateClosed
-from gitindex.view.tree import TreeView, open_tree
+from gitindex.view.tree import NOW, TreeView, open_tree
 
 _GATE_EXITS = {
     Mutation.OK: Exit.OK,
@@ -52,13 +51,14 @@ def show_states(
         with open_tree(worktree, path) as view:
             return file_states(view, named)
 
-    answer = print_answer(
-        question, as_json, lambda found: _say_states(found, everything=bool(files))
-    )
-    if answer is None:
-        return int(Exit.GATED)
-    clean = all(file["freshness"] == Freshness.CLEAN for file in answer["files"])
-    return int(Exit.OK if clean else Exit.NO)
+    def code(answer: dict[str, Any]) -> int:
+        clean = all(file["freshness"] == Freshness.CLEAN for file in answer["files"])
+        return Exit.OK if clean else Exit.NO
+
+    def text(answer: dict[str, Any]) -> None:
+        _say_states(answer, everything=bool(files))
+
+    return print_answer(question, as_json, text, code)
 
 
 def _inside(worktree: Worktree, start: str, file: str) -> str:
@@ -137,12 +137,12 @@ def gate(targets: Sequence[str], path: str = ".", as_json: bool = False) -> int:
     worktree = find_worktree(path)
     asked = [_target(worktree, path, text) for text in targets]
 
-    def question() -> dict[str, Any]:
-        with open_tree(worktree, path) as view:
-            return check_mutation_gate(view, asked)
-
-    answer = print_answer(question, as_json, lambda found: [*map(_say_gate, found["targets"])])
-    return int(Exit.GATED if answer is None else _GATE_EXITS[Mutation(answer["status"])])
+    return print_answer(
+        in_tree(path, NOW, lambda view: check_mutation_gate(view, asked)),
+        as_json,
+        lambda found: [*map(_say_gate, found["targets"])],
+        lambda found: _GATE_EXITS[Mutation(found["status"])],
+    )
 
 
 def _target(worktree: Worktree, start: str, text: str) -> EditTarget:
@@ -179,20 +179,19 @@ def decide_commit(proof: str, path: str = ".", as_json: bool = False) -> int:
     """Keep a decision, if its proof is right."""
     parsed = parse_proof(_read_proof(proof))
     worktree = find_worktree(path)
-    try:
+
+    def decide() -> dict[str, Any]:
         with open_tree(worktree, path) as view:
             hashes = check(FileStateService(view), parsed)
             head = view.served.seen.head.commit or ""
-    except GateClosed as closed:
-        return say_gated(closed, as_json)
-    database = open_writer(worktree.database)
-    try:
-        made = commit(database, parsed, hashes, head)
-    finally:
-        database.close()
-    answer = {"status": "ok", "id": made, "signature": parsed.signature}
-    say(json.dumps(answer) if as_json else f"decision {made} accepted")
-    return int(Exit.OK)
+        database = open_writer(worktree.database)
+        try:
+            made = commit(database, parsed, hashes, head)
+        finally:
+            database.close()
+        return {"status": "ok", "id": made, "signature": parsed.signature}
+
+    return print_answer(decide, as_json, lambda made: say(f"decision {made['id']} accepted"))
 
 
 def _read_proof(name: str) -> str:
@@ -212,13 +211,13 @@ def decide_list(path: str = ".", limit: int = 50, as_json: bool = False) -> int:
         found = table.newest(database, limit)
     finally:
         database.close()
-    listed = [decision_fields(decision) for decision in found]
-    if as_json:
-        say(json.dumps({"status": "ok", "decisions": listed}, ensure_ascii=True))
-    else:
-        for one in listed:
+    answer = {"status": "ok", "decisions": [decision_fields(decision) for decision in found]}
+
+    def text(answer: dict[str, Any]) -> None:
+        for one in answer["decisions"]:
             say(safe_text(f"{one['id']:>5}  {one['signature']}  {', '.join(one['fileHashes'])}"))
-    return int(Exit.OK if found else Exit.NO)
+
+    return print_answer(lambda: answer, as_json, text, any_of("decisions"))
 
 
 def decide_show(decision_id: int, path: str = ".", as_json: bool = False) -> int:
@@ -230,14 +229,14 @@ def decide_show(decision_id: int, path: str = ".", as_json: bool = False) -> int
         database.close()
     if found is None:
         raise GitIndexError(f"no decision {decision_id}", "see `gitindex decide list`", Exit.NO)
-    fields = decision_fields(found)
-    if as_json:
-        say(json.dumps({"status": "ok", "decision": fields}, ensure_ascii=True))
-    else:
-        for name, value in fields.items():
+    answer = {"status": "ok", "decision": decision_fields(found)}
+
+    def text(answer: dict[str, Any]) -> None:
+        for name, value in answer["decision"].items():
             told = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
             say(safe_text(f"{name}: {told}"))
-    return int(Exit.OK)
+
+    return print_answer(lambda: answer, as_json, text)
 
 
 def decide_forget(decision_id: int, path: str = ".") -> int:

@@ -1,0 +1,57 @@
+"""One place prints JSON, and one function decides how an answer is printed."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import gitindex
+from gitindex.base.errors import Exit
+from gitindex.cli.printing import any_of, print_answer
+from gitindex.view.snapshot import GateClosed
+
+PACKAGE = Path(gitindex.__file__).parent
+CLOSED = GateClosed(
+    {"status": "not_indexed", "message": "nothing is indexed", "hints": {"create": "…"}}
+)
+
+
+def closed() -> dict[str, object]:
+    raise CLOSED
+
+
+def silent(_answer: object) -> None:
+    raise AssertionError("the text is not asked for")
+
+
+def test_json_is_printed_whole_and_in_ascii(capsys: pytest.CaptureFixture[str]) -> None:
+    code = print_answer(lambda: {"found": ["ü\u2028"]}, True, silent, any_of("found"))
+    assert (code, capsys.readouterr().out) == (0, '{"found": ["\\u00fc\\u2028"]}\n')
+
+
+def test_text_and_the_exit_code_of_an_empty_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    code = print_answer(lambda: {"found": []}, False, lambda _: print("none"), any_of("found"))
+    assert (code, capsys.readouterr().out) == (1, "none\n")
+
+
+@pytest.mark.parametrize("as_json", [True, False])
+def test_closed_gate_is_an_answer(as_json: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    assert print_answer(closed, as_json, silent) == Exit.GATED
+    out, err = capsys.readouterr()
+    assert ("not_indexed" in out, "gitindex index" in err) == (as_json, not as_json)
+
+
+def test_a_command_may_say_itself_what_a_closed_gate_means() -> None:
+    assert print_answer(closed, False, silent, closed=lambda _: 0) == 0
+    assert print_answer(closed, True, silent, closed=lambda _: 0) == Exit.GATED
+
+
+def test_no_command_writes_json_past_print_json() -> None:
+    """`json.dumps` in a door makes text of a value inside a line, never an answer."""
+    allowed = {"state.py": 2}
+    for file in [*(PACKAGE / "cli").rglob("*.py"), PACKAGE / "__main__.py"]:
+        tree = ast.parse(file.read_text())
+        calls = [n for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n.attr == "dumps"]
+        assert len(calls) <= allowed.get(file.name, 0), file
