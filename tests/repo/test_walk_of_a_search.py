@@ -9,6 +9,7 @@ import pytest
 
 from gitindex import __main__ as door
 from gitindex.cli.verbs import search as verb
+from gitindex.query.search.search import search
 from gitindex.view.tree import TreeView
 from tests.support import Repo
 
@@ -23,7 +24,6 @@ def test_search_is_at_most_six_frames_from_main(
     repo.commit("a")
     repo.index()
     between: list[str] = []
-    search = verb.search
 
     def counted(view: TreeView, text: str, limit: int, *rest: object) -> dict[str, object]:
         frame: FrameType | None = sys._getframe(1)
