@@ -80,6 +80,14 @@ def suggestions(view: TreeView, asked: str, limit: int = 5) -> list[str]:
     return list(dict.fromkeys(placed.symbol.name for placed in found))[:limit]
 
 
+def named_symbols(
+    view: TreeView, wanted: SymbolQuery, names: list[str], limit: int
+) -> list[dict[str, Any]]:
+    """Definitions of exactly these names, in the order of the names."""
+    found = _find_names(view, wanted, names, limit) if names else []
+    return list(_fields(found, view.read({placed.path for placed in found})))
+
+
 def _near(view: TreeView, wanted: SymbolQuery, limit: int) -> dict[str, Any]:
     """The definitions of the asked name, followed by those of names that contain it.
 

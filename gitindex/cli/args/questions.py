@@ -98,6 +98,23 @@ def symbols(
     leave(commands.symbols(wanted, path, asked(at, staged), as_json))
 
 
+@app.command("find")
+def find_(
+    words: Annotated[
+        Many | None, typer.Argument(help="A part of a name or a path; asked for if left out.")
+    ] = None,
+    path: Path = ".",
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=1, max=1000, help="Results at most.")
+    ] = 50,
+    as_json: Json = False,
+) -> None:
+    """Pick a symbol or a file by a part of its name, and open it."""
+    from gitindex.cli.verbs import find as commands
+
+    leave(commands.find(" ".join(words or []), path, limit, as_json))
+
+
 @app.command()
 def outline(
     file: Annotated[str, typer.Argument(help="A file of the tree.")],
