@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -17,6 +18,9 @@ from tests.support import Repo, stop_runners
 REAL_HOME = os.path.realpath(os.path.expanduser("~"))
 CHECKOUT = str(Path(__file__).resolve().parent.parent)
 TEMP_HOME = tempfile.mkdtemp(prefix="gitindex-home-")
+
+# A shell that runs the suite in the background ignores Ctrl-C for it and for everything it starts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 for _name in [n for n in os.environ if n.startswith(("GIT_", "PYTHON", "XDG_"))]:
     del os.environ[_name]
