@@ -25,6 +25,10 @@ HELLO = {
     "clientInfo": {"name": "bench", "version": "1"},
 }
 CALLED: dict[str, dict[str, Any]] = {
+    "explore": {"query": "threading lock"},
+    "find_symbols": {"name": "Thread"},
+    "grep_codebase": {"pattern": "def heap.*"},
+    "search_documents": {"query": "python"},
     "search_codebase": {"query": "threading lock"},
     "file_outline": {"file": "argparse.py"},
     "read_file": {"file": "argparse.py", "limit": 100},
@@ -36,7 +40,7 @@ CALLED: dict[str, dict[str, Any]] = {
     "list_codebases": {},
     "manage_index": {"action": "status"},
 }
-DEAR = ("slice", "call_graph", "find_references", "repo_map", "check_mutation_gate")
+DEAR = ("explore", "slice", "call_graph", "find_references", "repo_map", "check_mutation_gate")
 """Called less often: they take tens or hundreds of milliseconds."""
 SLOWEST = frozenset({"repo_map"})
 
@@ -73,7 +77,7 @@ class Wire:
         started = time.perf_counter()
         result = self.ask("tools/call", {"name": tool, "arguments": CALLED[tool]})
         taken = 1000 * (time.perf_counter() - started)
-        answer = json.loads(result["content"][0]["text"])
+        answer = result["structuredContent"]
         assert answer["status"] in ("ok", "needs_decision"), answer
         return taken
 

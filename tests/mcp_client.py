@@ -35,8 +35,28 @@ READERS: dict[str, dict[str, Any]] = {
     "call_graph": {"symbol": "helper"},
     "check_mutation_gate": {"file": "lib/util.py"},
     "repo_map": {},
+    "explore": {"query": "helper"},
+    "find_symbols": {"name": "helper"},
+    "grep_codebase": {"pattern": "help.r"},
+    "impact": {},
+    "search_documents": {"query": "words"},
 }
 """The tools behind the gate, each with arguments that it answers in the `quiet` repository."""
+
+
+def envelope_of(result: Any) -> dict[str, Any]:
+    """The envelope of a result: text beside it where it is ok, the same as JSON elsewhere."""
+    [content] = result.content
+    value = result.structured_content
+    assert isinstance(value, dict)
+    assert isinstance(value["status"], str)
+    if value["status"] == "ok":
+        assert content.text.strip()
+        assert not content.text.startswith("{")
+    else:
+        assert content.text.isascii()
+        assert json.loads(content.text) == value
+    return value
 
 
 class Agent:
@@ -67,7 +87,7 @@ class Agent:
         self._stack.__exit__(kind, error, at)
 
     def ask(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        """The envelope of one call: never a protocol error, JSON in `content[0].text`."""
+        """The envelope of one call: never a protocol error."""
         return self.watch(tool, arguments)
 
     def watch(
@@ -86,12 +106,7 @@ class Agent:
 
         result = self._portal.call(send)
         assert result.is_error is False
-        [content] = result.content
-        assert content.text.isascii()
-        value = json.loads(content.text)
-        assert isinstance(value, dict)
-        assert isinstance(value["status"], str)
-        return value
+        return envelope_of(result)
 
     def ask_at_once(self, calls: list[tuple[str, dict[str, Any]]]) -> list[dict[str, Any]]:
         """Many calls, all sent before the first answer."""
@@ -100,7 +115,7 @@ class Agent:
             for tool, arguments in calls
         ]
         results = [task.result(120) for task in pending]
-        return [json.loads(result.content[0].text) for result in results]
+        return [envelope_of(result) for result in results]
 
     def manage(self, action: str, path: object, **more: Any) -> dict[str, Any]:
         return self.ask("manage_index", action=action, path=str(path), **more)

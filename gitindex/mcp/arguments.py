@@ -13,7 +13,10 @@ _TYPES: dict[str, tuple[str, type]] = {
     "path": ("string", str),  # may name a file of any bytes, in Python's spelling of them
     "integer": ("integer", int),
     "boolean": ("boolean", bool),
+    "texts": ("array", list),  # of strings
+    "fields": ("object", dict),  # of strings by name
 }
+MAX_ITEMS = 32
 
 
 class Param(NamedTuple):
@@ -26,17 +29,18 @@ class Param(NamedTuple):
     choices: tuple[str, ...] = ()
     least: int = 0
     most: int = MAX_TEXT  # of a number; of a text, characters
+    hidden: bool = False  # accepted, but not in the schema: few callers want it
 
     def schema(self) -> dict[str, Any]:
-        """This argument as JSON Schema."""
+        """Return this argument as JSON Schema, in few words: a client pays for each of them."""
         shown = _TYPES[self.kind][0]
-        fields: dict[str, Any] = {"type": shown, "description": self.about}
+        fields: dict[str, Any] = {"type": shown}
+        if shown == "array":
+            fields["items"] = {"type": "string"}
+        if self.about:
+            fields["description"] = self.about
         if self.choices:
             fields["enum"] = list(self.choices)
-        elif shown == "string":
-            fields["maxLength"] = self.most
-        elif self.kind == "integer":
-            fields |= {"minimum": self.least, "maximum": self.most}
         if self.default:
             fields["default"] = self.default
         return fields
@@ -48,8 +52,17 @@ class Param(NamedTuple):
             raise _wrong(f"`{self.name}` must be of type {shown}")
         if isinstance(value, str):
             self._check_text(value)
+        elif isinstance(value, list | dict):
+            self._check_items(value)
         elif self.kind == "integer" and not self.least <= int(str(value)) <= self.most:
             raise _wrong(f"`{self.name}` must be between {self.least} and {self.most}")
+
+    def _check_items(self, value: list[Any] | dict[Any, Any]) -> None:
+        items = [*value, *value.values()] if isinstance(value, dict) else value
+        if len(value) > MAX_ITEMS or not all(isinstance(item, str) for item in items):
+            raise _wrong(f"`{self.name}` takes at most {MAX_ITEMS} strings")
+        for item in items:
+            self._check_text(item)
 
     def _check_text(self, value: str) -> None:
         if len(value) > self.most:
@@ -66,7 +79,7 @@ def input_schema(params: tuple[Param, ...]) -> dict[str, Any]:
     """The JSON Schema of a tool's arguments."""
     return {
         "type": "object",
-        "properties": {param.name: param.schema() for param in params},
+        "properties": {param.name: param.schema() for param in params if not param.hidden},
         "required": [param.name for param in params if param.default is None],
         "additionalProperties": False,
     }
@@ -79,15 +92,21 @@ def check_arguments(params: tuple[Param, ...], given: object) -> dict[str, Any]:
     if not isinstance(given, dict):
         raise _wrong("the arguments must be an object")
     known = {param.name: param for param in params}
+    told = ", ".join(name for name, param in known.items() if not param.hidden)
     unknown = sorted(str(name)[:40] for name in given.keys() - known.keys())
     if unknown:
-        raise _wrong(f"unknown argument `{safe_text(unknown[0])}`; known: {', '.join(known)}")
+        raise _wrong(f"unknown argument `{safe_text(unknown[0])}`; known: {told}")
     for param in params:
         if param.name in given:
             param.check(given[param.name])
         elif param.default is None:
             raise _wrong(f"`{param.name}` is required")
-    return {name: given.get(name, param.default) for name, param in known.items()}
+    return {name: given.get(name, _default(param)) for name, param in known.items()}
+
+
+def _default(param: Param) -> Any:
+    empty: dict[str, Any] = {"texts": [], "fields": {}}
+    return empty.get(param.kind, param.default)
 
 
 def _encodable(value: str, as_path: bool) -> bool:

@@ -12,7 +12,10 @@ from gitindex.base.vocabulary import ProofOutcome
 from gitindex.freshness.gate import add_probe_hint
 from gitindex.freshness.marker import CompletionProof
 from gitindex.mcp.arguments import Param, check_arguments
+from gitindex.mcp.compact import compact
+from gitindex.mcp.hints import with_tool_calls
 from gitindex.mcp.server_state import ServerState
+from gitindex.mcp.texts import render_text
 from gitindex.view.snapshot import GateClosed
 
 MAX_BYTES = 256 * 1024
@@ -26,7 +29,6 @@ class McpTool(NamedTuple):
     """One tool: what clients see of it, and the use case behind it."""
 
     name: str
-    title: str
     about: str
     params: tuple[Param, ...]
     run: Callable[[ServerState, Arguments], Answer]
@@ -34,6 +36,7 @@ class McpTool(NamedTuple):
     reach: int = 0  # items that can be walked through
     reads: bool = True  # changes nothing at all
     quotes: bool = True  # its answer holds text from a repository
+    always_loaded: bool = False  # a client that defers tools is asked to keep this one
 
 
 def call(server: ServerState, tool: McpTool, given: object) -> Answer:
@@ -41,20 +44,31 @@ def call(server: ServerState, tool: McpTool, given: object) -> Answer:
     try:
         asked = check_arguments(tool.params, given)
         answer = _ask(server, tool, asked)
+        if not asked.get("debug"):
+            answer = compact(answer)
         return _shrink(_page(tool, asked, answer) if tool.pages in answer else answer, MAX_BYTES)
     except GitIndexError as error:
-        told = refused(error)
+        told = with_tool_calls(refused(error), given)
         return told | ({"untrusted": True} if error.status == "error" else {})  # git's own words
     except OSError as error:
         return refusal("error", error.strerror or "input/output error", "try again")
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # noqa: BLE001 — the door: a panic in Rust is no Exception
-        return refusal("error", f"internal error ({type(error).__name__})", "see `gitindex doctor`")
+        return refusal(
+            "error", f"internal error ({type(error).__name__})", "ask again, or report it"
+        )
+
+
+def content_of(tool: McpTool | None, answer: Answer) -> str:
+    """Return what stands in `content[0].text`: text where the answer is ok, else JSON."""
+    if tool is None or answer.get("status") != "ok":
+        return render(answer)
+    return render_text(tool.name, answer)
 
 
 def render(value: object) -> str:
-    """The answer as text: ASCII only, so that it is valid in any encoding."""
+    """Return a value as JSON: ASCII only, so that it is valid in any encoding."""
     return json.dumps(value, ensure_ascii=True, separators=(",", ":"))
 
 

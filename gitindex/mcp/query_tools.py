@@ -19,6 +19,74 @@ from gitindex.view.tree import TreeChoice, TreeView, open_tree
 
 MAP_TOKENS = 20_000
 GRAPH_NODES = 200
+MAX_LINE = 240
+"""Characters of a line of code in an answer."""
+
+
+def explore(server: ServerState, asked: Arguments) -> Answer:
+    """The best places for a question with their code, who uses them, and which tests reach them."""
+    from gitindex.query.explore import explore
+
+    with opened(server, asked) as view:
+        below = _folder(server, view, asked["path"])
+        memories = (server.lexical, server.binding)
+        return explore(view, asked["query"], asked["tokens"], below, memories)
+
+
+def find_symbols(server: ServerState, asked: Arguments) -> Answer:
+    """Definitions by name, and by names near it."""
+    from gitindex.query.symbols import SymbolQuery, list_symbols, suggestions
+
+    wanted = asked["offset"] + asked["limit"]
+    with opened(server, asked) as view:
+        below = "".join(_folder(server, view, asked["path"]))
+        query = SymbolQuery(asked["name"], below, asked["kind"], wanted, exact=asked["exact"])
+        answer = list_symbols(view, query)
+        if not answer["symbols"]:
+            answer["suggestions"] = suggestions(view, asked["name"])
+    return answer
+
+
+def grep_codebase(server: ServerState, asked: Arguments) -> Answer:
+    """Lines that match a pattern, with lines around them."""
+    from gitindex.query.grep.grep import GrepQuery, grep
+    from gitindex.query.grep.pattern import GrepPattern
+
+    pattern = GrepPattern(asked["pattern"], asked["ignoreCase"], asked["literal"])
+    with opened(server, asked) as view:
+        below = tuple(map(os.fsencode, _folder(server, view, asked["path"])))
+        answer = grep(view, GrepQuery(pattern, below, limit=asked["offset"] + asked["limit"]))
+        if asked["context"]:
+            shown = answer["results"][asked["offset"] :]
+            add_lines(view, shown, asked["context"])
+    return answer
+
+
+def impact(server: ServerState, asked: Arguments) -> Answer:
+    """What a change reaches."""
+    from gitindex.query.impact.change import TreePair, comparing, parse_range
+    from gitindex.query.impact.reach import impact
+
+    worktree = server.locate(asked["path"])
+    before, after = parse_range(asked["range"], asked["staged"])
+    strict = {"strict": asked["strict"]}
+    between = TreePair(before._replace(**strict), after._replace(**strict))
+    here = asked["path"] or worktree.root
+    with _debugged(worktree, asked), comparing(worktree, here, between) as change:
+        return impact(change, asked["depth"])
+
+
+def search_documents(server: ServerState, asked: Arguments) -> Answer:
+    """Documents by text, topics, days and fields of their front matter."""
+    from gitindex.query.documents import DocumentQuery, search_documents
+    from gitindex.store.entities import Filter
+
+    filters = Filter(tuple(asked["tags"]), asked["dateFrom"], asked["dateTo"])
+    fields = tuple(asked["fields"].items())
+    limit = asked["offset"] + asked["limit"]
+    wanted = DocumentQuery(asked["query"], filters, limit, fields, asked["regex"])
+    with opened(server, asked) as view:
+        return search_documents(view, wanted)
 
 
 def search_codebase(server: ServerState, asked: Arguments) -> Answer:
@@ -76,7 +144,9 @@ def find_references(server: ServerState, asked: Arguments) -> Answer:
         asked["symbol"], asked["role"], asked["within"], asked["offset"] + asked["limit"]
     )
     with opened(server, asked) as view:
-        return find_references(view, wanted, server.binding)
+        answer = find_references(view, wanted, server.binding)
+        add_lines(view, answer["references"][asked["offset"] :])
+    return answer
 
 
 def call_graph(server: ServerState, asked: Arguments) -> Answer:
@@ -93,6 +163,7 @@ def call_graph(server: ServerState, asked: Arguments) -> Answer:
     )
     with opened(server, asked) as view:
         answer = call_graph(view, wanted, server.binding)
+        add_lines(view, [edge["site"] for edge in answer["edges"]])
     more = min(2 * asked["limit"], GRAPH_NODES)
     goes_on = answer.get("truncated") and more > asked["limit"]
     return answer | ({"continuation": {"limit": more}} if goes_on else {})
@@ -124,6 +195,21 @@ def check_mutation_gate(server: ServerState, asked: Arguments) -> Answer:
         )
 
 
+def add_lines(view: TreeView, rows: list[Answer], around: int = 0) -> None:
+    """Add to each place its line of code, and the lines before and after it."""
+    from gitindex.extract.terms import decode_text
+
+    lacking = [row for row in rows if around or "text" not in row]
+    texts = view.read({os.fsencode(row["path"]) for row in lacking})
+    lines = {path: decode_text(data).splitlines() for path, data in texts.items()}
+    for row in lacking:
+        here, at = lines.get(os.fsencode(row["path"]), []), row["line"] - 1
+        row.setdefault("text", here[at].strip()[:MAX_LINE] if at < len(here) else "")
+        if around:
+            row["before"] = [line[:MAX_LINE] for line in here[max(0, at - around) : at]]
+            row["after"] = [line[:MAX_LINE] for line in here[at + 1 : at + 1 + around]]
+
+
 @contextmanager
 def opened(server: ServerState, asked: Arguments) -> Iterator[TreeView]:
     """The tree that is asked for, behind the gate; `file` becomes a path below its root."""
@@ -133,9 +219,16 @@ def opened(server: ServerState, asked: Arguments) -> Iterator[TreeView]:
     if file:
         asked["file"] = inside(worktree, file)
     ask = TreeChoice(strict=asked["strict"], at=asked.get("at", ""))
+    here = path or worktree.root
+    with _debugged(worktree, asked), open_tree(worktree, here, ask, server.memory) as view:
+        yield view
+
+
+@contextmanager
+def _debugged(worktree: Worktree, asked: Arguments) -> Iterator[None]:
+    """Add to a closed gate's answer what proves a build complete, where it was asked for."""
     try:
-        with open_tree(worktree, path or worktree.root, ask, server.memory) as view:
-            yield view
+        yield
     except GateClosed as closed:
         if asked["debug"] and closed.envelope["status"] == GateStatus.NOT_READY:
             add_debug_hint(closed.envelope, prove(worktree))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import time
@@ -18,7 +19,7 @@ from gitindex import __version__
 from gitindex.base.refusals import refusal
 from gitindex.base.user_state import state_folder
 from gitindex.mcp.arguments import input_schema
-from gitindex.mcp.dispatch import Answer, McpTool, call, render
+from gitindex.mcp.dispatch import Answer, McpTool, call, content_of
 from gitindex.mcp.registry import Registry
 from gitindex.mcp.server_state import Operation, ServerState, home_of
 from gitindex.mcp.tool_table import BY_NAME, INSTRUCTIONS, TOOLS
@@ -52,8 +53,11 @@ def make_server(state: ServerState) -> Server[Any]:
         answer = await _answer(state, params.name, given, limiter)
         if params.name == "manage_index":
             answer = await _follow(state, answer, given, ctx.session)
+        text = content_of(BY_NAME.get(params.name), answer)
         return types.CallToolResult(
-            content=[types.TextContent(type="text", text=render(answer))], is_error=False
+            content=[types.TextContent(type="text", text=text)],
+            structured_content=_storable(answer),
+            is_error=False,
         )
 
     server: Server[Any] = Server(
@@ -129,6 +133,19 @@ async def _in_thread(function: Any, *args: Any) -> Any:
     return await anyio.to_thread.run_sync(function, *args, abandon_on_cancel=True)
 
 
+def _storable(answer: Answer) -> Answer:
+    """The answer without halves of surrogate pairs, which no client could decode."""
+    text = json.dumps(answer, ensure_ascii=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        clean: Answer = json.loads(
+            text.encode("utf-8", "backslashreplace").replace(b"\\ud", b"?ud")
+        )
+        return clean
+    return answer
+
+
 def _wait_seconds(given: Mapping[str, Any]) -> float:
     return float(given.get("waitSeconds", SYNC_SECONDS if given["action"] == "sync" else 0))
 
@@ -136,10 +153,8 @@ def _wait_seconds(given: Mapping[str, Any]) -> float:
 def _advertised(tool: McpTool) -> types.Tool:
     return types.Tool(
         name=tool.name,
-        title=tool.title,
         description=tool.about,
         input_schema=input_schema(tool.params),
-        annotations=types.ToolAnnotations(
-            read_only_hint=tool.reads, destructive_hint=not tool.reads, open_world_hint=False
-        ),
+        annotations=types.ToolAnnotations(read_only_hint=tool.reads, open_world_hint=False),
+        _meta={"anthropic/alwaysLoad": True} if tool.always_loaded else None,
     )

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from gitindex.mcp.dispatch import MAX_BYTES, call, render
+from gitindex.mcp.dispatch import MAX_BYTES, call, content_of, render
 from gitindex.mcp.tool_table import BY_NAME, TOOLS
 from tests.mcp_client import READERS, Agent, Inside, digests, make_quiet, probe_failing
 from tests.support import TIMEOUT, Repo, stop_runners
@@ -179,6 +179,8 @@ def any_arguments(rng: random.Random, tool: str) -> Any:
             "path": rng.choice(TEXTS),
             "integer": rng.choice([param.least, param.most, 1, 3]),
             "boolean": rng.random() < 0.5,
+            "texts": rng.choices(TEXTS, k=2),
+            "fields": {"session_id": rng.choice(TEXTS)},
         }[param.kind]
         made[param.name] = any_value(rng) if rng.random() < 0.35 else fits
     if rng.random() < 0.2:
@@ -198,7 +200,11 @@ def fuzz(inside: Inside, seed: int, count: int, real: int) -> None:
         if real <= 0 and isinstance(arguments, dict):
             arguments["path"] = rng.choice(["/nonexistent", 7, "/", None])
         with quick():
-            text = check(call(inside.server, BY_NAME[tool], arguments))
+            answer = call(inside.server, BY_NAME[tool], arguments)
+            text = check(answer)
+            told = content_of(BY_NAME[tool], answer)
+            assert told.encode()
+            assert SECRET not in told
         real -= text.startswith(('{"status":"ok"', '{"status":"not_found"'))
         count -= 1
     assert real <= 0, "too few calls were meant seriously"
@@ -312,11 +318,11 @@ def fuzz_wire(home: Repo, state: Path, seed: int, count: int) -> None:
             assert "result" in wire.ask(f"ping-{number}", "ping", {})
     answer = wire.ask("last", "tools/call", {"name": "read_file", "arguments": {"file": "app.py"}})
     assert answer["result"]["isError"] is False
-    assert json.loads(answer["result"]["content"][0]["text"])["status"] == "ok"
+    assert answer["result"]["structuredContent"]["status"] == "ok"
     assert wire.close() == 0
     for reply in wire.replies.values():
-        for content in reply.get("result", {}).get("content", []):
-            check(json.loads(content["text"]))
+        if "structuredContent" in reply.get("result", {}):
+            check(reply["result"]["structuredContent"])
     assert wire.count > count // 3
 
 

@@ -18,10 +18,10 @@ import pytest
 
 from gitindex.cli.verbs.agents import SECTION
 from gitindex.install.mcp_clients import CLIENTS, snippet
-from gitindex.mcp.arguments import input_schema
-from gitindex.mcp.dispatch import McpTool
+from gitindex.mcp.dispatch import content_of
 from gitindex.mcp.tool_table import BY_NAME, TOOLS
 from tests.mcp_client import Agent, Inside, make_quiet
+from tests.mcp_docs import parameter_table
 from tests.support import Repo
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -159,21 +159,6 @@ def test_agents_md_names_real_tools_and_is_in_the_docs(repo: Repo) -> None:
     assert len(SECTION) < 1_200
 
 
-def parameter_table(tool: McpTool) -> str:
-    """The tool's arguments as docs/mcp.md has them."""
-    schema = input_schema(tool.params)
-    lines = ["| argument | type | default | |", "|---|---|---|---|"]
-    for name, fields in schema["properties"].items():
-        kind = " \\| ".join(fields["enum"]) if "enum" in fields else fields["type"]
-        if "maximum" in fields:
-            kind += f" {fields['minimum']}–{fields['maximum']}"
-        elif "maxLength" in fields:
-            kind += f" ≤ {fields['maxLength']}"
-        default = "required" if name in schema["required"] else fields.get("default", "")
-        lines.append(f"| `{name}` | {kind} | {default} | {fields['description']} |")
-    return "\n".join(lines)
-
-
 def documented() -> dict[str, str]:
     """The section of each tool in docs/mcp.md."""
     text = (DOCS / "mcp.md").read_text()
@@ -198,6 +183,9 @@ def test_the_examples_of_the_documentation_work(tmp_path: Path) -> None:
         assert len(blocks) == 2, name
         request, shown = map(json.loads, blocks)
         answer = inside.ask(name, **request)
+        [told] = re.findall(r"^```text\n(.*?)\n```$", section, re.MULTILINE | re.DOTALL)
+        if name not in ("list_codebases", "manage_index"):  # they name this very folder
+            assert content_of(BY_NAME[name], answer) == told, name
         if name != "search_codebase":  # shown once
             answer.pop("freshness", None)
             answer.pop("receipt", None)

@@ -1,0 +1,118 @@
+"""One question, one budget: the best places with their code, who uses them, which tests reach them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from gitindex.base.path_kind import is_test
+from gitindex.extract.terms import decode_text
+from gitindex.query.names.memory import Memory
+from gitindex.query.references import ReferenceQuery, find_references
+from gitindex.query.search.query_text import Filters
+from gitindex.query.search.search import search
+from gitindex.store.lexical import LexicalMemory
+from gitindex.view.tree import TreeView
+
+CHARS_PER_TOKEN = 4
+PLACES = 8
+"""Results of the search that are looked at."""
+FOLLOWED = 3
+"""The first of them whose uses are looked up."""
+CODE_LINES = 120
+USES = 8
+TESTS = 8
+LOOKED_AT = 200
+"""Uses of one definition that are read to tell tests from callers."""
+
+Row = dict[str, Any]
+
+
+def explore(
+    view: TreeView,
+    question: str,
+    tokens: int,
+    below: tuple[str, ...] = (),
+    memories: tuple[LexicalMemory | None, Memory | None] = (None, None),
+) -> Row:
+    """Return places for a question with their code and uses, within a budget of tokens."""
+    lexical, binding = memories
+    found = search(view, question, PLACES, Filters(below=below), memory=lexical)["results"]
+    texts = view.read({os.fsencode(row["path"]) for row in found})
+    places: list[Row] = []
+    room = tokens * CHARS_PER_TOKEN
+    for row in found:
+        data = texts.get(os.fsencode(row["path"]))
+        if data is None:
+            continue
+        place = _place(row, decode_text(data).splitlines(), room)
+        if place is None:
+            break
+        room -= len(place["code"])
+        if "name" in place and len(places) < FOLLOWED:
+            room -= _add_uses(view, place, room, binding)
+        places.append(place)
+    shown = {(place["path"], place["startLine"]) for place in places}
+    also = [_also(row) for row in found if (row["path"], row["startLine"]) not in shown]
+    return view.envelope(
+        question=question, tokens=tokens, places=places, also=also, truncated=bool(also)
+    )
+
+
+def _place(row: Row, lines: list[str], room: int) -> Row | None:
+    """A result with its whole definition, or as many lines of it as there is room for."""
+    first, last = row["startLine"], min(row["endLine"], row["startLine"] + CODE_LINES - 1)
+    code: list[str] = []
+    for line in lines[first - 1 : last]:
+        room -= len(line) + 1
+        if room < 0:
+            break
+        code.append(line)
+    if not code:
+        return None
+    kept = {
+        name: row[name] for name in ("path", "startLine", "endLine", "name", "kind") if name in row
+    }
+    place = kept | {"code": "\n".join(code), "source": row["source"]}
+    return place | ({"codeTruncated": True} if first + len(code) <= row["endLine"] else {})
+
+
+def _add_uses(view: TreeView, place: Row, room: int, binding: Memory | None) -> int:
+    """Add callers, tests and what is uncertain; returns the characters they take."""
+    asked = ReferenceQuery(f"{place['path']}#{place['name']}", limit=LOOKED_AT)
+    told = find_references(view, asked, binding)
+    uses = [row for row in told["references"] if row["role"] == "reference"]
+    tests = list(dict.fromkeys(row["path"] for row in uses if is_test(row["path"])))
+    callers = [row for row in uses if not is_test(row["path"])]
+    shown = list(_within(_with_text(view, callers[:USES]), room))
+    place |= {"callers": shown, "tests": tests[:TESTS], "complete": told["complete"]}
+    if len(callers) > len(shown):
+        place["moreCallers"] = len(callers) - len(shown)
+    if told["unexplained"]:
+        place["uncertain"] = len(told["unexplained"])
+    return sum(len(row["text"]) + len(row["path"]) + 30 for row in shown) + sum(map(len, tests))
+
+
+def _with_text(view: TreeView, rows: list[Row]) -> Iterator[Row]:
+    """Uses with their line of code."""
+    texts = view.read({os.fsencode(row["path"]) for row in rows if "text" not in row})
+    for row in rows:
+        text = row.get("text")
+        if text is None:
+            lines = decode_text(texts.get(os.fsencode(row["path"]), b"")).splitlines()
+            text = lines[row["line"] - 1] if row["line"] <= len(lines) else ""
+        kept = {n: row[n] for n in ("path", "line", "enclosing", "tier") if n in row}
+        yield kept | {"text": text.strip()[:240]}
+
+
+def _within(rows: Iterator[Row], room: int) -> Iterator[Row]:
+    for row in rows:
+        room -= len(row["text"]) + len(row["path"]) + 30
+        if room < 0:
+            return
+        yield row
+
+
+def _also(row: Row) -> Row:
+    return {name: row[name] for name in ("path", "line", "name", "kind") if name in row}
