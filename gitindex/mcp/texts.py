@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from gitindex.base.worktree import safe_text
+from gitindex.base.escape import safe_text
 
 Answer = dict[str, Any]
 Lines = Iterator[str]
