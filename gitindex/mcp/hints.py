@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 _CALLS: tuple[tuple[str, str, dict[str, str]], ...] = (
-    ("gitindex index --force", "manage_index", {"action": "reindex"}),
-    ("gitindex index", "manage_index", {"action": "create"}),
-    ("gitindex wait", "manage_index", {"action": "sync"}),
-    ("gitindex outline", "file_outline", {}),
-    ("gitindex symbols", "find_symbols", {}),
-    ("gitindex state", "check_mutation_gate", {}),
-    ("git ls-files", "grep_codebase", {}),
+    ("`gitindex index --force", "manage_index", {"action": "reindex"}),
+    ("`gitindex index", "manage_index", {"action": "create"}),
+    ("`gitindex wait", "manage_index", {"action": "sync"}),
+    ("`gitindex outline", "file_outline", {}),
+    ("`gitindex symbols", "find_symbols", {}),
+    ("`gitindex state", "check_mutation_gate", {}),
+    ("`git ls-files", "grep_codebase", {}),
     ("list_codebases", "list_codebases", {}),
-    ("gitindex ", "manage_index", {"action": "status"}),
+    ("`gitindex ", "manage_index", {"action": "status"}),
 )
 """Words of a hint, and the tool that does the same; the first that is found counts."""
 

@@ -187,8 +187,8 @@ def test_a_failed_create_says_why(agent: Agent, repo: Repo) -> None:
     repo.commit()
     repo.write(".llmc", "a file of yours\n")
     answer = agent.manage("create", repo.path, waitSeconds=60)
-    assert answer["outcome"] == "failed"
-    assert ".llmc" in answer["error"]
+    assert (answer["status"], answer["message"]) == ("error", ".llmc is not a folder")
+    assert "move it away" in answer["hints"]["remedy"]
 
 
 def test_sync_follows_head(agent: Agent, quiet: Repo) -> None:
