@@ -23,7 +23,8 @@ from gitindex.base.worktree import Worktree, find_worktree
 from gitindex.query.grep.engines.ripgrep import find_ripgrep
 from gitindex.query.search.search import search
 from gitindex.store.lexical import LexicalMemory
-from gitindex.view.tree import FactsMemory, open_tree
+from gitindex.view.overlay_tables import FactsMemory
+from gitindex.view.tree import open_tree
 
 QUERIES = (
     "open file",

@@ -24,7 +24,8 @@ from gitindex.refresh.scope import FULL, RefreshScope
 from gitindex.semantic.contexts.listing import LiveContexts
 from gitindex.store import mapping
 from gitindex.store.connection import open_reader
-from gitindex.view.tree import NOW, FactsMemory, TreeChoice, TreeView, open_tree
+from gitindex.view.overlay_tables import FactsMemory
+from gitindex.view.tree import NOW, TreeChoice, TreeView, open_tree
 
 Answer = dict[str, Any]
 

@@ -21,8 +21,9 @@ from gitindex.query.references import (
     span_fields,
 )
 from gitindex.query.symbols import SymbolQuery, list_symbols, outline
+from gitindex.view.overlay_tables import FactsMemory
 from gitindex.view.snapshot import GateClosed
-from gitindex.view.tree import FactsMemory, TreeView, open_tree
+from gitindex.view.tree import TreeView, open_tree
 
 MAX_SYMBOLS = 100
 MAX_REFERENCES = 1_000

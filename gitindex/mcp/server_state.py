@@ -17,8 +17,8 @@ from gitindex.mcp.registry import Registry
 from gitindex.query.names.memory import Memory
 from gitindex.refresh.lifecycle import ManageResult, Process, new_operation, was_asked_for
 from gitindex.store.lexical import LexicalMemory
+from gitindex.view.overlay_tables import FactsMemory
 from gitindex.view.snapshot import GateClosed
-from gitindex.view.tree import FactsMemory
 
 KEPT_OPERATIONS = 100
 _FINISHED = {

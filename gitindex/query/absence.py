@@ -116,7 +116,7 @@ def _tree(project: Project, name: str) -> tuple[dict[str, int], list[MentioningF
 
 def _coverage(view: TreeView) -> dict[str, int]:
     """How many files of the tree were understood how well."""
-    view.everything()
+    view.ensure_facts()
     counts = dict.fromkeys(("parsed", "partial", "noGrammar", "skipped"), 0)
     keys = {FactsStatus.PARSED: "parsed", FactsStatus.PARTIAL: "partial"}
     keys |= {FactsStatus.LEXICAL: "noGrammar"}

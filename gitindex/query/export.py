@@ -22,7 +22,7 @@ def export(view: TreeView, form: str, folder: str = "") -> Iterator[bytes]:
 
 def _files(view: TreeView) -> Iterator[tuple[bytes, str, BlobFacts]]:
     """Every path of the served tree that has facts, with its blob's id."""
-    view.everything()
+    view.ensure_facts()
     rows = view.rows(
         "SELECT f.path, b.oid, b.extractor FROM {live} f JOIN {blobs} b ON b.id=f.blob_id"
         " WHERE b.status<>'skipped'"

@@ -18,7 +18,7 @@ MAX_NAMES = 200
 
 def find_places(view: TreeView, asked: str, limit: int = 50) -> dict[str, Any]:
     """Definitions and files nearest to a text, as an envelope; best first."""
-    view.everything()
+    view.ensure_facts()
     asked = asked.strip()
     ranked = [*_symbols(view, asked, limit), *_files(view, asked)] if asked else []
     ranked.sort(key=lambda row: row[0])

@@ -65,9 +65,9 @@ def list_symbols(view: TreeView, wanted: SymbolQuery) -> dict[str, Any]:
     """Definitions of the tree: exact names first, then those that differ in case, then near ones."""
     limit = min(wanted.limit, MAX_LIMIT)
     if wanted.name and wanted.exact:
-        view.mentioning([_last(wanted.name)])
+        view.ensure_facts(words=[_last(wanted.name)])
     else:
-        view.everything()
+        view.ensure_facts()
     if wanted.exact or not wanted.name:
         return _answer(view, wanted, limit)
     return _near(view, wanted, limit)
@@ -114,7 +114,7 @@ def _near(view: TreeView, wanted: SymbolQuery, limit: int) -> dict[str, Any]:
 def outline(view: TreeView, path: str) -> dict[str, Any]:
     """All definitions of one file, in its order."""
     clean = normalize_rel_path(path)
-    view.everything()
+    view.ensure_facts()
     rows = view.rows("SELECT f.skip FROM {live} f WHERE f.path=?", os.fsencode(clean))
     if not rows:
         raise GitIndexError(

@@ -19,18 +19,19 @@ from gitindex.git.interface import Entry
 from gitindex.languages.facts import FactsKey, decode_facts
 from gitindex.languages.table import language_of
 from gitindex.view import overlay as overlay_module
-from gitindex.view import tree as lens_module
-from gitindex.view.tree import FactsMemory, TreeChoice, open_tree
+from gitindex.view import overlay_tables
+from gitindex.view.overlay_tables import FactsMemory
+from gitindex.view.tree import NOW, TreeChoice, open_tree
 from tests.e2e.test_silent import SILENT, _two_commits
 from tests.support import Repo
 
 Seen = set[tuple[str, str, int]]
 
 
-def seen(repo: Repo, ask: TreeChoice = lens_module.NOW) -> Seen:
+def seen(repo: Repo, ask: TreeChoice = NOW) -> Seen:
     """Every definition of the tree asked for: path, name, line."""
     with open_tree(repo.worktree, str(repo.path), ask) as view:
-        view.everything()
+        view.ensure_facts()
         rows = view.rows(
             "SELECT f.path, n.text, s.line FROM {symbols} s JOIN {names} n ON n.id=s.name_id"
             " JOIN {live} f ON f.blob_id=s.blob_id"
@@ -175,7 +176,7 @@ def test_a_secret_on_disk_is_never_read(quiet: Repo) -> None:
     quiet.write(".env", "TOKEN = 'canary-4711'\n")
     quiet.write("deploy/id_rsa", "canary-4711\n")
     with open_tree(quiet.worktree, ".") as view:
-        view.everything()
+        view.ensure_facts()
         assert view.read([b".env", b"deploy/id_rsa"]) == {}
         skips = dict(view.rows("SELECT path, skip FROM {live} WHERE skip IS NOT NULL"))
     assert skips == {b".env": "secret", b"deploy/id_rsa": "secret"}
@@ -190,7 +191,7 @@ def test_over_the_budget_is_hidden_and_said(quiet: Repo, monkeypatch: pytest.Mon
         quiet.write(f"new{number}.py", f"def made{number}():\n    pass\n")
     quiet.write("lib/util.py", "def changed():\n    pass\n")
     with open_tree(quiet.worktree, ".") as view:
-        view.everything()
+        view.ensure_facts()
         answer = view.envelope()
         paths = {path for (path,) in view.rows("SELECT path FROM {live}")}
     assert answer["freshness"]["leftOut"] == 3
@@ -213,11 +214,11 @@ def test_over_the_budget_no_older_bytes_are_shown(
 def test_over_the_budget_of_extraction_is_said(
     quiet: Repo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lens_module, "MAX_EXTRACTED", 2)
+    monkeypatch.setattr(overlay_tables, "MAX_EXTRACTED", 2)
     for number in range(5):
         quiet.write(f"new{number}.py", f"def made{number}():\n    pass\n")
     with open_tree(quiet.worktree, ".") as view:
-        view.everything()
+        view.ensure_facts()
         assert view.envelope()["freshness"]["leftOut"] == 3
 
 
@@ -230,7 +231,7 @@ def test_a_commit_without_all_its_blobs_is_never_called_fresh(quiet: Repo) -> No
     quiet.git("reset", "-q", "--hard", "HEAD~1", env={"GITINDEX": "0"})
     (quiet.path / ".git" / "objects" / oid[:2] / oid[2:]).unlink()
     with open_tree(quiet.worktree, ".", TreeChoice(at="HEAD@{1}")) as view:
-        view.mentioning(["anything"])
+        view.ensure_facts(words=["anything"])
         freshness = view.envelope()["freshness"]
     assert (freshness["state"], freshness["leftOut"]) == ("stale", 1)
 
@@ -239,7 +240,7 @@ def test_only_files_that_mention_the_word_are_extracted(quiet: Repo) -> None:
     quiet.write("one.py", "def wanted():\n    pass\n")
     quiet.write("two.py", "def other():\n    pass\n")
     with open_tree(quiet.worktree, ".") as view:
-        view.mentioning(["wanted"])
+        view.ensure_facts(words=["wanted"])
         rows = view.rows("SELECT path FROM {live} WHERE blob_id IS NOT NULL")
     assert {path for (path,) in rows if path.endswith(b".py")} == {
         b"app.py",
@@ -253,16 +254,16 @@ def test_facts_in_memory_are_used_again(quiet: Repo) -> None:
     quiet.write("app.py", "def fresh_name():\n    pass\n")
     for _ in range(2):
         with open_tree(quiet.worktree, ".", memory=memory) as view:
-            view.everything()
+            view.ensure_facts()
             rows = view.rows("SELECT n.text FROM {symbols} s JOIN {names} n ON n.id=s.name_id")
             assert ("fresh_name",) in rows
-            assert memory.get(lens_module._key(view.changed()[b"app.py"])) is not None  # type: ignore[arg-type]
+            assert memory.get(overlay_tables._key(view.changed()[b"app.py"])) is not None  # type: ignore[arg-type]
 
 
 def test_ids_of_laid_blobs_and_stored_ones_never_meet(quiet: Repo) -> None:
     quiet.write("new.py", "def helper():\n    pass\n")
     with open_tree(quiet.worktree, ".") as view:
-        view.everything()
+        view.ensure_facts()
         ids = [row[0] for row in view.rows("SELECT blob_id FROM {live} WHERE blob_id NOT NULL")]
         names = [row[0] for row in view.rows("SELECT id FROM {names} WHERE text='helper'")]
     assert len(ids) == len(set(ids)) == 4

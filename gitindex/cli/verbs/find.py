@@ -13,7 +13,8 @@ from gitindex.cli.printing import any_of, print_answer
 from gitindex.cli.shown_path import shown_path
 from gitindex.cli.terminal import paint, say
 from gitindex.query.find import find_places
-from gitindex.view.tree import FactsMemory, open_tree
+from gitindex.view.overlay_tables import FactsMemory
+from gitindex.view.tree import open_tree
 
 
 def find(asked: str, path: str = ".", limit: int = 50, as_json: bool = False) -> int:

@@ -17,7 +17,8 @@ from gitindex.query.grep.pattern import GrepPattern, understand
 from gitindex.store.text_index import candidates
 from gitindex.view.live_scan import fallback_envelope, live_files, live_paths
 from gitindex.view.overlay import WORKTREE
-from gitindex.view.tree import FIRST_ID, TreeView
+from gitindex.view.overlay_tables import FIRST_ID
+from gitindex.view.tree import TreeView
 
 MAX_SHOWN = 1_000
 """Characters of a line in an answer."""

@@ -60,7 +60,7 @@ class FileGraph:
 
     def __init__(self, view: TreeView) -> None:
         self._view = view
-        view.everything()
+        view.ensure_facts()
         rows = view.rows(
             "SELECT l.path, l.blob_id, b.language, b.lines FROM {live} l JOIN {blobs} b ON b.id=l.blob_id"
         )

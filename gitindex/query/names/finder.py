@@ -140,7 +140,7 @@ class Finder:
         return [name for name in dict.fromkeys(found) if name not in names][:MAX_ALIASES]
 
     def _default_locals(self, path: str) -> list[str]:
-        self.view.everything()
+        self.view.ensure_facts()
         rows = self.view.rows(
             "SELECT DISTINCT l.path FROM {imports} i JOIN {live} l ON l.blob_id=i.blob_id"
             " WHERE i.names LIKE '%[\"default\",%'"

@@ -60,14 +60,14 @@ class Project:
     def definitions(self, name: str) -> list[Definition]:
         """Every symbol of this name, in order of path."""
         if name not in self._defined:
-            self.view.mentioning([name])
+            self.view.ensure_facts(words=[name])
             rows = self.view.rows(_SYMBOLS_NAMED, name)
             self._defined[name] = sorted(map(_definition, rows), key=place_of)
         return self._defined[name]
 
     def places(self, name: str, within: Iterable[str] = ()) -> dict[str, list[Occurrence]]:
         """Every occurrence of a name, by path; only in some files, where they are named."""
-        self.view.mentioning([name])
+        self.view.ensure_facts(words=[name])
         rows = self.view.rows(
             "SELECT l.path, o.places FROM {names} n CROSS JOIN {occurrences} o ON o.name_id=n.id"
             " CROSS JOIN {live} l ON l.blob_id=o.blob_id WHERE n.text=?",
@@ -174,7 +174,7 @@ class Project:
         if "imports" in self.tree.notes:
             known: tuple[dict[str, set[str]], set[str]] = self.tree.notes["imports"]
             return known
-        self.view.everything()
+        self.view.ensure_facts()
         words: dict[str, set[str]] = {}
         loose: set[str] = set()
         for raw, module, names in self.view.rows(
@@ -192,7 +192,7 @@ class Project:
         """Files that were edited have their facts in."""
         changed = self.view.changed()
         if changed and any(os.fsencode(path) in changed for path in paths):
-            self.view.everything()
+            self.view.ensure_facts()
 
     def _remembered(self, path: str) -> bool:
         oid = self._oids.get(path)

@@ -185,7 +185,7 @@ class Collector:
         view = self._view
         laid = {p: f for p, f in view.changed().items() if f is not None and f.skip is None}
         if laid and self._query.filters.kinds:
-            view.mentioning([*self._terms, *self._must])  # what they define is asked for
+            view.ensure_facts(words=[*self._terms, *self._must])  # what they define is asked for
         stored = {row[0]: row for row in self._at_paths(f"{_COLUMNS}, b.lexical", list(laid))}
         for path, file in laid.items():
             row = stored.get(path)
@@ -246,7 +246,7 @@ def with_facts(view: TreeView, found: list[Candidate]) -> list[Candidate]:
     paths = [c.path for c in found if c.blob_id == NO_BLOB]
     if not paths:
         return found
-    view.load(paths)
+    view.ensure_facts(paths=paths)
     rows = view.rows(
         f"SELECT l.path, l.blob_id FROM {{live}} l WHERE l.path IN ({marks(paths)})", *paths
     )

@@ -54,7 +54,7 @@ class LiveContexts:
     def _statuses(self, paths: set[str]) -> dict[str, str]:
         """How much of some files the syntactic layer understood."""
         if any(os.fsdecode(path) in paths for path in self._view.changed()):
-            self._view.everything()
+            self._view.ensure_facts()
         rows = self._view.rows(
             "SELECT l.path, b.status FROM {live} l JOIN {blobs} b ON b.id=l.blob_id"
         )

@@ -1,0 +1,209 @@
+"""Temporary tables with what is laid over the published mapping, and the facts that it needs."""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from gitindex.extract.policy import MAX_TEXT_BYTES
+from gitindex.git.command import read_blobs
+from gitindex.languages.facts import BlobFacts, FactsKey
+from gitindex.languages.table import extractor_id
+from gitindex.store.blobs import BlobTable
+from gitindex.view.overlay import OverlaidFile, Overlay
+from gitindex.view.snapshot import Snapshot
+
+MAX_EXTRACTED = 400
+"""Files without stored facts that one answer extracts in memory."""
+TABLES = ("blobs", "names", "symbols", "occurrences", "imports", "exports", "documents")
+PREFIX = "laid_"
+
+FIRST_ID = 1 << 40
+"""Ids of laid blobs and names lie above all stored ones, so that no two parts share one."""
+
+_FIRST_BLOB = f"INSERT INTO temp.laid_blobs VALUES ({','.join('?' * 11)})"
+_REFERENCE = re.compile(r"\s+REFERENCES \w+\s*\(\w+\)( ON DELETE CASCADE)?")
+_FILES = (
+    "CREATE TEMP TABLE laid_files (path BLOB PRIMARY KEY, oid BLOB, mode INTEGER,"
+    " blob_id INTEGER, skip TEXT, stored INTEGER, source TEXT) WITHOUT ROWID"
+)
+_BASE = (
+    "(SELECT p.path AS path, f.oid AS oid, f.mode AS mode, f.blob_id AS blob_id, f.skip AS skip,"
+    " 'index@{tree}' AS source FROM files f JOIN paths p ON p.id=f.path_id"
+    " WHERE f.worktree_id={worktree}{hidden})"
+)
+_LAID = "(SELECT path, oid, mode, blob_id, skip, source FROM temp.laid_files WHERE stored={stored})"
+
+
+class FactsMemory:
+    """Facts of bytes that are in no store, kept by a process that answers many questions."""
+
+    def __init__(self, limit: int = 2_000) -> None:
+        self._limit = limit
+        self._held: OrderedDict[FactsKey, BlobFacts] = OrderedDict()
+
+    def get(self, key: FactsKey) -> BlobFacts | None:
+        """The facts of `key`, if they are remembered."""
+        return self._held.get(key)
+
+    def put(self, key: FactsKey, facts: BlobFacts) -> None:
+        """Remember facts; the oldest are forgotten."""
+        self._held[key] = facts
+        if len(self._held) > self._limit:
+            self._held.popitem(last=False)
+
+
+class OverlayTables:
+    """The parts of one tree in SQL: what is published and not hidden, and what is laid over it.
+
+    Overlaid files have no facts at first: `ensure_facts` extracts those that a question needs.
+    """
+
+    def __init__(self, served: Snapshot, overlay: Overlay, memory: FactsMemory) -> None:
+        self._served = served
+        self._overlay = overlay
+        self._db = served.database
+        self._memory = memory
+        self._waiting: dict[bytes, OverlaidFile] = {}  # laid paths whose facts are not in yet
+        self._read: dict[bytes, bytes] | None = None  # their bytes, once they were looked at
+        self.without_facts: set[bytes] = set()  # asked for, but: no bytes, or no room left
+        self._parts = [self._part("", self._base())]
+        if overlay.laid or overlay.left_out:
+            with self._db.scratch():
+                self._lay()
+
+    def rows(self, sql: str, *values: Any) -> list[Any]:
+        """Rows of every part; see `TreeView.rows`."""
+        asked = dict.fromkeys(_fill(sql, part) for part in self._parts)
+        return [row for text in asked for row in self._db.rows(text, *values)]
+
+    def ensure_facts(self, words: Iterable[str] | None, paths: Iterable[bytes] | None) -> None:
+        """Extract overlaid files that contain one of the words, or these paths, or all."""
+        if not self._waiting:
+            return
+        if words is not None:
+            needles = [word.lower().encode("utf-8", "surrogatepass") for word in words]
+            wanted = {p for p, data in self._texts().items() if _contains(data, needles)}
+        else:
+            wanted = self._waiting.keys() & set(self._waiting if paths is None else paths)
+        if wanted:
+            self._load(wanted)
+
+    def _base(self, hidden: str = "") -> str:
+        worktree, tree = self._served.published.worktree_id, self._overlay.tree
+        return _BASE.format(tree=tree, worktree=worktree, hidden=hidden)
+
+    @staticmethod
+    def _part(prefix: str, live: str) -> dict[str, str]:
+        return {"live": live} | {name: prefix + name for name in TABLES}
+
+    def _lay(self) -> None:
+        """Temporary tables: what is hidden of the base, and what is laid in its place."""
+        overlay = self._overlay
+        self._db.run("CREATE TEMP TABLE laid_hidden (path_id INTEGER PRIMARY KEY)")
+        self._db.run_many(
+            "INSERT OR IGNORE INTO temp.laid_hidden SELECT id FROM paths WHERE path=?",
+            ((path,) for path in (*overlay.laid, *overlay.left_out)),
+        )
+        self._db.run(_FILES)
+        files = [laid for laid in overlay.laid.values() if laid is not None]
+        stored = BlobTable(self._db).ids(_key(laid) for laid in files if laid.skip is None)
+        self._db.run_many(
+            "INSERT INTO temp.laid_files VALUES (?,?,?,?,?,?,?)",
+            (
+                (*_row(laid, stored.get(_key(laid))), laid.source or overlay.source)
+                for laid in files
+            ),
+        )
+        self._waiting = {f.path: f for f in files if f.skip is None and _key(f) not in stored}
+        hidden = " AND f.path_id NOT IN (SELECT path_id FROM temp.laid_hidden)"
+        self._parts = [
+            self._part("", self._base(hidden)),
+            self._part("", _LAID.format(stored=1)),
+        ]
+        if any(file.skip is not None for file in files) or self._waiting:
+            for name in TABLES:
+                self._copy_shape(name)
+            self._db.run(_FIRST_BLOB, FIRST_ID, b"", *("",) * 4, *(0,) * 2, *("",) * 2, 0)
+            self._db.run("INSERT INTO temp.laid_names VALUES (?,?)", FIRST_ID, "")
+            self._parts.append(self._part(f"temp.{PREFIX}", _LAID.format(stored=0)))
+
+    def _copy_shape(self, name: str) -> None:
+        """An empty temporary table with the columns and keys of a stored one."""
+        sql = self._db.row("SELECT sql FROM main.sqlite_master WHERE name=?", name)[0]
+        own = sql.replace(f"CREATE TABLE {name} ", f"CREATE TEMP TABLE {PREFIX}{name} ", 1)
+        self._db.run(_REFERENCE.sub("", own))
+
+    def _texts(self) -> dict[bytes, bytes]:
+        """The bytes of laid files that wait for their facts; read once."""
+        if self._read is None:
+            from_git = [laid.oid for laid in self._waiting.values() if laid.data is None]
+            contents = read_blobs(self._served.worktree.root, from_git[:MAX_EXTRACTED])
+            self._read = {
+                path: data
+                for path, laid in self._waiting.items()
+                if (data := contents.get(laid.oid) if laid.data is None else laid.data) is not None
+            }
+            self.without_facts = self._waiting.keys() - self._read.keys()
+        return self._read
+
+    def _load(self, paths: set[bytes]) -> None:
+        texts = self._texts()
+        todo = sorted(paths & texts.keys() & self._waiting.keys())[:MAX_EXTRACTED]
+        with self._db.scratch():
+            table = BlobTable(self._db, f"temp.{PREFIX}")
+            for path, facts in self._facts({path: texts[path] for path in todo}):
+                key = _key(self._waiting.pop(path))
+                added = table.add(key, facts, lexical=False)
+                self._db.run(
+                    "UPDATE temp.laid_files SET blob_id=? WHERE path=?", added.blob_id, path
+                )
+        self.without_facts |= paths & self._waiting.keys()
+
+    def _facts(self, texts: dict[bytes, bytes]) -> Iterator[tuple[bytes, BlobFacts]]:
+        # lazily: most answers extract nothing
+        from gitindex.extract.extraction import extract_blobs
+        from gitindex.extract.pool import Extractor
+
+        paths: dict[FactsKey, list[bytes]] = {}
+        bytes_of: dict[str, bytes | None] = {}
+        for path, data in texts.items():
+            laid = self._waiting[path]
+            held = self._memory.get(_key(laid))
+            if held is not None:
+                yield path, held
+            else:
+                paths.setdefault(_key(laid), []).append(path)
+                bytes_of[laid.oid] = data if len(data) <= MAX_TEXT_BYTES else None
+        blobs = [(key, self._waiting[paths[key][0]].language) for key in paths]
+        extractor = Extractor(workers=None if len(blobs) > 8 else 1)
+        try:
+            for blob in extract_blobs(blobs, bytes_of.__getitem__, extractor):
+                self._memory.put(blob.key, blob.facts)
+                for path in paths[blob.key]:
+                    yield path, blob.facts
+        finally:
+            extractor.close()
+
+
+def _key(laid: OverlaidFile) -> FactsKey:
+    return FactsKey(laid.oid, extractor_id(laid.language))
+
+
+def _row(laid: OverlaidFile, blob_id: int | None) -> tuple[Any, ...]:
+    skip = str(laid.skip) if laid.skip else None
+    stored = int(blob_id is not None)
+    return laid.path, bytes.fromhex(laid.oid), laid.mode, blob_id, skip, stored
+
+
+def _fill(sql: str, part: dict[str, str]) -> str:
+    for name, table in part.items():
+        sql = sql.replace(f"{{{name}}}", table)
+    return sql
+
+
+def _contains(data: bytes, needles: list[bytes]) -> bool:
+    lowered = data.lower()
+    return any(needle in lowered for needle in needles)
