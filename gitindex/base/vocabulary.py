@@ -231,9 +231,34 @@ class GrepForm(StrEnum):
 class Tier(StrEnum):
     """How sure it is that a place refers to a definition."""
 
-    EXACT = "exact"  # the file's own scopes say so, or the semantic layer
+    SEMANTIC = "semantic"  # the semantic layer says so
+    EXACT = "exact"  # the file's own scopes say so
     IMPORT = "import"  # imports and declared types lead there
+    DISPATCH = "dispatch"  # leads to what it overrides or implements, or to what does so with it
     NAME = "name"  # it has the same name, and nothing speaks against it
+
+
+class Unexplained(StrEnum):
+    """Why a place may be a reference that is not listed."""
+
+    UNBOUND = "unbound"  # no scope of the tree binds the name there
+    BOUND_ELSEWHERE = "bound_elsewhere"  # inferred to be something else, not proven
+    NO_FACTS = "no_facts"  # code without facts: left out by the policy, too large, not readable
+    NO_GRAMMAR = "no_grammar"
+    PARTIAL = "partial"  # a file with syntax errors
+    GENERATED = "generated"
+    STRING = "string"  # read by a dynamic access
+    OVER_BUDGET = "over_budget"  # more texts or places than one answer looks at
+
+
+class MentionKind(StrEnum):
+    """Where a name stands outside of code."""
+
+    COMMENTS = "comments"
+    STRINGS = "strings"
+    DOCUMENTS = "documents"
+    TEMPLATES = "templates"
+    DATA = "data"
 
 
 class Direction(StrEnum):

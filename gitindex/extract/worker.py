@@ -12,6 +12,7 @@ from gitindex.extract.frames import WorkRequest, pack, unpack
 from gitindex.extract.plain import plain_facts
 from gitindex.extract.terms import decode_text, lexical_text
 from gitindex.languages.facts import encode_facts
+from gitindex.languages.scopes.model import SCOPES
 from gitindex.languages.syntax.extract import MAX_BYTES, extract_facts
 
 MEMORY_BYTES = 2 << 30
@@ -21,6 +22,10 @@ FAULT_VARIABLE = "GITINDEX_TEST_FAULT"
 
 def extract(request: WorkRequest) -> tuple[bytes, bytes, bytes]:
     """The reply to one request."""
+    if request.question == SCOPES:
+        from gitindex.languages.scopes.read import read_scopes  # lazily: a refresh never asks
+
+        return read_scopes(request.data, request.language), b"", b""
     if request.question:
         from gitindex.languages.slicing.question import answer  # lazily: a refresh never asks
 

@@ -1,18 +1,20 @@
-"""The absence certificate: is every textual occurrence of a name in the tree explained by its facts?"""
+"""The absence certificate: is every textual occurrence of a name in code explained?"""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterator
+from collections import Counter
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from gitindex.base.escape import path_fields, safe_text, utf16_length
-from gitindex.base.vocabulary import FactsStatus, SkipReason
+from gitindex.base.vocabulary import FactsStatus, MentionKind, SkipReason, Unexplained
+from gitindex.languages.scopes.model import MODELLED
+from gitindex.query.names.finder import PROVEN, At, Found
 from gitindex.query.names.meanings import ECMA
 from gitindex.query.names.mentions import MentioningFile, look, look_in
 from gitindex.query.names.project import Project
-from gitindex.query.names.sites import Site
 from gitindex.query.names.targets import NAME
 from gitindex.view.tree import TreeView
 
@@ -21,28 +23,51 @@ MAX_LINE = 200
 MAX_LEFT_OUT = 400
 """Texts outside of the index that are looked at."""
 
-_DATA = frozenset({"json", "yaml", "toml", "html", "css", "hcl"})
-"""Here a mention is a value, and a value may be read as a name by some program."""
+_KINDS = {
+    MentionKind.DATA: "json yaml toml hcl css sql csv tsv xml ini cfg conf properties lock env svg plist"
+    " po pot jsonl ndjson snap graphql proto ipynb",
+    MentionKind.TEMPLATES: "html htm xhtml j2 jinja jinja2 tmpl tpl tera erb ejs hbs mustache twig djhtml",
+    MentionKind.DOCUMENTS: "markdown md mdx rst adoc asciidoc txt text org tex textile pod log diff patch rtf"
+    " license authors changelog readme copying notice contributing todo changes history",
+}
+_KIND_OF = {word: kind for kind, words in _KINDS.items() for word in words.split()}
 
-_SPECIFIER = re.compile(rb"\b(?:from|import)\s*[\"'][\w.:/]*$")
+_SPECIFIER = re.compile(rb"\b(?:from|import)\s*[\"'][\w.:/@-]*$")
 """`from 'x'` is nothing but an import or an export in a file that parses."""
-
+_ACCESS = re.compile(
+    rb"\b(?:getattr|setattr|hasattr|delattr|attrgetter|methodcaller|import_module|__import__|send|public_send"
+    rb"|method|respond_to\?|define_method|instance_variable_get|const_get|method_exists|call_user_func"
+    rb"|GetMethod|GetProperty|GetField|GetType|nameof|invoke|getMethod|getDeclaredMethod|forName|dlsym)"
+    rb"\s*\(?[^()\n]{0,120}$"
+)
 _WORD = re.compile(rb"[\w$\x80-\xff]+")
+_DYNAMIC = frozenset({"dynamic_attribute", "eval_exec"})
 _NOT_TEXT = frozenset(
     {SkipReason.SECRET, SkipReason.SYMLINK, SkipReason.SUBMODULE, SkipReason.BINARY}
 )
-"""Left out because they are no code, or nobody's business."""
+"""Left out because they are no code, or must not be read."""
 
 
 class Mention(NamedTuple):
-    """A textual occurrence that no fact explains."""
+    """A textual occurrence that is no listed reference."""
 
     path: str
     line: int
     column: int
     utf16: int  # the column as editors count
-    reason: str
+    why: str  # a word of Unexplained, or of MentionKind
     text: str
+
+    def fields(self) -> dict[str, Any]:
+        """As answers have it."""
+        return {
+            **path_fields(os.fsencode(self.path)),
+            "line": self.line + 1,
+            "column": self.column + 1,
+            "columnUtf16": self.utf16 + 1,
+            "why": self.why,
+            "text": safe_text(self.text),
+        }
 
 
 class Certificate(NamedTuple):
@@ -52,51 +77,154 @@ class Certificate(NamedTuple):
     unexplained: tuple[Mention, ...]
     total: int
     coverage: dict[str, int]
+    counts: dict[str, int]
+    mentions: tuple[Mention, ...]
 
-    def fields(self) -> dict[str, Any]:
-        """The fields of an answer."""
-        listed = [
-            {
-                **path_fields(os.fsencode(m.path)),
-                "line": m.line + 1,
-                "column": m.column + 1,
-                "columnUtf16": m.utf16 + 1,
-                "reason": m.reason,
-                "text": safe_text(m.text),
-            }
-            for m in self.unexplained
-        ]
-        fields = {"complete": self.complete, "unexplained": listed, "coverage": self.coverage}
+    def fields(self, listing: bool = False) -> dict[str, Any]:
+        """The fields of an answer; `listing`: with the places outside of code."""
+        listed = [m.fields() for m in self.unexplained]
+        fields = {
+            "complete": self.complete,
+            "unexplained": listed,
+            "mentions": self.counts,
+            "coverage": self.coverage,
+        }
+        if listing:
+            fields["mentioned"] = [m.fields() for m in self.mentions]
         return fields | ({"unexplainedCount": self.total} if self.total > len(listed) else {})
 
 
-def certify(project: Project, name: str, sites: Collection[Site] = ()) -> Certificate:
-    """Look for the name in every text of the tree, and at what the facts say of each place.
+def certify(project: Project, name: str, found: Found, mentions: bool = False) -> Certificate:
+    """Look for the name in every text of the tree, and at what is known of each place.
 
-    `sites` are references found in places that are no identifiers.
+    A place is explained if it is listed, if scopes and imports prove that it is something else, or
+    if it is no code.
     """
     coverage, left_out = _tree(project, name)
-    explained: dict[str, set[tuple[int, int]]] = {}
-    for path, places in project.places(name).items():
-        explained[path] = {(place.line, place.column) for place in places}
-    for site in sites:
-        explained.setdefault(site.path, set()).add((site.line, site.column))
-    found: list[Mention] = []
-    prose = 0
+    listed = {site[:3] for site in found.sites}
     indexed, others = look(project, name), look_in(project, left_out, name)
-    for file, found_there in (indexed.places | others.places).items():
-        known = explained.get(file.path, set())
-        for line, column, start in found_there:
-            if (line, column) in known:
+    texts = indexed.places | others.places
+    _load_scopes(project, texts, listed | found.excluded.keys())
+    open_places: list[Mention] = []
+    quiet: list[Mention] = []
+    counts: Counter[str] = Counter()
+    for file, places in texts.items():
+        for line, column, start in places:
+            at = (file.path, line, column)
+            if at in listed:
                 continue
-            mention = _mention(project, file, (line, column, start), name)
-            found += [mention] if mention.reason else []
-            prose += not mention.reason
+            why = _why(project, file, at, start, name, found)
+            if why in _UNEXPLAINED:
+                open_places.append(_mention(project, file.path, (line, column, start), why))
+            elif why:
+                counts[why] += 1
+                if mentions and len(quiet) < MAX_LISTED:
+                    quiet.append(_mention(project, file.path, (line, column, start), why))
+    open_places += _elsewhere(project, name, found)
     unread = indexed.unread + others.unread + len(project.view.overlay.left_out)
-    coverage |= {"files": len(indexed.places), "prose": prose, "unchecked": unread}
-    listed = sorted(found, key=lambda m: (os.fsencode(m.path), m.line, m.column))
-    complete = not found and not unread and NAME.fullmatch(name) is not None
-    return Certificate(complete, tuple(listed[:MAX_LISTED]), len(found), coverage)
+    coverage |= {"files": len(indexed.places), "unchecked": unread}
+    ordered = sorted(open_places, key=lambda m: (os.fsencode(m.path), m.line, m.column))
+    complete = not ordered and not unread and not found.cut and NAME.fullmatch(name) is not None
+    told = {str(kind): counts[kind] for kind in MentionKind if counts[kind]}
+    return Certificate(
+        complete, tuple(ordered[:MAX_LISTED]), len(ordered), coverage, told, tuple(quiet)
+    )
+
+
+_UNEXPLAINED = frozenset(map(str, Unexplained))
+
+
+def _elsewhere(project: Project, name: str, found: Found) -> Iterator[Mention]:
+    """Places of other names of the targets that could not be explained."""
+    for (path, line, column), why in found.excluded.items():
+        if why == PROVEN:
+            continue
+        start = project.offset(path, line, column)
+        raw = name.encode("utf-8", "surrogatepass")
+        if project.text(path)[start : start + len(raw)] != raw:
+            yield _mention(project, path, (line, column, start), why)
+
+
+def _load_scopes(
+    project: Project, texts: dict[MentioningFile, list[tuple[int, int, int]]], known: set[At]
+) -> None:
+    """Where a place is no identifier, the tree says whether it is a comment or a string."""
+    project.load_scopes(
+        file.path
+        for file, places in texts.items()
+        if file.language in MODELLED
+        and file.status == FactsStatus.PARSED
+        and any((file.path, line, column) not in known for line, column, _ in places)
+    )
+
+
+def _why(
+    project: Project, file: MentioningFile, at: At, start: int, name: str, found: Found
+) -> str:
+    """Why a place is not explained, what kind of mention it is, or empty where it is proven."""
+    kind = _kind_of(file)
+    if kind:
+        return kind
+    if file.status == FactsStatus.PARTIAL:
+        return Unexplained.PARTIAL
+    if file.status == FactsStatus.LEXICAL:
+        return Unexplained.NO_GRAMMAR if file.language == "text" else Unexplained.NO_FACTS
+    if file.status == SkipReason.GENERATED:
+        return Unexplained.GENERATED
+    if file.status != FactsStatus.PARSED:
+        return Unexplained.NO_FACTS
+    if at in found.excluded:
+        return found.excluded[at]
+    return _outside_of_code(project, file, start, start + len(name.encode()))
+
+
+def _kind_of(file: MentioningFile) -> str:
+    """Where a file holds no code: what it is."""
+    if file.language not in ("", "text"):
+        return _KIND_OF.get(file.language, "")
+    stem, _, extension = file.path.rpartition("/")[2].lower().rpartition(".")
+    return _KIND_OF.get(extension, "") if stem or extension in _KIND_OF else ""
+
+
+def _outside_of_code(project: Project, file: MentioningFile, start: int, end: int) -> str:
+    """A place that is no identifier: a comment or a string, and whether some access reads that."""
+    data = project.text(file.path)
+    scopes = project.scopes(file.path) if file.language in MODELLED else None
+    if scopes is not None:
+        kind = scopes.quiet(start)
+        if kind == "comment":
+            return MentionKind.COMMENTS
+        if kind == "dynamic":
+            return Unexplained.STRING if _is_whole(data, start, end) else MentionKind.STRINGS
+        if kind == "string":
+            return _string(project, file, data, start, end)
+        # A label, or text between the tags of JSX; anything else should have been in the facts.
+        return "" if start in scopes.labels or file.language in ECMA else Unexplained.NO_FACTS
+    if file.language in MODELLED:
+        return Unexplained.NO_FACTS
+    if not _is_whole(data, start, end):
+        return MentionKind.COMMENTS
+    return _string(project, file, data, start, end)
+
+
+def _string(project: Project, file: MentioningFile, data: bytes, start: int, end: int) -> str:
+    """A string blocks where a dynamic access may read it."""
+    if not _is_whole(data, start, end):
+        return MentionKind.STRINGS
+    before = data[max(0, start - 200) : start]
+    if file.language in ECMA and _SPECIFIER.search(before):
+        return MentionKind.STRINGS  # the module of an import, which the graph has as an edge
+    source = project.source(file.path)
+    flagged = source is not None and not _DYNAMIC.isdisjoint(source.origin.flags)
+    return Unexplained.STRING if flagged or _ACCESS.search(before) else MentionKind.STRINGS
+
+
+def _is_whole(data: bytes, start: int, end: int) -> bool:
+    """Is it a whole string, or the last part of a dotted one?"""
+    if data[end : end + 1] not in (b'"', b"'", b"`"):
+        return False
+    before = re.search(rb"([\"'`:])[\w.:/]*$", data[max(0, start - 200) : start])
+    return before is not None
 
 
 def _tree(project: Project, name: str) -> tuple[dict[str, int], list[MentioningFile]]:
@@ -128,73 +256,24 @@ def _coverage(view: TreeView) -> dict[str, int]:
 
 
 def _left_out(view: TreeView) -> Iterator[MentioningFile]:
-    """Text that the policy keeps out of the index."""
+    """Text that has no facts: kept out of the index by the policy, or lost."""
     rows = view.rows(
         "SELECT l.path, coalesce(l.skip, b.reason), l.oid FROM {live} l LEFT JOIN {blobs} b ON b.id=l.blob_id"
-        " WHERE l.skip IS NOT NULL OR b.status IN ('skipped', 'quarantined')"
+        " WHERE l.skip IS NOT NULL OR b.id IS NULL OR b.status IN ('skipped', 'quarantined')"
     )
     for path, reason, oid in rows:
         if reason not in _NOT_TEXT:
-            yield MentioningFile(os.fsdecode(path), "", reason or "skipped", oid)
+            yield MentioningFile(os.fsdecode(path), "", reason or Unexplained.NO_FACTS, oid)
 
 
-def _mention(
-    project: Project, file: MentioningFile, place: tuple[int, int, int], name: str
-) -> Mention:
+def _mention(project: Project, path: str, place: tuple[int, int, int], why: str) -> Mention:
     line, column, start = place
-    data = project.text(file.path)
-    reason = _reason(file, data, start, start + len(name.encode()))
-    utf16 = utf16_length(data[start - column : start])
-    return Mention(file.path, line, column, utf16, reason, _line(data, start - column))
+    data = project.text(path)
+    units = utf16_length(data[start - column : start])
+    return Mention(path, line, column, units, str(why), _line(data, start - column))
 
 
 def _line(data: bytes, start: int) -> str:
     end = data.find(b"\n", start)
-    text = data[start : end if end >= 0 else len(data)]
+    text = data[start : min(end if end >= 0 else len(data), start + 4 * MAX_LINE)]
     return text.decode("utf-8", "replace").strip()[:MAX_LINE]
-
-
-def _reason(file: MentioningFile, data: bytes, start: int, end: int) -> str:
-    """Why a place is not explained; empty where it is shown to be no code.
-
-    A file that parsed without an error has all its identifiers in its postings, so what is not
-    among them is a comment or a string; only a string that is nothing but the name can be a use.
-    """
-    if file.status == FactsStatus.PARTIAL:
-        return "partial"
-    if file.status == FactsStatus.LEXICAL:
-        return "no_grammar"
-    if file.status != FactsStatus.PARSED:
-        return file.status
-    if file.language in _DATA:
-        return "data"
-    quotes = b"\"'`" if file.language in ECMA else b"\"'"
-    if not _is_quoted(data, start, end, quotes) or _is_comment(file, data, start):
-        return ""
-    if file.language in ECMA and _SPECIFIER.search(data[max(0, start - 200) : start]):
-        return ""  # the module of an import, which the graph has as an edge
-    return "string"
-
-
-def _is_quoted(data: bytes, start: int, end: int, quotes: bytes) -> bool:
-    """Is it a whole string, or the last part of a dotted one?"""
-    if not data[end : end + 1] or data[end : end + 1] not in quotes:
-        return False
-    before = re.search(rb"([\"'`])[\w.:/]*$", data[max(0, start - 200) : start])
-    return before is not None and before.group(1) == data[end : end + 1]
-
-
-def _is_comment(file: MentioningFile, data: bytes, start: int) -> bool:
-    """Does its line start as a comment? If that is inside a longer string, it is no use either.
-
-    A brace may open an expression in such a string, so there nothing is concluded.
-    """
-    head = data[data.rfind(b"\n", 0, start) + 1 : start].lstrip()
-    if b"{" in head:
-        return False
-    if file.language == "python":
-        return head.startswith(b"#")
-    if file.language not in ECMA:
-        return False
-    within = data.rfind(b"/*", 0, start) > data.rfind(b"*/", 0, start)
-    return head.startswith(b"//") or (within and head.startswith((b"*", b"/*")))

@@ -6,12 +6,12 @@ import os
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from gitindex.base.escape import path_fields, utf16_length
+from gitindex.base.escape import path_fields, safe_text, utf16_length
 from gitindex.base.vocabulary import Layer, Role, Tier
 from gitindex.base.worktree import normalize_rel_path
 from gitindex.languages.facts import Use
-from gitindex.query.absence import certify
-from gitindex.query.names.finder import Finder
+from gitindex.query.absence import MAX_LINE, certify
+from gitindex.query.names.finder import Finder, Found
 from gitindex.query.names.known import coverage, kin
 from gitindex.query.names.memory import Memory
 from gitindex.query.names.project import Project
@@ -42,6 +42,7 @@ class ReferenceQuery(NamedTuple):
     role: str = ""
     path: str = ""
     limit: int = 100
+    mentions: bool = False  # list the places outside of code, too
 
 
 def find_references(
@@ -50,7 +51,8 @@ def find_references(
     """References to what was asked for, the surest first, as an envelope."""
     finder = Finder(view, memory)
     target = find_target(finder.binder, wanted.asked)
-    sites = list(_sites(finder, target))
+    looked = _find(finder, target)
+    sites = looked.sites
     found = [site for site in sites if _is_wanted(site, wanted)]
     limit = max(1, min(wanted.limit, MAX_LIMIT))
     shown = found[:limit]
@@ -70,8 +72,9 @@ def find_references(
     used = {d.path for d in target.definitions} | {site.path for site in sites}
     fields |= layer_fields(coverage(finder.project), map(os.fsencode, used))
     if target.local:  # a variable of one function: nothing outside of it can name it
-        return view.envelope(**fields, complete=True, unexplained=[])
-    return view.envelope(**fields, **certify(finder.project, target.name, sites).fields())
+        return view.envelope(**fields, complete=target.proven, unexplained=[], mentions={})
+    certificate = certify(finder.project, target.name, looked, wanted.mentions)
+    return view.envelope(**fields, **certificate.fields(wanted.mentions))
 
 
 def site_fields(project: Project, site: Site) -> dict[str, Any]:
@@ -82,6 +85,7 @@ def site_fields(project: Project, site: Site) -> dict[str, Any]:
         "role": str(_role(site.use)),
         "use": USES[site.use],
         "tier": str(site.tier),
+        "text": safe_text(_line(project, site.path, site.line)),
     }
     if site.enclosing is not None:
         fields["enclosing"] = site.enclosing.qualified
@@ -119,6 +123,18 @@ def span_fields(project: Project, path: str, line: int, column: int, end: int) -
     }
 
 
+def _line(project: Project, path: str, line: int) -> str:
+    start = project.offset(path, line, 0)
+    text = project.text(path)[start : start + 4 * MAX_LINE].partition(b"\n")[0]
+    return text.decode("utf-8", "replace").strip()[:MAX_LINE]
+
+
+def _find(finder: Finder, target: ReferenceTarget) -> Found:
+    if target.definitions and not target.local:
+        return finder.find(target.definitions)
+    return Found(list(_sites(finder, target)), {}, False)
+
+
 def _sites(finder: Finder, target: ReferenceTarget) -> Iterable[Site]:
     if target.local:
         source = finder.project.source(target.path)
@@ -137,8 +153,6 @@ def _sites(finder: Finder, target: ReferenceTarget) -> Iterable[Site]:
                 around,
                 (),
             )
-    elif target.definitions:
-        yield from finder.sites(target.definitions)
     else:
         yield from finder.mentions(target.name)
 

@@ -40,17 +40,17 @@ def test_semantic_facts_come_first(sem: Repo, fake: Fake) -> None:
     assert references(sem)["c.py:2"] == ("name", "syntactic")
     index_semantically(sem, RUN)
     assert references(sem) == {
-        "b.py:1": ("exact", "semantic"),
-        "b.py:4": ("exact", "semantic"),
-        "c.py:2": ("exact", "semantic"),
+        "b.py:1": ("semantic", "semantic"),
+        "b.py:4": ("semantic", "semantic"),
+        "c.py:2": ("semantic", "semantic"),
     }
     [edge] = edges(sem, "user", Direction.CALLEES)
-    assert (edge["to"], edge["kind"], edge["tier"]) == ("a.py#alpha", "call", "exact")
+    assert (edge["to"], edge["kind"], edge["tier"]) == ("a.py#alpha", "call", "semantic")
     callers = {(e["from"], e["tier"]) for e in edges(sem, "alpha", Direction.CALLERS)}
-    assert callers == {("b.py#beta", "exact"), ("c.py#user", "exact")}
+    assert callers == {("b.py#beta", "semantic"), ("c.py#user", "semantic")}
     sem.write("c.py", f"# moved\n{USER}")
     assert references(sem)["c.py:3"] == ("name", "syntactic")
-    assert references(sem)["b.py:4"] == ("exact", "semantic")
+    assert references(sem)["b.py:4"] == ("semantic", "semantic")
     with open_tree(sem.worktree, ".") as view:
         told = find_references(view, ReferenceQuery("alpha"))["semanticLayer"]
     assert told == {"current": 2, "stale": 1, "stalePaths": ["c.py"]}
@@ -134,7 +134,7 @@ def found(repo: Repo, asked: str) -> dict[str, tuple[str, str]]:
 def test_what_the_layer_knows_to_be_another_symbol_is_no_reference(kin: Repo) -> None:
     """Line 3 has the same name and is of a library; of line 10 the layer says nothing."""
     assert found(kin, "Base.run") == {
-        "uses.py:2": ("exact", "semantic"),
+        "uses.py:2": ("semantic", "semantic"),
         "uses.py:10": ("name", "syntactic"),
     }
 
@@ -142,15 +142,15 @@ def test_what_the_layer_knows_to_be_another_symbol_is_no_reference(kin: Repo) ->
 def test_where_the_layer_says_nothing_it_is_no_witness(kin: Repo) -> None:
     """Indexers skip what they cannot reach: line 10. Of line 11 it knows better."""
     assert found(kin, "bases.py#Base") == {
-        "bases.py:6": ("exact", "semantic"),
-        "other.py:7": ("exact", "semantic"),
+        "bases.py:6": ("semantic", "semantic"),
+        "other.py:7": ("semantic", "semantic"),
         "other.py:10": ("import", "syntactic"),
     }
 
 
 def test_a_call_of_the_base_may_mean_what_overrides_it(kin: Repo) -> None:
     assert found(kin, "Impl.run") == {
-        "uses.py:2": ("name", "semantic"),
+        "uses.py:2": ("dispatch", "semantic"),
         "uses.py:10": ("name", "syntactic"),
     }
     callers = {
@@ -191,6 +191,6 @@ def test_what_is_of_a_library_is_no_callee(kin: Repo) -> None:
         (e["to"], e["kind"], e["tier"], e["layer"]) for e in edges(kin, "use", Direction.CALLEES)
     }
     assert called == {
-        ("bases.py#Base.run", "call", "exact", "semantic"),
+        ("bases.py#Base.run", "call", "semantic", "semantic"),
         ("uses.py#use.helper", "call", "exact", "syntactic"),
     }

@@ -37,6 +37,9 @@ def refs(
     limit: Annotated[
         int, typer.Option("--limit", "-n", min=1, max=1000, help="References at most.")
     ] = 100,
+    mentions: Annotated[
+        bool, typer.Option("--mentions", help="List comments, strings and documents, too.")
+    ] = False,
     at: At = "",
     staged: Staged = False,
     as_json: Json = False,
@@ -47,7 +50,7 @@ def refs(
 
     if role and role not in (Role.REFERENCE, Role.IMPORT):
         raise typer.BadParameter("reference or import", param_hint="--role")
-    wanted = ReferenceQuery(name, role, below, limit)
+    wanted = ReferenceQuery(name, role, below, limit, mentions)
     leave(commands.refs(wanted, path, asked(at, staged), as_json))
 
 

@@ -105,9 +105,16 @@ def _say_references(answer: dict[str, Any]) -> None:
 def _say_certificate(answer: dict[str, Any], shown: int, what: str) -> None:
     for mention in answer["unexplained"]:
         place = f"{shown_path(mention['path'])}:{mention['line']}"
-        say(f"? {paint('path', place)}  {mention['reason']}: {safe_text(mention['text'])}")
+        say(f"? {paint('path', place)}  {mention['why']}: {safe_text(mention['text'])}")
+    for mention in answer.get("mentioned", ()):
+        place = f"{shown_path(mention['path'])}:{mention['line']}"
+        say(paint("dim", f"  {place}  {mention['why']}: {safe_text(mention['text'])}"))
     cut = ", cut" if answer["truncated"] else ""
-    sure = "complete" if answer["complete"] else "perhaps not complete"
+    sure = "complete in code" if answer["complete"] else "perhaps not complete"
+    told = [f"{count} in {kind}" for kind, count in answer.get("mentions", {}).items()]
+    if told:
+        told[0] = told[0].replace(" in ", " mentions in ", 1)
+        sure += f"; {', '.join(told)}"
     outdated = len(answer.get("semanticLayer", {}).get("stalePaths", ()))
     stale = f"; semantic layer stale in {outdated} of these files" if outdated else ""
     say(paint("dim", f"-- {shown} {what}{cut}; {sure}; {answer['freshness']['state']}{stale}"))

@@ -5,11 +5,16 @@ Nothing is stored: an edge can only be wrong if it is remembered after the tree 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
+from functools import cached_property
 
 from gitindex.languages.facts import Import
 from gitindex.languages.imports import classpath, ecma, files, golang, python, rust
 from gitindex.languages.imports.tree import Tree
+
+_SEPARATORS = re.compile(r"::|[./\\]")
+_MAIN = frozenset({"__init__", "index", "mod"})
 
 Read = Callable[[str], bytes | None]
 _Rule = Callable[[Tree, str, Import], Iterable[str]]
@@ -49,3 +54,21 @@ class Resolver:
         if rule is None:
             return ()
         return tuple(dict.fromkeys(p for p in rule(self._tree, path, imported) if p != path))
+
+    def may_hold(self, module: str) -> bool:
+        """Does some file or folder of the tree have the last two names of a module, or its only one?"""
+        parts = [part for part in _SEPARATORS.split(module) if part][-2:]
+        return tuple(parts) in self._tails
+
+    @cached_property
+    def _tails(self) -> frozenset[tuple[str, ...]]:
+        found: set[tuple[str, ...]] = set()
+        for path in self._tree.paths:
+            parts = path.split("/")
+            parts[-1] = parts[-1].partition(".")[0]
+            if parts[-1] in _MAIN:
+                parts.pop()
+            for end in range(1, len(parts) + 1):
+                found.add((parts[end - 1],))
+                found.add(tuple(parts[max(0, end - 2) : end]))
+        return frozenset(found)

@@ -34,7 +34,7 @@ def extract_facts(data: bytes, language: str) -> BlobFacts:
         return _lexical(source, language, "")
     if len(source.data) > MAX_BYTES:
         return _lexical(source, language, "oversize")
-    if _nesting(source.data) > MAX_NESTING:
+    if nesting(source.data) > MAX_NESTING:
         return _lexical(source, language, "nesting")
     masked = mask_macros(source.data, language)
     parsed = parse(readable(source, masked.data), language)
@@ -49,7 +49,7 @@ def _lexical(source: SourceText, language: str, reason: str) -> BlobFacts:
     return BlobFacts(language, FactsStatus.LEXICAL, lines, reason=reason, flags=flags)
 
 
-def _nesting(data: bytes) -> int:
+def nesting(data: bytes) -> int:
     """How far brackets go up and down; those in strings count, so this is an upper bound."""
     brackets = data.translate(None, delete=_OTHERS)
     if len(brackets) <= MAX_NESTING:

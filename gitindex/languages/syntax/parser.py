@@ -46,13 +46,24 @@ def parse_tree(data: bytes, language: str) -> Node | None:
     return None if grammar is None else Parser(grammar).parse(data).root_node
 
 
+def parse_matches(
+    data: bytes, language: str, query: str
+) -> tuple[list[tuple[int, Captures]], bool] | None:
+    """The matches of one of the language's other queries, and whether the text is broken."""
+    tools = _tools(language, query)
+    if tools is None:
+        return None
+    root = tools.parser.parse(data).root_node
+    return QueryCursor(tools.query).matches(root), root.has_error
+
+
 @cache
-def _tools(language: str) -> _Tools | None:
+def _tools(language: str, query: str = "facts") -> _Tools | None:
     grammar = _grammar(language)
     if grammar is None:
         return None
     try:
-        text = query_text(BY_NAME[language])
+        text = query_text(BY_NAME[language], query)
     except FileNotFoundError:
         return None
     return _Tools(Parser(grammar), Query(grammar, text))
@@ -73,10 +84,10 @@ def _grammar(language: str) -> Grammar | None:
         return Grammar(getattr(module, row.function)())
 
 
-def query_text(row: Language) -> str:
+def query_text(row: Language, query: str = "facts") -> str:
     """The text of a language's query: its folders' files, joined."""
     parts = []
     for folder in (row.queries or row.name).split():
-        with open(os.path.join(QUERIES, folder, "facts.scm"), encoding="utf-8") as file:
+        with open(os.path.join(QUERIES, folder, f"{query}.scm"), encoding="utf-8") as file:
             parts.append(file.read())
     return "\n".join(parts)

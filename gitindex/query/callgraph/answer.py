@@ -44,7 +44,8 @@ def call_graph(view: TreeView, wanted: GraphQuery, memory: Memory | None = None)
     fields |= note_fields(notes, files, {node.id for node in nodes}, wanted.note_limit)
     definition = roots[0].definition
     if definition is not None and wanted.direction is not Direction.CALLEES:
-        fields |= certify(walk.finder.project, definition.name).fields()
+        looked = walk.finder.find([definition])
+        fields |= certify(walk.finder.project, definition.name, looked).fields()
     return view.envelope(**fields)
 
 

@@ -189,7 +189,7 @@ class Walk:
     ) -> tuple[CallEdge, CallNode]:
         other, kind = self.node(sure), _CALLS[place.use]
         site = (node.path, place.line)
-        return CallEdge(node.id, other.id, kind, *site, Tier.EXACT, Layer.SEMANTIC), other
+        return CallEdge(node.id, other.id, kind, *site, Tier.SEMANTIC, Layer.SEMANTIC), other
 
     def _called(
         self, source: FileNames, place: Occurrence, node: CallNode
@@ -255,7 +255,8 @@ def _callable(
 
 def _kind(site: Site, target: Definition) -> EdgeKind | None:
     if site.use in _CALLS:
-        return EdgeKind.DYNAMIC if site.tier is Tier.NAME else _CALLS[site.use]
+        unsure = site.tier in (Tier.NAME, Tier.DISPATCH) and site.use != Use.INHERIT
+        return EdgeKind.DYNAMIC if unsure else _CALLS[site.use]
     if site.use in (Use.REFERENCE, Use.ATTRIBUTE) and target.kind in FUNCTIONS:
         return EdgeKind.DYNAMIC  # passed on, to be called by somebody else
     return None

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
+from gitindex.languages.facts import Use
+from gitindex.languages.scopes.model import MODELLED
 from gitindex.query.names.heritage import heritage, heritage_items
-from gitindex.query.names.meanings import ECMA, STRICT, is_type
+from gitindex.query.names.meanings import STRICT, is_type
 from gitindex.query.names.names import Names
 from gitindex.query.names.signatures import type_arguments, type_parameters
 from gitindex.query.names.source import Definition, FileNames
-from gitindex.query.names.values import MAX_DEPTH, ExpressionPlace, Value
+from gitindex.query.names.values import MAX_DEPTH, ExpressionPlace, Value, ValueKind
 
 _ROOTS = ("object", "Protocol", "Generic")
 """Base classes without members that anybody looks for."""
@@ -23,6 +26,7 @@ class Classes:
         self._project = names.project
         self._named_type = named_type
         self._bases: dict[tuple[str, int], tuple[list[Definition], bool]] = {}
+        self._guessed: set[tuple[str, int]] = set()
 
     def owner(self, source: FileNames, scope: int) -> Definition | None:
         """The class whose code a place belongs to."""
@@ -42,6 +46,26 @@ class Classes:
             self._bases[key] = ([], True)  # while they are looked for
             self._bases[key] = self._read_bases(definition)
         return self._bases[key]
+
+    def ancestors(self, definition: Definition) -> tuple[list[Definition], bool]:
+        """A class and all it is made from; and whether some base could not be told."""
+        found, unknown = [definition], False
+        for one in found:  # grows while it is walked
+            found += [base for base in self.bases(one)[0] if base not in found]
+            unknown = unknown or (one.path, one.ordinal) in self._guessed
+        return found, unknown
+
+    def class_of(self, member: Definition) -> Definition | None:
+        """The class that a member belongs to; None for what is no member."""
+        source = self._project.source(member.path)
+        if source is None:
+            return None
+        outer = source.symbol(member.parent)
+        if outer is not None and is_type(outer):
+            return outer
+        if member.parent < 0 and "." in member.qualified:
+            return self._receiver_type(source, member)
+        return None
 
     def members(
         self, definition: Definition, name: str, above: bool
@@ -99,7 +123,9 @@ class Classes:
     ) -> ExpressionPlace:
         """Where a definition stands, to read what it says there."""
         at = -1
-        if source.language in ECMA:
+        if source.language == "python":
+            at = self._project.offset(source.path, definition.line, 0)
+        elif source.language in MODELLED:
             at = self._project.offset(source.path, definition.line, definition.column)
         return ExpressionPlace(source, scope, at, depth)
 
@@ -126,10 +152,29 @@ class Classes:
             return [], True
         place = self.beside(source, definition, definition.parent, 1)
         found, is_open = [], False
-        for text in heritage(self._names.header(source, definition), source.language):
+        if source.language == "go":
+            texts = self._embedded(source, definition)
+        else:
+            texts = heritage(self._names.header(source, definition), source.language)
+        for text in texts:
             value = self._named_type(text, place)
             if value.definition is not None and value.definition != definition:
                 found.append(value.definition)
             elif text.rpartition(".")[2] not in _ROOTS:
                 is_open = True
+                if value.kind is not ValueKind.OUTSIDE:
+                    self._guessed.add((definition.path, definition.ordinal))
         return found, is_open
+
+    def _embedded(self, source: FileNames, definition: Definition) -> list[str]:
+        """The types that a struct or an interface of Go embeds."""
+        data = self._project.text(source.path)
+        found = []
+        for place in self._project.places_in(source.path):
+            if place.use == Use.INHERIT and place.enclosing == definition.ordinal:
+                at = self._project.offset(source.path, place.line, place.column)
+                line = data[max(data.rfind(b"\n", 0, at), at - 200) + 1 : at]
+                words = re.search(rb"(\w+)\.$", line)
+                prefix = f"{words.group(1).decode()}." if words else ""
+                found.append(prefix + place.name)
+        return found

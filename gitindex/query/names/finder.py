@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
-from gitindex.base.vocabulary import Tier
+from gitindex.base.vocabulary import Tier, Unexplained
 from gitindex.languages.facts import Occurrence, Use
+from gitindex.query.names.builtins import BUILTINS
+from gitindex.query.names.dispatch import Dispatch, Kin
 from gitindex.query.names.known import KnownReferences
-from gitindex.query.names.meanings import ECMA, State
+from gitindex.query.names.meanings import ECMA, Meaning, State
 from gitindex.query.names.memory import Memory
 from gitindex.query.names.mentions import is_annotation, look
-from gitindex.query.names.places import Binder
+from gitindex.query.names.places import QUALIFIED, Binder
 from gitindex.query.names.project import Project
 from gitindex.query.names.sites import Site, make_site
 from gitindex.query.names.source import Definition, FileNames, enclosing
@@ -25,40 +28,92 @@ _CLOSED = frozenset({"python", "ecma", "go", "jvm", "rust", "csharp"})
 """Nothing written in another language names their symbols; keys of data may be named by any."""
 
 
+PROVEN = ""
+"""Why a place is not listed: scopes, imports or the semantic layer prove it to be something else."""
+
+At = tuple[str, int, int]  # path, line, column
+
+
+class Found(NamedTuple):
+    """References to some targets; and of every other place of their names, why it is none."""
+
+    sites: list[Site]
+    excluded: dict[At, str]  # PROVEN, or a word of Unexplained
+    cut: bool  # more places than one answer looks at
+
+
+class _Wanted(NamedTuple):
+    """The targets of one search, and what a call may reach together with them."""
+
+    targets: dict[tuple[str, int], Definition]
+    kin: Kin
+    members: bool  # all targets are members
+    fields: bool  # some target is a field
+
+
 class Finder:
     """Finds references in one tree."""
 
     def __init__(self, view: TreeView, memory: Memory | None = None) -> None:
         self.project = Project(view, memory)
         self.binder = Binder(self.project)
+        self.dispatch = Dispatch(self.binder)
+        self._cut = False
         self.view = view
 
     def sites(self, targets: Iterable[Definition]) -> list[Site]:
         """References to any of the targets, the surest first; their definitions are not among them."""
-        wanted = {(d.path, d.ordinal): d for d in targets}
-        if not wanted:
-            return []
-        known = KnownReferences(self.project, wanted.values())
-        found: dict[tuple[str, int, int], Site] = {}
-        names = list(dict.fromkeys(d.name for d in wanted.values()))
-        names += self._default_names(wanted.values(), names)
-        families = self._families(wanted.values())
+        return self.find(targets).sites
+
+    def find(self, targets: Iterable[Definition]) -> Found:
+        """References to any of the targets, and why other places of their names are none."""
+        chosen = {(d.path, d.ordinal): d for d in targets}
+        if not chosen:
+            return Found([], {}, False)
+        wanted = self._wanted(chosen)
+        known = KnownReferences(self.project, chosen.values())
+        found: dict[At, Site] = {}
+        excluded: dict[At, str] = {}
+        names = list(dict.fromkeys(d.name for d in chosen.values()))
+        names += self._default_names(chosen.values(), names)
+        families = self._families(chosen.values())
+        self._cut = False
         for name in names:  # grows while it is walked
             for source, places in self._occurrences(name):
-                if families and source.origin.family not in families:
-                    continue
+                foreign = families and source.origin.family not in families
                 for place in places:
-                    site = self._site(source, place, wanted)
-                    if site is not None and known.allows(site):
-                        found[site[:3]] = site
-                names += [n for n in self._aliases(source, name) if n not in names][:MAX_ALIASES]
-        for source, place in self._annotations(wanted.values()):
-            site = self._site(source, place, wanted)
-            if site is not None:
+                    at = (source.path, place.line, place.column)
+                    site = PROVEN if foreign else self._judge(source, place, wanted)
+                    if isinstance(site, str):
+                        excluded[at] = site
+                    elif known.allows(site):
+                        found[at] = site
+                    else:
+                        excluded[at] = PROVEN
+                aliases = [] if foreign else self._aliases(source, name)
+                more = [n for n in dict.fromkeys(aliases) if n not in names]
+                self._cut = self._cut or len(names) + len(more) > MAX_ALIASES
+                names += more[: max(0, MAX_ALIASES - len(names))]
+        for source, place in self._annotations(chosen.values()):
+            site = self._judge(source, place, wanted)
+            if isinstance(site, Site):
                 found.setdefault(site[:3], site)
         for site in known.sites():
             found[site[:3]] = site
-        return sorted(found.values(), key=Site.order)
+        for at in found.keys() & excluded.keys():
+            del excluded[at]
+        return Found(sorted(found.values(), key=Site.order), excluded, self._cut)
+
+    def _wanted(self, chosen: dict[tuple[str, int], Definition]) -> _Wanted:
+        members: dict[tuple[str, int], Definition] = {}
+        known = True
+        for target in chosen.values():
+            kin = self.dispatch.kin(target)
+            members |= kin.members
+            known = known and kin.known
+        flags = [self.binder.is_member(d) for d in chosen.values()]
+        fields = any(d.kind in ("field", "property") for d in chosen.values())
+        return _Wanted(chosen, Kin(members, known), all(flags), fields)
 
     def mentions(self, name: str) -> list[Site]:
         """Every occurrence of a name that nothing in the tree defines."""
@@ -86,11 +141,16 @@ class Finder:
     def _occurrences(self, name: str) -> Iterator[tuple[FileNames, list[Occurrence]]]:
         by_path = self.project.places(name)
         self.project.load(by_path)
-        self.project.read(path for path in by_path if self._needs_text(by_path[path]))
+        needed = [path for path in by_path if self._needs_text(by_path[path])]
+        self.project.read(needed)
+        self.project.load_scopes(needed)
         left = MAX_PLACES
         for path in sorted(by_path, key=os.fsencode):
             source = self.project.source(path)
-            if source is not None and left > 0:
+            if left <= 0:
+                self._cut = True
+                return
+            if source is not None:
                 left -= len(by_path[path])
                 yield source, by_path[path]
 
@@ -98,20 +158,44 @@ class Finder:
     def _needs_text(places: list[Occurrence]) -> bool:
         return any(place.use not in (Use.DEFINITION, Use.IMPORT) for place in places)
 
-    def _site(
-        self, source: FileNames, place: Occurrence, wanted: dict[tuple[str, int], Definition]
-    ) -> Site | None:
+    def _judge(self, source: FileNames, place: Occurrence, wanted: _Wanted) -> Site | str:
+        """The reference at a place; or why it is none: PROVEN, or a word of Unexplained."""
         if place.use == Use.DEFINITION:
-            return None
+            return PROVEN
         meaning = self.binder.meaning(source, place)
-        hit = _among(meaning.definitions, wanted)
+        hit = _among(meaning.definitions, wanted.targets)
         if hit:
             own = any(d.path == source.path for d in hit)
             return make_site(source, place, Tier.EXACT if own else Tier.IMPORT, hit)
-        if meaning.state is State.DEFINED:
-            return None
-        maybe = _among(self.binder.candidates(source, meaning, place.name), wanted)
-        return make_site(source, place, Tier.NAME, maybe) if maybe else None
+        related = _among(meaning.definitions, wanted.kin.members)
+        if related:
+            return make_site(source, place, Tier.DISPATCH, tuple(wanted.targets.values()))
+        if meaning.state is not State.DEFINED:
+            maybe = self.binder.candidates(source, meaning, place.name)
+            chosen = _among(maybe, wanted.targets)
+            if chosen:
+                return make_site(source, place, Tier.NAME, chosen)
+        return self._why(source, place.name, meaning, wanted)
+
+    def _why(self, source: FileNames, name: str, meaning: Meaning, wanted: _Wanted) -> str:
+        """Whether it is proven that a name is no reference to the targets."""
+        if meaning.bare and wanted.members and source.language in QUALIFIED:
+            return PROVEN  # a member is never named without what it belongs to
+        match meaning.state:
+            case State.DEFINED:
+                proven = meaning.sure and (meaning.bare or not wanted.members or wanted.kin.known)
+            case State.KEY:
+                proven = not wanted.fields and (not wanted.members or source.language not in ECMA)
+            case State.UNBOUND:
+                proven = name in BUILTINS.get(source.language, ())
+            case State.UNKNOWN:
+                proven = False
+            case _:
+                proven = meaning.sure
+        if proven:
+            return PROVEN
+        unbound = meaning.state in (State.UNBOUND, State.UNKNOWN)
+        return str(Unexplained.UNBOUND if unbound else Unexplained.BOUND_ELSEWHERE)
 
     def _families(self, targets: Iterable[Definition]) -> set[str]:
         """The languages that can name the targets; empty where any may."""

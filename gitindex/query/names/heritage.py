@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from gitindex.languages.scopes.model import Bound
 from gitindex.query.names.chains import closing, split_top
-from gitindex.query.names.signatures import Bound
 from gitindex.query.names.source import Definition
 
 _HERITAGE = re.compile(

@@ -45,16 +45,16 @@ class KnownReferences:
         known = all((d.path, d.ordinal) in self._known for d in site.targets)
         if not known or os.fsencode(site.path) not in self._current or site[:3] in self._sure:
             return True
-        if site.tier is Tier.NAME:
+        if site.tier in (Tier.NAME, Tier.DISPATCH):
             return site[:3] not in self._others
         return (site.line, site.column) not in self._told(site.path)
 
     def sites(self) -> Iterator[Site]:
         """References the layer knows; one to what a target overrides may mean the target."""
-        yield from self._sites(self._sure, self._targets, Tier.EXACT)
+        yield from self._sites(self._sure, self._targets, Tier.SEMANTIC)
         maybe = self._references(self._above)
         yield from self._sites(
-            {p: maybe[p] for p in maybe.keys() - self._sure.keys()}, self._above, Tier.NAME
+            {p: maybe[p] for p in maybe.keys() - self._sure.keys()}, self._above, Tier.DISPATCH
         )
 
     @cached_property

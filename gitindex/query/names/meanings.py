@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import NamedTuple
 
+from gitindex.languages.scopes.model import Bound
 from gitindex.languages.syntax.kinds import TYPES
-from gitindex.query.names.signatures import Bound
 from gitindex.query.names.source import Definition
 
 ECMA = frozenset({"javascript", "typescript", "tsx"})
@@ -43,7 +43,11 @@ class Meaning(NamedTuple):
     module: Module | None = None
     bound: Bound | None = None  # of a local name
     within: Definition | None = None  # the function that binds it
-    at: int = -1  # where it is bound
+    at: int = -1  # where what it gets is written
+    variable: int = -1  # the scope that declares it
+    sure: bool = False  # follows from scopes and imports, nothing was inferred
+    single: bool = False  # a local name that is bound once
+    bare: bool = False  # nothing stands before it
 
 
 OUTSIDE = Meaning(State.OUTSIDE)
@@ -51,14 +55,14 @@ UNBOUND = Meaning(State.UNBOUND)
 UNKNOWN = Meaning(State.UNKNOWN)
 
 
-def defined(found: Iterable[Definition]) -> Meaning:
+def defined(found: Iterable[Definition], sure: bool = False) -> Meaning:
     """Definitions as a meaning."""
-    return Meaning(State.DEFINED, tuple(found))
+    return Meaning(State.DEFINED, tuple(found), sure=sure)
 
 
 def module(paths: tuple[str, ...], name: str = "", home: str = "") -> Meaning:
     """Files of one module as a meaning."""
-    return Meaning(State.MODULE, module=Module(paths, name, home))
+    return Meaning(State.MODULE, module=Module(paths, name, home), sure=True)
 
 
 def is_type(definition: Definition) -> bool:

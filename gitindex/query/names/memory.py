@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import os
+import weakref
 from collections import OrderedDict
+from collections.abc import Iterator
 from typing import Any
 
+from gitindex.extract.frames import WorkRequest
+from gitindex.extract.pool import Extractor, Task
+from gitindex.languages.facts import FactsKey
 from gitindex.languages.imports import Resolver
+from gitindex.languages.scopes.model import SCOPES, FileScopes
 from gitindex.query.names.source import FileNames, LiveFile, Text
 from gitindex.view.tree import TreeView
 
@@ -37,6 +43,8 @@ class Memory:
         self._texts: OrderedDict[bytes, Text] = OrderedDict()
         self._trees: OrderedDict[tuple[Any, ...], TreeMemory] = OrderedDict()
         self._sources: OrderedDict[tuple[str, bytes], FileNames] = OrderedDict()
+        self._scopes: OrderedDict[tuple[bytes, str], FileScopes | None] = OrderedDict()
+        self._extractor: Extractor | None = None
 
     def tree(self, view: TreeView) -> TreeMemory:
         """What is remembered of the view's tree."""
@@ -65,6 +73,31 @@ class Memory:
         while self._bytes < 0:
             _, gone = self._texts.popitem(last=False)
             self._bytes += len(gone.data)
+
+    def scopes(self, origin: LiveFile) -> tuple[FileScopes | None] | None:
+        """The scopes of a file's bytes in a tuple of one, if they are remembered."""
+        key = (origin.oid, origin.language)
+        return (self._scopes[key],) if key in self._scopes else None
+
+    def read_scopes(
+        self, texts: dict[LiveFile, bytes]
+    ) -> Iterator[tuple[LiveFile, FileScopes | None]]:
+        """Scopes of some texts, read in a child that can be killed; None where that fails."""
+        if self._extractor is None:
+            self._extractor = Extractor(workers=2 if len(texts) > 40 else 1)
+            weakref.finalize(self, self._extractor.close)
+        by_key = {FactsKey(o.oid.hex(), o.path): o for o in texts}
+        tasks = [Task(k, WorkRequest(o.language, texts[o], SCOPES)) for k, o in by_key.items()]
+        for task, reply in self._extractor.extract(tasks):
+            origin = by_key[task.key]
+            try:
+                found = FileScopes(reply.payload, origin.language, texts[origin])
+            except ValueError:
+                found = None
+            self._scopes[origin.oid, origin.language] = found
+            if len(self._scopes) > self._room:
+                self._scopes.popitem(last=False)
+            yield origin, found
 
     def keep(self, source: FileNames) -> None:
         """Remember a file's facts: they belong to its bytes."""

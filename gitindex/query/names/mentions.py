@@ -86,13 +86,16 @@ def places_of(project: Project, path: str, name: str) -> Iterator[tuple[int, int
     data = project.text(path)
     needle = name.encode("utf-8", "surrogatepass")
     start = data.find(needle)
-    line = seen = 0
+    line = seen = first = 0
     while start >= 0:
         end = start + len(needle)
         if not _is_word(data[start - 1 : start]) and not _is_word(data[end : end + 1]):
-            line += data.count(b"\n", seen, start)
+            passed = data.count(b"\n", seen, start)
+            if passed:
+                line += passed
+                first = data.rfind(b"\n", seen, start) + 1
             seen = start
-            yield line, start - data.rfind(b"\n", 0, start) - 1, start
+            yield line, start - first, start
         start = data.find(needle, end)
 
 

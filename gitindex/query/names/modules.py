@@ -106,12 +106,17 @@ class Modules:
         found = top_symbols(source, name)
         if source.language in ECMA:
             found = [symbol for symbol in found if symbol.exported] or found
-        if found:
-            return defined(found)
-        for item, there in source.bindings.get(name, ()):
-            passed_on = self.imported(source, item, there, seen)
-            if passed_on.state is not State.UNKNOWN:
-                return passed_on
+        passed_on = [
+            self.imported(source, item, there, seen)
+            for item, there in source.bindings.get(name, ())
+        ]
+        known = [meaning for meaning in passed_on if meaning.state is not State.UNKNOWN]
+        others = [d for meaning in known for d in meaning.definitions]
+        if found or (others and len(known) > 1):
+            sure = len(known) == len(passed_on) and all(meaning.sure for meaning in known)
+            return defined(dict.fromkeys([*found, *others]), sure)
+        if known:
+            return known[0]
         if source.language not in STRICT and source.named(name):
             return defined(source.named(name))
         return self.starred(source, name, seen)
@@ -122,7 +127,7 @@ class Modules:
         if source.language in ECMA:
             paths = self.project.resolve(source, item)
             if not paths:
-                return UNKNOWN if item.module.startswith(".") else OUTSIDE
+                return UNKNOWN if item.module.startswith(".") else self._outside(item)
             return module(paths) if name == "*" else self.exported(paths, name, seen)
         paths = self.project.resolve(source, item._replace(names=((name, name),)))
         if not paths:
@@ -147,7 +152,11 @@ class Modules:
         if inner:
             dotted = f"{item.module}.{name}" if not item.level else ""
             return module((inner[0],), dotted, source.path)
-        return UNKNOWN if paths or item.level else OUTSIDE
+        return UNKNOWN if paths or item.level else self._outside(item)
+
+    def _outside(self, item: Import) -> Meaning:
+        """Something that is not in the tree; surely so if no file of the tree is called like it."""
+        return OUTSIDE._replace(sure=not self.project.tree.resolver.may_hold(item.module))
 
     def _is_plain(self, source: FileNames, item: Import) -> bool:
         """`import a`, which the facts of `from a import a` look like."""
@@ -164,7 +173,7 @@ class Modules:
         paths = self.project.resolve(source, Import(dotted, (), 0, item.line))
         if paths or self.project.resolve(source, item):
             return module(paths[:1], dotted, source.path)
-        return OUTSIDE
+        return self._outside(item)
 
 
 def top_symbols(source: FileNames, name: str) -> list[Definition]:

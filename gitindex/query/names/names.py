@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from itertools import takewhile
 
+from gitindex.languages.scopes.model import CLASS, MODELLED, MODULE, FileScopes, Resolved
 from gitindex.languages.syntax.kinds import FUNCTIONS, SPACES
-from gitindex.query.names.blocks import Blocks
-from gitindex.query.names.locals import Locals, bound_names
 from gitindex.query.names.meanings import ECMA, STRICT, UNBOUND, UNKNOWN, Meaning, State, defined
 from gitindex.query.names.modules import Modules, top_symbols
 from gitindex.query.names.project import Project
-from gitindex.query.names.signatures import parameters
 from gitindex.query.names.source import Definition, FileNames
-from gitindex.query.names.typed import typed_names
+from gitindex.query.names.typed import Locals, typed_names
 
 _SHARED = frozenset({"go", "java", "kotlin", "scala", "csharp"})
 """Here the files of one folder see each other's names."""
+
+_LOOSE = frozenset({"pattern"})
+"""Declarations whose extent depends on the flow of control."""
 
 
 class Names:
@@ -26,59 +28,110 @@ class Names:
         self.modules = Modules(project)
 
     def lookup(
-        self, source: FileNames, name: str, scope: int, at: int = -1, of_type: bool = False
+        self,
+        source: FileNames,
+        name: str,
+        scope: int,
+        at: int = -1,
+        of_type: bool = False,
+        called: bool = False,
     ) -> Meaning:
-        """The meaning of a bare name inside the symbol `scope` (-1: at module level).
+        """The meaning of a bare name at an offset inside the symbol `scope` (-1: at module level).
 
-        `at` is its place in the text, which languages with block scopes need; `of_type`: a type is
-        expected there.
+        `of_type`: a type is expected there; `called`: it is called.
         """
-        if source.language in ECMA and at >= 0:
-            found = self._in_blocks(source, name, at, of_type)
-            if found is not None:
-                return found
+        scopes = self.project.scopes(source.path) if at >= 0 else None
+        if scopes is not None:
+            found = scopes.resolve(name, at, of_type, called)
+            if found is None and of_type:
+                found = scopes.resolve(name, at)
+            if found is not None and found.kind != MODULE:
+                return self._local(source, scopes, name, found)
         here = scope
         while (symbol := source.symbol(here)) is not None:
             kids = source.children(here, name)
             if symbol.kind in FUNCTIONS:
-                if kids:
-                    return defined(kids)
-                bound = self._locals_of(source, symbol).get(name)
-                if bound is not None:
-                    return Meaning(State.LOCAL, bound=bound, within=symbol)
-            elif kids and (here == scope or source.language not in STRICT):
+                if scopes is None:
+                    if kids:
+                        return defined(kids)
+                    bound = self._locals_of(source, symbol).get(name)
+                    if bound is not None:
+                        return Meaning(State.LOCAL, bound=bound, within=symbol)
+            elif kids and source.language not in STRICT:
                 return defined(kids)
             here = symbol.parent
         return self._in_module(source, name)
 
+    def _local(self, source: FileNames, scopes: FileScopes, name: str, found: Resolved) -> Meaning:
+        """A name that a scope inside the module declares."""
+        sure = not scopes.partial and not any(d.kind in _LOOSE for d in found.declarations)
+        sure = sure and not (found.through_class and source.language == "java")
+        offsets = {d.offset for d in found.declarations}
+        symbols = [
+            symbol
+            for symbol in source.named(name)
+            if self.project.offset(source.path, symbol.line, symbol.column) in offsets
+        ]
+        imported = [
+            self._imported_at(source, name, d.offset)
+            for d in found.declarations
+            if d.kind == "import"
+        ]
+        definitions = [*symbols, *(d for m in imported for d in m.definitions)]
+        if definitions:
+            return defined(dict.fromkeys(definitions), sure)
+        if imported:
+            return imported[0]
+        told = [(scopes.bound(d), d) for d in found.declarations]
+        bound, first = next(((b, d) for b, d in told if b.annotation or b.value), told[0])
+        at = first.value[0] or first.annotation[0] or first.offset
+        within = self._function_at(source, first.offset)
+        state = State.LOCAL
+        if found.kind == CLASS and first.kind != "typeparam":
+            state = State.UNKNOWN  # a member that is no symbol
+        single = len({(d.annotation, d.value) for d in found.declarations}) == 1
+        return Meaning(
+            state,
+            bound=bound,
+            within=within,
+            at=at,
+            variable=found.scope,
+            sure=sure,
+            single=single,
+        )
+
+    def _imported_at(self, source: FileNames, name: str, offset: int) -> Meaning:
+        """What the import that stands around an offset binds to a name."""
+        bound = source.bindings.get(name, ())
+        starts = self.project.starts(source.path)
+        before = [
+            (item, there)
+            for item, there in bound
+            if item.line < len(starts) and starts[item.line] <= offset
+        ]
+        for item, there in sorted(before, key=lambda pair: -pair[0].line):
+            return self.modules.imported(source, item, there)
+        return UNKNOWN
+
+    def _function_at(self, source: FileNames, offset: int) -> Definition | None:
+        """The innermost function whose head or body holds an offset."""
+        line = bisect_right(self.project.starts(source.path), offset) - 1
+        found = None
+        for symbol in source.symbols:
+            if symbol.start_line > line:
+                break
+            if symbol.kind in FUNCTIONS and line <= symbol.end_line:
+                found = symbol
+        return found
+
     def _locals_of(self, source: FileNames, function: Definition) -> Locals:
-        """Names a function binds itself, parameters included."""
-        if source.language in ECMA:
+        """Variables of a function, in languages whose scopes are not modelled."""
+        if source.language in MODELLED:
             return {}
         known: Locals | None = source.notes.get(function.ordinal)
         if known is None:
             text = self._own_text(source, function)
-            if source.language == "python":
-                known = bound_names(text) | dict(parameters(self.header(source, function)))
-            else:
-                known = typed_names(text, source.language)
-            source.notes[function.ordinal] = known
-        return known
-
-    def _in_blocks(self, source: FileNames, name: str, at: int, of_type: bool) -> Meaning | None:
-        """A name that a block around the place declares: a symbol, or a variable without one."""
-        found = self._blocks_of(source).find(name, at, of_type)
-        if found is None:
-            return None
-        for symbol in source.named(name):
-            if self.project.offset(source.path, symbol.line, symbol.column) == found.offset:
-                return defined([symbol])
-        return Meaning(State.LOCAL, bound=found.bound, at=found.offset)
-
-    def _blocks_of(self, source: FileNames) -> Blocks:
-        known: Blocks | None = source.notes.get("blocks")
-        if known is None:
-            known = source.notes["blocks"] = Blocks(self.project.text(source.path))
+            known = source.notes[function.ordinal] = typed_names(text, source.language)
         return known
 
     def header(self, source: FileNames, definition: Definition) -> str:
@@ -106,32 +159,45 @@ class Names:
         return "\n".join(lines)
 
     def _in_module(self, source: FileNames, name: str) -> Meaning:
-        top = top_symbols(source, name)
-        if top and source.language in ECMA and name in source.bindings:
-            top = [symbol for symbol in top if self._is_outermost(source, symbol)]
-        if name in source.bindings:  # `mod a;` names a file, and is a symbol
+        """A name of the module: everything it binds there, or what comes from outside of the file."""
+        top = self._outermost(source, top_symbols(source, name), name)
+        bindings = source.bindings.get(name, ())
+        if bindings:  # `mod a;` names a file, and is a symbol
             top = [symbol for symbol in top if symbol.kind not in SPACES]
+        sure = source.language in MODELLED
+        found = [self.modules.imported(source, *item) for item in bindings]
+        known = [meaning for meaning in found if meaning.state is not State.UNKNOWN]
         if top:
-            return defined(top)
-        for item, there in source.bindings.get(name, ()):
-            found = self.modules.imported(source, item, there)
-            if found.state is not State.UNKNOWN:
-                return found
-        if name in source.bindings:
+            others = [d for meaning in known for d in meaning.definitions]
+            return defined(dict.fromkeys([*top, *others]), sure and len(known) == len(found))
+        if known:
+            merged = [d for meaning in known for d in meaning.definitions]
+            if len(known) == 1 or not merged:
+                return known[0]
+            return defined(dict.fromkeys(merged), all(meaning.sure for meaning in known))
+        if bindings:
             return UNKNOWN
-        found = self.modules.starred(source, name, frozenset({source.path}))
-        if found.state is State.DEFINED:
-            return found
+        starred = self.modules.starred(source, name, frozenset({source.path}))
+        if starred.state is State.DEFINED:
+            return starred
+        scopes = self.project.scopes(source.path)
+        if scopes is not None and any(d.scope == 0 for d in scopes.names.get(name, ())):
+            return Meaning(State.LOCAL, variable=0, sure=not scopes.partial and not source.stars)
         if source.language in _SHARED:
             return self._beside(source, name)
         if source.language in ECMA and not source.imports and not _exports_any(source):
             return UNKNOWN  # a script: it shares one scope with the others
         return UNBOUND if source.language in STRICT else UNKNOWN
 
-    def _is_outermost(self, source: FileNames, symbol: Definition) -> bool:
-        """Not in a function without a name: those are no symbols, and no parents."""
-        at = self.project.offset(source.path, symbol.line, symbol.column)
-        return self._blocks_of(source).is_top(at)
+    def _outermost(self, source: FileNames, found: list[Definition], name: str) -> list[Definition]:
+        """Without symbols of functions that have no name: those are no parents."""
+        scopes = self.project.scopes(source.path) if found else None
+        if scopes is None or source.language not in ECMA:
+            return found
+        declared = {d.offset for d in scopes.names.get(name, ()) if d.scope > 0}
+        return [
+            s for s in found if self.project.offset(source.path, s.line, s.column) not in declared
+        ]
 
     def _beside(self, source: FileNames, name: str) -> Meaning:
         """Definitions of the same package: the same folder."""
@@ -139,9 +205,12 @@ class Names:
         near = [
             d
             for d in self.project.definitions(name)
-            if d.path.rpartition("/")[0] == folder and self._is_family(source, d) and d.parent < 0
+            if d.path.rpartition("/")[0] == folder
+            and self._is_family(source, d)
+            and d.parent < 0
+            and "." not in d.qualified
         ]
-        return defined(near) if near else UNKNOWN
+        return defined(near, source.language == "go") if near else UNKNOWN
 
     def _is_family(self, source: FileNames, definition: Definition) -> bool:
         other = self.project.source(definition.path)

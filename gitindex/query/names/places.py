@@ -26,8 +26,13 @@ MAX_OBJECT = 600
 """Bytes that are searched for the brace an object starts with."""
 
 _ARROWS = frozenset({"c", "cpp", "php"})
-_KEYWORD = re.compile(rb"\s*=(?!=)")
+_TYPE_USES = (Use.TYPE, Use.INHERIT)
+_IMPLICIT = frozenset({"java", "csharp", "kotlin", "scala"})
+"""Here a bare name may be a member of the class around it, also an inherited one."""
+QUALIFIED = STRICT | {"go"}
+"""Here a member is never named without what it belongs to."""
 _KEY = Meaning(State.KEY)
+_LABEL = Meaning(State.LOCAL, sure=True)
 
 
 class Binder:
@@ -48,14 +53,32 @@ class Binder:
         data = self.project.text(source.path)
         at = self.project.offset(source.path, place.line, place.column)
         scope = place.enclosing
+        scopes = self.project.scopes(source.path)
+        if scopes is not None and at in scopes.labels:
+            return _LABEL
         chain = receiver(data, at, source.language in _ARROWS)
         if chain is not None:
             value = self.types.chain(chain, ExpressionPlace(source, scope, at))
-            return self.types.member(value, place.name)
-        if self._is_key(source, place, data, at):
+            found = self.types.member(value, place.name)
+            plain = not any(part.called or part.inner for part in chain)
+            if found.state is State.OUTSIDE:  # of a module that is not in the tree, nothing is ours
+                return found._replace(sure=value.sure and plain)
+            return found._replace(sure=value.sure and (found.sure or value.module is None))
+        if self._is_key(source, place, at):
             return _KEY
-        found = self.names.lookup(source, place.name, scope, at, place.use == Use.TYPE)
-        if found.state is State.UNKNOWN and source.language not in STRICT:
+        return self._bare(source, place, data, at)._replace(bare=True)
+
+    def _bare(self, source: FileNames, place: Occurrence, data: bytes, at: int) -> Meaning:
+        is_type, called = place.use in _TYPE_USES, place.use in (Use.CALL, Use.DECORATOR)
+        found = self.names.lookup(
+            source, place.name, place.enclosing, at, is_type, called and source.language == "java"
+        )
+        if source.language in _IMPLICIT and found.state is not State.LOCAL:
+            inherited = self._implicit(source, place)
+            if inherited.state is State.DEFINED or found.state is State.UNKNOWN:
+                return inherited
+            return found._replace(sure=False)
+        if found.state is State.UNKNOWN and source.language not in STRICT | {"go"}:
             return self._implicit(source, place)
         if (
             found.state is State.LOCAL
@@ -66,7 +89,10 @@ class Binder:
         return found
 
     def candidates(self, source: FileNames, meaning: Meaning, name: str) -> list[Definition]:
-        """Definitions a name may stand for when only its spelling is known."""
+        """Definitions a name may stand for when only its spelling is known.
+
+        A bare name is never a member where members need a receiver; a key names a field.
+        """
         if meaning.state not in (State.UNKNOWN, State.KEY):
             return []
         key = (source.origin.family, name)
@@ -76,7 +102,16 @@ class Binder:
             found = [d for d in found if self._family(d) == source.origin.family]
             self._candidates[key] = found, [d for d in found if self._is_member(d)]
         found, members = self._candidates[key]
-        return members or found if meaning.state is State.UNKNOWN else members
+        if meaning.state is State.KEY:
+            is_object = source.language in ECMA
+            return [d for d in members if is_object or d.kind in ("field", "property")]
+        if meaning.bare and source.language in QUALIFIED:
+            return [d for d in found if d not in members]
+        return members or found
+
+    def is_member(self, definition: Definition) -> bool:
+        """Is it reached through an instance or a class?"""
+        return self._is_member(definition)
 
     def _family(self, definition: Definition) -> str:
         source = self.project.source(definition.path)
@@ -98,14 +133,11 @@ class Binder:
         found = self.types.member(value, place.name)
         return found if found.state is State.DEFINED else UNKNOWN
 
-    def _is_key(self, source: FileNames, place: Occurrence, data: bytes, at: int) -> bool:
+    def _is_key(self, source: FileNames, place: Occurrence, at: int) -> bool:
         if source.language in ECMA:
             return place.use == Use.ATTRIBUTE
-        if source.language != "python" or place.use != Use.REFERENCE:
-            return False
-        end = at + len(place.name.encode())
-        before = data[max(0, at - 200) : at].rstrip()[-1:]
-        return before in (b"(", b",") and _KEYWORD.match(data, end) is not None
+        scopes = self.project.scopes(source.path)
+        return scopes is not None and at in scopes.keys
 
     def _imported(self, source: FileNames, place: Occurrence) -> Meaning:
         """A name inside an import statement."""

@@ -10,9 +10,10 @@ from functools import cached_property
 from typing import Any
 
 from gitindex.base.confined_read import ConfinedRoot
-from gitindex.extract.policy import MAX_TEXT_BYTES
+from gitindex.extract.policy import MAX_PARSE_BYTES, MAX_TEXT_BYTES
 from gitindex.git.interface import blob_id
 from gitindex.languages.facts import Import, Occurrence, unpack_places
+from gitindex.languages.scopes.model import MODELLED, FileScopes
 from gitindex.query.names.memory import Memory, TreeMemory
 from gitindex.query.names.source import Definition, FileNames, LiveFile, Text, place_of
 from gitindex.view.tree import TreeView
@@ -47,6 +48,7 @@ class Project:
         self._where: dict[str, str] = {}
         self._oids: dict[str, bytes] = {}
         self._texts: dict[str, Text] = {}
+        self._scopes: dict[str, FileScopes | None] = {}
         self.notes: dict[Any, Any] = {}
         """What was found out for this one question."""
         self._defined: dict[str, list[Definition]] = {}
@@ -153,6 +155,34 @@ class Project:
         end = starts[last + 1] if last + 1 < len(starts) else len(data)
         return data[starts[min(first, len(starts) - 1)] : end].decode("utf-8", "replace")
 
+    def scopes(self, path: str) -> FileScopes | None:
+        """The scopes of one file; None where its language has none, or they cannot be read."""
+        if path not in self._scopes:
+            self.load_scopes([path])
+        return self._scopes[path]
+
+    def load_scopes(self, paths: Iterable[str]) -> None:
+        """Bring in the scopes of many files at once."""
+        wanted = [path for path in dict.fromkeys(paths) if path not in self._scopes]
+        self.load(wanted)
+        self._scopes.update(dict.fromkeys(wanted))
+        todo: dict[LiveFile, bytes] = {}
+        sources = [s for s in map(self.source, wanted) if s and s.language in MODELLED]
+        unknown = []
+        for source in sources:
+            held = self._memory.scopes(source.origin)
+            if held is None:
+                unknown.append(source)
+            else:
+                self._scopes[source.path] = held[0]
+        self.read(source.path for source in unknown)
+        for source in unknown:
+            data = self.text(source.path)
+            if len(data) <= MAX_PARSE_BYTES:
+                todo[source.origin] = data
+        for origin, found in self._memory.read_scopes(todo) if todo else ():
+            self._scopes[origin.path] = found
+
     def resolve(self, source: FileNames, imported: Import) -> tuple[str, ...]:
         """The files an import of a file reaches."""
         key = (source.path, imported)
@@ -168,6 +198,12 @@ class Project:
         called = {name, stem, folder.rpartition("/")[2]}
         found = {other for word in called for other in words.get(word, ())}
         return sorted(found | loose if stem in _MAIN else found, key=os.fsencode)
+
+    def importing_name(self, name: str) -> list[FileNames]:
+        """Files whose imports have a name among what they list."""
+        words, _ = self._import_words()
+        self.load(words.get(name, ()))
+        return [s for s in map(self.source, sorted(words.get(name, ()))) if s is not None]
 
     def _import_words(self) -> tuple[dict[str, set[str]], set[str]]:
         """Who imports something with a word in it; and who imports a folder without naming it."""

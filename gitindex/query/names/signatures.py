@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
+from gitindex.languages.scopes.model import NOWHERE, Bound
 from gitindex.query.names.chains import MAX_LOOK, closing, split_top
 
 NAMES = re.compile(r"(?<![\w.$])[^\W\d][\w$]*")
@@ -19,19 +19,6 @@ _TYPE_PARAMETER = re.compile(
     r"^(?:(?:in|out|const)\s+)*([\w$]+)(?:\s+extends\s+(.*?))?\s*(?:(?<![=<>!])=(?![=>])\s*(.*))?$",
     re.DOTALL,
 )
-
-WHOLE, EACH = -1, -2
-
-
-class Bound(NamedTuple):
-    """How a name gets its value: by annotation, or from an expression or a part of it."""
-
-    annotation: str = ""
-    value: str = ""
-    pick: int = WHOLE  # or each element, or the n-th of a tuple
-
-
-NOWHERE = Bound()
 
 
 def parameters(signature: str) -> list[tuple[str, Bound]]:

@@ -9,7 +9,7 @@ from gitindex.base.vocabulary import Layer, Tier
 from gitindex.languages.facts import Occurrence
 from gitindex.query.names.source import Definition, FileNames
 
-_RANK = {Tier.EXACT: 0, Tier.IMPORT: 1, Tier.NAME: 2}
+_RANK = {tier: rank for rank, tier in enumerate(Tier)}
 
 
 class Site(NamedTuple):

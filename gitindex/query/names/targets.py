@@ -31,6 +31,7 @@ class ReferenceTarget(NamedTuple):
     definitions: tuple[Definition, ...]
     local: tuple[Occurrence, ...] = ()  # a variable of one function: all its places
     path: str = ""  # of that function
+    proven: bool = False  # the scopes of its language are modelled, and the file is whole
 
 
 def find_target(binder: Binder, asked: str) -> ReferenceTarget:
@@ -107,13 +108,16 @@ def _meant(binder: Binder, source: FileNames, place: Occurrence) -> ReferenceTar
     if meaning.bound is not None:
         places = binder.project.places(place.name, [source.path]).get(source.path, [])
         same = [p for p in places if _is_same(binder.meaning(source, p), meaning)]
-        return ReferenceTarget(place.name, (), tuple(same), source.path)
+        whole = meaning.sure and "eval_exec" not in source.origin.flags
+        return ReferenceTarget(place.name, (), tuple(same), source.path, whole)
     found = meaning.definitions or tuple(binder.candidates(source, meaning, place.name))
     return ReferenceTarget(place.name, tuple(sorted(found, key=rank)))
 
 
 def _is_same(one: Meaning, other: Meaning) -> bool:
     """Are two local names one variable?"""
+    if one.variable >= 0:
+        return one.variable == other.variable and other.bound is not None
     return one.bound is not None and (one.within, one.at) == (other.within, other.at)
 
 

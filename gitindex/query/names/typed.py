@@ -1,12 +1,15 @@
-"""Variables with a declared type in languages that write one: Go, Java, C#, Kotlin, Rust and their like."""
+"""Declared types, read from the text: of fields and results; of variables where scopes are not modelled."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-from gitindex.query.names.locals import MAX_TEXT, Locals
-from gitindex.query.names.signatures import Bound, returned
+from gitindex.languages.scopes.model import Bound
+from gitindex.query.names.signatures import returned
+
+MAX_TEXT = 1 << 18
+Locals = dict[str, Bound]
 
 _BEFORE = frozenset({"java", "csharp", "cpp", "dart", "php"})
 """`Type name`."""
@@ -24,10 +27,6 @@ _MADE = re.compile(
     r"\b(\w{1,100})\s{0,5}=\s{0,5}(?:new\s{1,5})?((?:\w{1,60}(?:\.|::)){0,3}[A-Z]\w{0,100})\s{0,5}[({]"
 )
 _GO_NAME_TYPE = re.compile(r"\b(\w{1,100})\s{1,5}\*?((?:\w{1,60}\.)?[A-Z]\w{0,100})\b")
-_GO_MADE = re.compile(r"\b(\w{1,100})\s{0,5}:?=\s{0,5}&?((?:\w{1,60}\.)?[A-Z]\w{0,100})\{")
-_GO_CALLED = re.compile(
-    r"\b(\w{1,100})(?:,\s{0,5}\w{1,100})?\s{0,5}:=\s{0,5}([\w.]{1,200}\([^\n]{0,200}\))\s{0,5}(?:;|\n|$)"
-)
 _GO_RESULT = re.compile(r"\)\s{0,5}\(?\*?((?:\w{1,60}\.)?[A-Z]\w{0,100})")
 _RESULT = re.compile(r"([A-Z]\w{0,100})(?:<[^<>]{0,100}>)?[&*]?\s{1,5}(\w{1,100})\s{0,5}\(")
 
@@ -64,11 +63,7 @@ def field_type(signature: str, name: str, language: str) -> str:
 
 
 def _read(text: str, language: str) -> Iterator[tuple[str, Bound]]:
-    if language == "go":
-        for pattern in (_GO_MADE, _GO_NAME_TYPE):
-            yield from ((name, Bound(kind)) for name, kind in pattern.findall(text))
-        yield from ((name, Bound(value=value)) for name, value in _GO_CALLED.findall(text))
-    elif language in _BEFORE:
+    if language in _BEFORE:
         yield from ((name, Bound(kind)) for kind, name in _TYPE_NAME.findall(text))
         yield from ((name, Bound(kind)) for name, kind in _MADE.findall(text))
     elif language in _AFTER:

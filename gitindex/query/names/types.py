@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import re
 
+from gitindex.languages.scopes.model import (
+    CLASS,
+    EACH,
+    FUNCTION,
+    OUTER,
+    WHOLE,
+    Bound,
+)
 from gitindex.languages.syntax.kinds import FUNCTIONS, SPACES
-from gitindex.query.names.attributes import assignments
 from gitindex.query.names.chains import LITERAL, Part, read_chain, split_top
 from gitindex.query.names.classes import Classes
 from gitindex.query.names.heritage import declared
 from gitindex.query.names.meanings import ECMA, OUTSIDE, UNKNOWN, Meaning, State, defined, is_type
 from gitindex.query.names.names import Names
 from gitindex.query.names.project import Project
-from gitindex.query.names.signatures import EACH, WHOLE, Bound, parameters, type_parameters
+from gitindex.query.names.signatures import parameters, type_parameters
 from gitindex.query.names.source import Definition, FileNames
 from gitindex.query.names.typed import field_type, result_of
 from gitindex.query.names.values import (
@@ -24,6 +31,9 @@ from gitindex.query.names.values import (
     ValueKind,
     instance_of,
 )
+
+NOMINAL = frozenset({"go", "java"})
+"""Here a declared type is the type."""
 
 _THIS = frozenset({"this", "self", "$this", "Self", "static"})
 _SUPER = frozenset({"super", "parent", "base"})
@@ -127,6 +137,7 @@ _PLAIN = frozenset(
     }
 )
 _GENERIC = re.compile(r"^([\w.$]+)\s*([\[<].*[\]>])$", re.S)
+_COMPOSITE = re.compile(r"^&?\s*((?:\w+\.)?\w+)(?:\[[^\]{}]*\])?\{")
 _NOTHING = frozenset({"None", "null", "undefined", "", "void"})
 _BOUND = re.compile(r"\bbound\s*=\s*[\"']?([\w.]+)")
 _EITHER = re.compile(r"\s+(?:if|or|and|else)\s+|\s*(?:\?\?|\|\|)\s*")
@@ -145,8 +156,11 @@ class Types:
         """The value of `a.b(…).c`."""
         value = self._first(parts[0], place)
         for part in parts[1:]:
-            value = self._value(self.member(value, part.name, place.depth), place, part.name, value)
+            before = value.sure
+            meaning = self.member(value, part.name, place.depth)
+            value = self._value(meaning, place, part.name, value)
             value = self._call(value, place) if part.called else value
+            value = value._replace(sure=value.sure and before)
             if value.kind is ValueKind.UNKNOWN:
                 break
         return value
@@ -164,9 +178,21 @@ class Types:
         found, is_open = self.classes.members(value.definition, name, value.kind is ValueKind.SUPER)
         if found:
             return defined(found)
-        return (
-            UNKNOWN if is_open or not assignments(self.project, value.definition, name) else OUTSIDE
-        )
+        return UNKNOWN if is_open or not self.assignments(value.definition, name) else OUTSIDE
+
+    def assignments(self, definition: Definition, name: str) -> list[tuple[Bound, ExpressionPlace]]:
+        """What the code of a class assigns to an attribute of its instances."""
+        source = self.project.source(definition.path)
+        scopes = self.project.scopes(definition.path)
+        if source is None or scopes is None:
+            return []
+        first = self.project.offset(source.path, definition.start_line, 0)
+        last = self.project.offset(source.path, definition.end_line + 1, 0)
+        return [
+            (scopes.bound_of(found), ExpressionPlace(source, definition.ordinal, found.offset))
+            for found in scopes.assigned.get(name, ())
+            if first <= found.offset < last and found.object in ("self", "this", "cls")
+        ]
 
     def annotation(self, text: str, place: ExpressionPlace, pick: int = WHOLE) -> Value:
         """An instance of what an annotation names."""
@@ -208,9 +234,9 @@ class Types:
     def of_definition(self, definition: Definition, depth: int = 0) -> Value:
         """What a definition is as a value."""
         if is_type(definition) or definition.kind in SPACES:
-            return Value(ValueKind.TYPE, definition)
+            return Value(ValueKind.TYPE, definition, sure=True)
         if definition.kind in FUNCTIONS:
-            return Value(ValueKind.FUNCTION, definition)
+            return Value(ValueKind.FUNCTION, definition, sure=True)
         source = self.project.source(definition.path)
         if source is None or depth > MAX_DEPTH:
             return NOT_KNOWN
@@ -233,9 +259,10 @@ class Types:
         source, scope = place.source, place.scope
         if part.name in _SUPER and (part.called or source.language != "python"):
             owner = self.classes.owner(source, scope)
-            return Value(ValueKind.SUPER, owner) if owner else NOT_KNOWN
+            return Value(ValueKind.SUPER, owner, sure=True) if owner else NOT_KNOWN
         if part.name in _THIS and source.language != "python":
-            return instance_of(self.classes.owner(source, scope))
+            found = instance_of(self.classes.owner(source, scope))
+            return found._replace(sure=self._is_method(source, place.at))
         value = self._value(self._look(part.name, place), place, part.name)
         return self._call(value, place) if part.called else value
 
@@ -244,9 +271,9 @@ class Types:
     ) -> Value:
         if meaning.state is State.OUTSIDE:
             attribute = self._attribute(holder, name, place.depth) if holder.definition else None
-            return attribute or NOT_OURS
+            return attribute or NOT_OURS._replace(sure=meaning.sure)
         if meaning.module is not None:
-            return Value(ValueKind.MODULE, module=meaning.module)
+            return Value(ValueKind.MODULE, module=meaning.module, sure=meaning.sure)
         if meaning.bound is not None:
             return self._local(meaning.bound, meaning, place, name)
         if meaning.definitions:
@@ -254,7 +281,9 @@ class Types:
             given = self._given(holder.definition, found[0], place.depth + 1)
             values = (self.of_definition(d, place.depth + 1) for d in found[:4])
             known = (v for v in (given, *values) if v.kind is not ValueKind.UNKNOWN)
-            return next(known, NOT_KNOWN)
+            value = next(known, NOT_KNOWN)
+            sure = meaning.sure or holder.sure
+            return value._replace(sure=value.sure and sure and len(found) == 1)
         if meaning.state is State.UNBOUND and name in _PLAIN:
             return NOT_OURS
         if holder.definition is not None:
@@ -264,13 +293,29 @@ class Types:
     def _local(self, bound: Bound, meaning: Meaning, place: ExpressionPlace, name: str) -> Value:
         source, within = place.source, meaning.within
         if within is None:
-            return self._bound(bound, place._replace(at=meaning.at).deeper(), name)
+            found = self._bound(bound, place._replace(at=meaning.at).deeper(), name)
+            return found._replace(sure=found.sure and meaning.single)
         if not bound.annotation and not bound.value and self._is_receiver(source, within, name):
             owner = source.symbol(within.parent)
             if owner is not None and (name in _CLASS or within.name == "__new__"):
-                return Value(ValueKind.TYPE, owner)
-            return instance_of(owner)
-        return self._bound(bound, place._replace(scope=within.ordinal).deeper(), name)
+                return Value(ValueKind.TYPE, owner, sure=meaning.single)
+            return instance_of(owner)._replace(sure=meaning.single)
+        inner = place._replace(scope=within.ordinal, at=meaning.at).deeper()
+        found = self._bound(bound, inner, name)
+        return found._replace(sure=found.sure and (meaning.single or bool(bound.annotation)))
+
+    def _is_method(self, source: FileNames, at: int) -> bool:
+        """Is the function around a place a member of a class, so that `this` is its instance?"""
+        scopes = self.project.scopes(source.path) if at >= 0 else None
+        if scopes is None:
+            return False
+        here = scopes.scope_at(at)
+        while here > 0 and scopes.ranges[here].kind not in (FUNCTION, CLASS):
+            here = scopes.ranges[here].outer
+        if scopes.ranges[here].kind == CLASS or source.language == "java":
+            return not scopes.partial
+        outer = scopes.ranges[scopes.ranges[here].outer].kind
+        return outer in (CLASS, OUTER) and not scopes.partial
 
     def _look(self, name: str, place: ExpressionPlace) -> Meaning:
         return self.names.lookup(place.source, name, place.scope, place.at, place.of_type)
@@ -289,9 +334,13 @@ class Types:
         self._busy.add(key)
         try:
             value = NOT_KNOWN
-            if bound.annotation:
-                value = self.annotation(bound.annotation, place.deeper(), bound.pick)
+            if bound.annotation and bound.annotation != "var":
+                text = bound.annotation.lstrip("*& ") if place.source.language == "go" else ""
+                value = self.annotation(text or bound.annotation, place.deeper(), bound.pick)
+                value = value._replace(sure=place.source.language in NOMINAL)
             if value.kind is ValueKind.UNKNOWN and bound.value:
+                if place.source.language == "go":
+                    bound = _go_value(bound)
                 value = self.expression(bound.value, place.deeper(), bound.pick)
             return value
         finally:
@@ -299,9 +348,12 @@ class Types:
 
     def _call(self, value: Value, place: ExpressionPlace) -> Value:
         if value.kind is ValueKind.TYPE:
-            return Value(ValueKind.OBJECT, value.definition)
+            return Value(ValueKind.OBJECT, value.definition, sure=value.sure)
         if value.kind is ValueKind.FUNCTION:
-            return self._result(value, place.depth)
+            found = self._result(value, place.depth)
+            source = self.project.source(value.definition.path) if value.definition else None
+            nominal = source is not None and source.language in NOMINAL
+            return found._replace(sure=value.sure and nominal)
         return NOT_KNOWN if value.kind is not ValueKind.SUPER else value
 
     def _result(self, value: Value, depth: int, pick: int = WHOLE) -> Value:
@@ -419,7 +471,7 @@ class Types:
             if (at.path, at.ordinal) in seen:
                 continue
             seen.add((at.path, at.ordinal))
-            for bound, place in assignments(self.project, at, name):
+            for bound, place in self.assignments(at, name):
                 value = self._bound(
                     bound._replace(pick=pick), place._replace(depth=depth + 1), f"self.{name}"
                 )
@@ -427,6 +479,17 @@ class Types:
                     return value
             todo = [*self.classes.bases(at)[0], *todo]
         return None
+
+
+def _go_value(bound: Bound) -> Bound:
+    """One of several values in a list; of a call, the first result is what it gives."""
+    values = list(split_top(bound.value, ","))
+    if bound.pick == WHOLE or (len(values) > max(bound.pick, 0) > -1 and len(values) > 1):
+        text = values[max(bound.pick, 0)].strip() if bound.pick != WHOLE else bound.value
+    else:
+        text = bound.value if bound.pick == 0 else ""
+    made = _COMPOSITE.match(text)
+    return Bound(value=f"{made.group(1)}()" if made else text)
 
 
 def _of_space(found: tuple[Definition, ...], place: ExpressionPlace) -> list[Definition]:

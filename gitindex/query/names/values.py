@@ -30,6 +30,7 @@ class Value(NamedTuple):
     kind: ValueKind
     definition: Definition | None = None
     module: Module | None = None
+    sure: bool = False  # nothing was inferred on the way
 
 
 NOT_OURS = Value(ValueKind.OUTSIDE)

@@ -1,0 +1,204 @@
+"""The scopes of one file and what they declare. Pure: imports no parser."""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_right
+from collections.abc import Iterator
+from typing import NamedTuple
+
+SCOPES = b"scopes"
+"""The question that asks a worker for the scopes of a text."""
+
+WHOLE, EACH = -1, -2
+
+MODELLED = frozenset({"python", "javascript", "typescript", "tsx", "go", "java"})
+"""Languages whose scopes are fully modelled: here a local binding proves what a name is not."""
+
+ORDERED = frozenset({"go", "java"})
+"""Here a local name is seen only after its declaration."""
+
+MODULE, FUNCTION, CLASS, BLOCK, COMPREHENSION, OUTER = range(6)
+KINDS = {
+    "function": FUNCTION,
+    "class": CLASS,
+    "block": BLOCK,
+    "comprehension": COMPREHENSION,
+    "outer": OUTER,
+}
+MAX_DEPTH = 400
+_TYPES = frozenset({"class", "type", "typeparam", "enum", "import", "own"})
+_ONLY_TYPES = frozenset({"type", "typeparam"})
+
+
+class Bound(NamedTuple):
+    """How a name gets its value: by annotation, or from an expression or a part of it."""
+
+    annotation: str = ""
+    value: str = ""
+    pick: int = WHOLE  # or each element, or the n-th of a tuple
+
+
+NOWHERE = Bound()
+
+
+class TextRange(NamedTuple):
+    """A range of the text that is a scope; `outer` is where a name is looked for next."""
+
+    start: int
+    end: int
+    kind: int
+    around: int  # the range it stands in
+    outer: int
+    head: int  # of an OUTER range: the scope whose head it belongs to
+
+
+class Declaration(NamedTuple):
+    """A name that a scope declares."""
+
+    offset: int
+    scope: int
+    kind: str  # the last word of its capture: param, var, function, class, import, …
+    start: int  # where it is seen from, in languages where that matters
+    annotation: tuple[int, int]
+    value: tuple[int, int]
+    pick: int
+
+
+class Resolved(NamedTuple):
+    """The declarations that a name means at a place: one variable."""
+
+    declarations: tuple[Declaration, ...]
+    kind: int  # of the scope: MODULE, FUNCTION, CLASS, BLOCK or COMPREHENSION
+    scope: int
+    through_class: bool  # the scope of a class lies between
+
+
+class Assigned(NamedTuple):
+    """`object.name = value`: what is assigned to an attribute."""
+
+    offset: int
+    object: str
+    annotation: tuple[int, int]
+    value: tuple[int, int]
+
+
+class FileScopes:
+    """All scopes of one file, to be asked by name and offset."""
+
+    def __init__(self, payload: bytes, language: str, data: bytes) -> None:
+        told = json.loads(payload)
+        self.language = language
+        self.data = data
+        self.partial: bool = told["partial"]
+        self.ranges = [TextRange(*row) for row in told["ranges"]]
+        self._starts = [scope.start for scope in self.ranges]
+        self.names: dict[str, list[Declaration]] = {}
+        for name, offset, scope, kind, start, annotation, value, pick in told["names"]:
+            self.names.setdefault(name, []).append(
+                Declaration(offset, scope, kind, start, tuple(annotation), tuple(value), pick)
+            )
+        self._moved = {(scope, name): how for scope, name, how in told["moved"]}
+        self.keys = frozenset(told["keys"])
+        self.labels = frozenset(told["labels"])
+        self.stars: list[int] = told["stars"]
+        self.assigned: dict[str, list[Assigned]] = {}
+        for name, offset, owner, annotation, value in told["assigned"]:
+            self.assigned.setdefault(name, []).append(
+                Assigned(offset, owner, tuple(annotation), tuple(value))
+            )
+        self._quiet = told["quiet"]
+        self._quiet_starts = [row[0] for row in self._quiet]
+
+    def scope_at(self, offset: int) -> int:
+        """The innermost scope around an offset; 0 is the module."""
+        at = bisect_right(self._starts, offset) - 1
+        while at > 0 and self.ranges[at].end <= offset:
+            at = self.ranges[at].around
+        return max(at, 0)
+
+    def resolve(
+        self, name: str, offset: int, of_type: bool = False, callable_only: bool = False
+    ) -> Resolved | None:
+        """What declares the name that is used at an offset; None where no scope of the file does.
+
+        `callable_only`: in Java a call never means a variable.
+        """
+        known = [d for d in self.names.get(name, ()) if _fits(d, of_type, callable_only, self)]
+        for found in known:
+            if found.offset == offset:  # the declaration itself
+                return self._of_scope(known, found.scope, offset, False)
+        through = inside = False
+        for scope in self._outwards(self.scope_at(offset)):
+            here = self.ranges[scope]
+            if here.kind == OUTER:
+                heads = [d for d in known if d.scope == here.head and d.kind == "typeparam"]
+                if heads:
+                    return Resolved(tuple(heads), FUNCTION, here.head, through)
+                continue
+            moved = self._moved.get((scope, name))
+            if moved == "global":
+                return self._of_scope(known, 0, offset, through)
+            hidden = self._is_hidden(here.kind, inside)
+            if moved is None:
+                resolved = self._of_scope(known, scope, offset, through, hidden)
+                if resolved is not None:
+                    return resolved
+            through = through or here.kind == CLASS
+            inside = inside or here.kind in (FUNCTION, COMPREHENSION)
+        return None
+
+    def _outwards(self, scope: int) -> Iterator[int]:
+        for _ in range(MAX_DEPTH):
+            yield scope
+            if scope == 0:
+                return
+            scope = self.ranges[scope].outer
+
+    def _is_hidden(self, kind: int, inside: bool) -> bool:
+        """A function of Python does not see the names of the class around it."""
+        return self.language == "python" and kind == CLASS and inside
+
+    def _of_scope(
+        self, known: list[Declaration], scope: int, at: int, through: bool, hidden: bool = False
+    ) -> Resolved | None:
+        here = self.ranges[scope].kind
+        found = [d for d in known if d.scope == scope and (not hidden or d.kind == "typeparam")]
+        if self.language in ORDERED and here in (FUNCTION, BLOCK):
+            found = [d for d in found if d.start <= at or d.offset == at]
+        return Resolved(tuple(found), here, scope, through) if found else None
+
+    def bound(self, declaration: Declaration) -> Bound:
+        """How a declaration gets its value, as text."""
+        return Bound(
+            self._text(declaration.annotation).lstrip(": "),
+            self._text(declaration.value),
+            declaration.pick,
+        )
+
+    def bound_of(self, assigned: Assigned) -> Bound:
+        """What is assigned to an attribute, as text."""
+        return Bound(self._text(assigned.annotation).lstrip(": "), self._text(assigned.value))
+
+    def quiet(self, offset: int) -> str:
+        """`comment`, `string` or `dynamic` where a place is no code; empty where it is."""
+        at = bisect_right(self._quiet_starts, offset) - 1
+        while at >= 0:
+            start, end, kind, around = self._quiet[at]
+            if start <= offset < end:
+                return "" if kind == "code" else str(kind)
+            at = around
+        return ""
+
+    def _text(self, span: tuple[int, int]) -> str:
+        return self.data[span[0] : span[1]].decode("utf-8", "replace") if span[1] else ""
+
+
+def _fits(found: Declaration, of_type: bool, callable_only: bool, scopes: FileScopes) -> bool:
+    """Types and values have names of their own in TypeScript and Java."""
+    if scopes.language in ("typescript", "tsx"):
+        return found.kind in _TYPES if of_type else found.kind not in _ONLY_TYPES
+    if scopes.language == "java":
+        is_type = found.kind in _TYPES
+        return is_type if of_type or callable_only else True
+    return True

@@ -1,0 +1,301 @@
+"""Reads the scopes of a text from its tree, in a worker. Replies with one JSON payload."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from gitindex.languages.scopes.model import (
+    BLOCK,
+    COMPREHENSION,
+    EACH,
+    FUNCTION,
+    KINDS,
+    MODULE,
+    OUTER,
+    WHOLE,
+)
+from gitindex.languages.syntax.extract import MAX_BYTES, MAX_NESTING, nesting
+from gitindex.languages.syntax.parser import parse_matches
+from gitindex.languages.syntax.source import read_source
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+MAX_VALUE = 2_000
+"""Longer annotations and values are data: nothing is read from them."""
+
+_NAMES = frozenset(
+    {
+        "identifier",
+        "type_identifier",
+        "shorthand_property_identifier_pattern",
+        "package_identifier",
+        "property_identifier",
+        "field_identifier",
+    }
+)
+_OPAQUE = frozenset(
+    {
+        "attribute",
+        "subscript",
+        "member_expression",
+        "subscript_expression",
+        "selector_expression",
+        "index_expression",
+        "call",
+        "call_expression",
+        "parenthesized_expression",
+        "unary_expression",
+    }
+)
+"""Targets that are parts of something: they declare nothing."""
+_FIELDS = {
+    "pair_pattern": "value",
+    "assignment_pattern": "left",
+    "object_assignment_pattern": "left",
+    "assignment": "left",
+    "generic_type": "type",
+    "variable_declarator": "name",
+}
+_LISTS = frozenset({"pattern_list", "tuple_pattern", "list_pattern", "expression_list", "tuple"})
+_AROUND = frozenset({"function", "class", "type", "enum"})
+"""Their name stands inside the scope they open, and belongs to the one around it."""
+
+
+class _Reading:
+    """The ranges of one text, and the declarations found in them."""
+
+    def __init__(self, size: int) -> None:
+        self.ranges: list[list[int]] = [[0, size + 1, MODULE, -1, -1, -1]]
+        self.names: dict[tuple[int, str, int], list[Any]] = {}
+        self.moved: list[list[Any]] = []
+
+    def nest(self, found: dict[tuple[int, int], int]) -> None:
+        """Order the ranges and find out which stands in which."""
+        stack = [0]
+        for (start, minus_end), kind in sorted(found.items()):
+            while self.ranges[stack[-1]][1] <= start:
+                stack.pop()
+            around = stack[-1]
+            outer, head = around, -1
+            if kind == OUTER:
+                head = around
+                while head > 0 and self.ranges[head][2] == OUTER:
+                    head = self.ranges[head][3]
+                outer = max(self.ranges[head][4], 0)
+            self.ranges.append([start, -minus_end, kind, around, outer, head])
+            stack.append(len(self.ranges) - 1)
+
+    def at(self, offset: int) -> int:
+        """The innermost range around an offset."""
+        low, high = 0, len(self.ranges)
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if self.ranges[middle][0] <= offset else (low, middle)
+        while low > 0 and self.ranges[low][1] <= offset:
+            low = self.ranges[low][3]
+        return low
+
+    def home(self, offset: int, how: str) -> int:
+        """The scope that a declaration at an offset belongs to."""
+        scope = self.at(offset)
+        while self.ranges[scope][2] == OUTER:
+            scope = self.ranges[scope][5] if how in ("param", "rest") else self.ranges[scope][4]
+        if how in _AROUND:
+            return max(self.ranges[scope][4], 0)
+        if how == "hoist":
+            while scope > 0 and self.ranges[scope][2] in (BLOCK, COMPREHENSION, OUTER):
+                scope = self.ranges[scope][4]
+        return scope
+
+    def declare(self, node: Node, how: str, start: int, spans: tuple[Any, ...], pick: int) -> None:
+        """Keep a declaration; of one name at one place, what tells the most."""
+        name = (node.text or b"").decode("utf-8", "replace")
+        offset = node.start_byte
+        for scope in self._homes(offset, how):
+            key = (offset, name, scope)
+            kind = "var" if how == "hoist" else how
+            row = [name, offset, scope, kind, start, *spans, pick]
+            old = self.names.get(key)
+            if old is None or (old[5][1] > 0) + (old[6][1] > 0) < (spans[0][1] > 0) + (
+                spans[1][1] > 0
+            ):
+                self.names[key] = row
+
+    def _homes(self, offset: int, how: str) -> set[int]:
+        homes = {self.home(offset, how)}
+        if how == "function":  # in a block of sloppy JavaScript, of the function around it too
+            [block] = homes
+            if self.ranges[block][2] == BLOCK:
+                while block > 0 and self.ranges[block][2] == BLOCK:
+                    block = self.ranges[block][4]
+                homes.add(block)
+        return homes
+
+
+def read_scopes(data: bytes, language: str) -> bytes:
+    """The payload of a text; empty where the language has no scopes here."""
+    text = read_source(data).data
+    if len(text) > MAX_BYTES or nesting(text) > MAX_NESTING:
+        return b""
+    parsed = parse_matches(text, language, "scopes")
+    if parsed is None:
+        return b""
+    matches, broken = parsed
+    reading = _Reading(len(text))
+    found: dict[tuple[int, int], int] = {}
+    rest: list[dict[str, list[Node]]] = []
+    marks: dict[str, list[Any]] = {"keys": [], "labels": [], "stars": [], "assigned": []}
+    quiet: dict[tuple[int, int], str] = {}
+    for _, captures in matches:
+        for capture, nodes in captures.items():
+            if capture.startswith("scope."):
+                kind = KINDS[capture[6:]]
+                for node in nodes:
+                    found.setdefault((node.start_byte, -node.end_byte), kind)
+            elif capture in ("comment", "string", "dynamic", "code"):
+                for node in nodes:
+                    _keep_quiet(quiet, node, capture)
+            elif capture.startswith("bind.") or capture in _MARKS:
+                rest.append(captures)
+                break
+    _join_bodies(found)
+    reading.nest(found)
+    for captures in rest:
+        _take(reading, marks, captures)
+    told = {
+        "partial": broken,
+        "ranges": reading.ranges,
+        "names": sorted(reading.names.values(), key=lambda row: (row[1], row[2])),
+        "moved": reading.moved,
+        "quiet": _nested(quiet),
+        **marks,
+    }
+    return json.dumps(told, separators=(",", ":")).encode()
+
+
+_MARKS = frozenset({"key", "label", "star", "global", "nonlocal", "field"})
+
+
+def _join_bodies(found: dict[tuple[int, int], int]) -> None:
+    """The body of a function is no block of its own: it shares the names of the parameters."""
+    functions = {-end for (_, end), kind in found.items() if kind == FUNCTION}
+    starts = sorted((start, -end) for (start, end), kind in found.items() if kind == FUNCTION)
+    blocks = [key for key, kind in found.items() if kind == BLOCK and -key[1] in functions]
+    ends: dict[int, list[int]] = {}
+    for start, end in starts:
+        ends.setdefault(end, []).append(start)
+    for start, minus_end in sorted(blocks):
+        around = [s for s in ends.get(-minus_end, ()) if s < start]
+        if around and found.get((start, minus_end)) == BLOCK:
+            inner = max(around)
+            taken = [s for s, e in found if e == minus_end and inner < s < start and s != start]
+            if not taken:
+                del found[start, minus_end]
+
+
+def _take(reading: _Reading, marks: dict[str, list[Any]], captures: dict[str, list[Node]]) -> None:
+    """One match that is no scope: a binding, a key, a label, an assigned attribute."""
+    for node in captures.get("key", ()):
+        marks["keys"].append(node.start_byte)
+    for node in captures.get("label", ()):
+        marks["labels"].append(node.start_byte)
+    for node in captures.get("star", ()):
+        marks["stars"].append(node.start_byte)
+    for how in ("global", "nonlocal"):
+        for node in captures.get(how, ()):
+            name = (node.text or b"").decode("utf-8", "replace")
+            reading.moved.append([reading.home(node.start_byte, "var"), name, how])
+    spans = _span(captures.get("type")), _span(captures.get("value") or captures.get("each"))
+    if "field" in captures:
+        _field(marks, captures, spans)
+    each = "each" in captures
+    ends = [node.end_byte for node in captures.get("from", ())]
+    for capture, nodes in captures.items():
+        if not capture.startswith("bind."):
+            continue
+        how = capture[5:]
+        kind = "param" if how == "rest" else how
+        for node in nodes:
+            told = how != "rest" and (node.type in _NAMES or node.type in _LISTS)
+            for target, pick in _targets(node):
+                start = max(ends) if ends else target.start_byte
+                if told and not (each and pick != WHOLE):
+                    reading.declare(target, kind, start, spans, EACH if each else pick)
+                else:
+                    reading.declare(target, kind, start, _NONE, WHOLE)
+
+
+_NONE = ((0, 0), (0, 0))
+
+
+def _field(
+    marks: dict[str, list[Any]], captures: dict[str, list[Node]], spans: tuple[Any, ...]
+) -> None:
+    owner = captures["object"][0].text if "object" in captures else b"this"
+    for node in captures["field"]:
+        name = (node.text or b"").decode("utf-8", "replace")
+        told = (owner or b"")[:100].decode("utf-8", "replace")
+        marks["assigned"].append([name, node.start_byte, told, *spans])
+
+
+def _span(nodes: list[Node] | None) -> tuple[int, int]:
+    """Where the text of a type or value stands; the last of a chain of assignments."""
+    if not nodes:
+        return 0, 0
+    node = nodes[0]
+    while node.type == "assignment" and (inner := node.child_by_field_name("right")) is not None:
+        node = inner
+    start, end = node.start_byte, node.end_byte
+    return (start, end) if end - start <= MAX_VALUE else (0, 0)
+
+
+def _targets(node: Node) -> Iterator[tuple[Node, int]]:
+    """The names that a pattern binds, and which part of the value each takes."""
+    if node.type in _LISTS:
+        names = [child for child in node.named_children if child.type != "comment"]
+        for at, child in enumerate(names):
+            pick = at if child.type in _NAMES and len(names) > 1 else WHOLE
+            single = len(names) == 1 and node.type == "expression_list"
+            for name, _ in _targets(child):
+                yield name, pick if pick != WHOLE or single else at
+        return
+    stack = [node]
+    while stack:
+        here = stack.pop()
+        if here.type in _NAMES:
+            yield here, WHOLE
+        elif here.type in _FIELDS:
+            inner = here.child_by_field_name(_FIELDS[here.type])
+            stack += [inner] if inner is not None else here.named_children[:1]
+        elif here.type not in _OPAQUE and here.type != "comment":
+            stack += reversed(here.named_children)
+
+
+def _keep_quiet(quiet: dict[tuple[int, int], str], node: Node, kind: str) -> None:
+    key = (node.start_byte, -node.end_byte)
+    if kind == "dynamic":
+        stack = [node]
+        while stack:
+            here = stack.pop()
+            if "string" in here.type:
+                quiet[here.start_byte, -here.end_byte] = "dynamic"
+            stack += here.named_children
+    elif quiet.get(key) != "dynamic":
+        quiet[key] = kind
+
+
+def _nested(quiet: dict[tuple[int, int], str]) -> list[list[Any]]:
+    """Ranges in order, each with the one around it; a string inside a dynamic one is dynamic."""
+    rows: list[list[Any]] = []
+    stack: list[int] = []
+    for (start, minus_end), kind in sorted(quiet.items()):
+        while stack and rows[stack[-1]][1] <= start:
+            stack.pop()
+        if kind == "string" and stack and rows[stack[-1]][2] == "dynamic":
+            kind = "dynamic"
+        rows.append([start, -minus_end, kind, stack[-1] if stack else -1])
+        stack.append(len(rows) - 1)
+    return rows

@@ -1,0 +1,55 @@
+; Scopes of JavaScript and TypeScript. The vocabulary is that of scopes/read.py.
+
+[
+  (function_declaration)
+  (generator_function_declaration)
+  (function_expression)
+  (generator_function)
+  (arrow_function)
+  (method_definition)
+] @scope.function
+[(class_declaration) (class)] @scope.class
+[
+  (statement_block)
+  (for_statement)
+  (for_in_statement)
+  (switch_body)
+  (catch_clause)
+  (class_static_block)
+] @scope.block
+
+(function_declaration name: (_) @bind.function)
+(generator_function_declaration name: (_) @bind.function)
+(function_expression name: (_) @bind.own)
+(class_declaration name: (_) @bind.class)
+(class name: (_) @bind.own)
+
+(arrow_function parameter: (identifier) @bind.param)
+(catch_clause parameter: (_) @bind.param)
+
+(lexical_declaration (variable_declarator name: (_) @bind.var))
+(lexical_declaration (variable_declarator name: (_) @bind.var value: (_) @value))
+(variable_declaration (variable_declarator name: (_) @bind.hoist))
+(variable_declaration (variable_declarator name: (_) @bind.hoist value: (_) @value))
+(for_in_statement kind: ["let" "const"] left: (_) @bind.var right: (_) @each)
+(for_in_statement kind: "var" left: (_) @bind.hoist right: (_) @each)
+
+(import_clause (identifier) @bind.import)
+(namespace_import (identifier) @bind.import)
+(import_specifier name: (identifier) @bind.import !alias)
+(import_specifier alias: (identifier) @bind.import)
+
+(assignment_expression left: (member_expression object: (_) @object property: (property_identifier) @field)
+  right: (_) @value)
+
+(comment) @comment
+[(string) (template_string)] @string
+(template_substitution) @code
+(subscript_expression index: (string) @dynamic)
+(subscript_expression index: (template_string) @dynamic)
+(call_expression function: [(identifier) @_access (member_expression property: (property_identifier) @_access)]
+  arguments: (arguments (string) @dynamic)
+  (#any-of? @_access "getOwnPropertyDescriptor" "defineProperty" "deleteProperty" "hasOwnProperty" "hasOwn"
+    "spyOn" "get" "set" "has" "apply" "require" "replaceProperty" "stub" "mock"))
+(call_expression function: (import) arguments: (arguments (_) @dynamic))
+(binary_expression left: (string) @dynamic operator: "in")

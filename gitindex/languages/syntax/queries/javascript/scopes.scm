@@ -1,0 +1,4 @@
+; What only JavaScript has.
+
+(formal_parameters (_) @bind.param)
+(formal_parameters (assignment_pattern left: (_) @bind.param right: (_) @value))

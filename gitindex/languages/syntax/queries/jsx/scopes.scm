@@ -1,0 +1,1 @@
+; JSX binds nothing.

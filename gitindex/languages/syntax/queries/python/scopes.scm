@@ -1,0 +1,76 @@
+; Scopes, what binds a name in them, and what is no code. The vocabulary is that of scopes/read.py.
+
+(function_definition) @scope.function
+(lambda) @scope.function
+(class_definition) @scope.class
+[(list_comprehension) (set_comprehension) (dictionary_comprehension) (generator_expression)] @scope.comprehension
+
+; Read in the scope around, although they stand inside.
+(default_parameter value: (_) @scope.outer)
+(typed_default_parameter value: (_) @scope.outer)
+(typed_default_parameter type: (_) @scope.outer)
+(typed_parameter type: (_) @scope.outer)
+(function_definition return_type: (_) @scope.outer)
+(class_definition superclasses: (_) @scope.outer)
+(list_comprehension body: (_) . (for_in_clause right: (_) @scope.outer))
+(set_comprehension body: (_) . (for_in_clause right: (_) @scope.outer))
+(dictionary_comprehension body: (_) . (for_in_clause right: (_) @scope.outer))
+(generator_expression body: (_) . (for_in_clause right: (_) @scope.outer))
+
+(function_definition name: (identifier) @bind.function)
+(class_definition name: (identifier) @bind.class)
+(function_definition type_parameters: (type_parameter (type) @bind.typeparam))
+(class_definition type_parameters: (type_parameter (type) @bind.typeparam))
+(type_alias_statement left: (type) @bind.type)
+
+[(parameters (identifier) @bind.param) (lambda_parameters (identifier) @bind.param)]
+(default_parameter name: (_) @bind.param value: (_) @value)
+(typed_default_parameter name: (_) @bind.param type: (_) @type value: (_) @value)
+(typed_parameter . (_) @bind.param type: (_) @type)
+[(parameters (list_splat_pattern) @bind.rest) (parameters (dictionary_splat_pattern) @bind.rest)]
+[(lambda_parameters (list_splat_pattern) @bind.rest) (lambda_parameters (dictionary_splat_pattern) @bind.rest)]
+(parameters (tuple_pattern) @bind.param)
+
+(assignment left: [(identifier) (pattern_list) (tuple_pattern) (list_pattern)] @bind.var right: (_) @value)
+(assignment left: (identifier) @bind.var type: (_) @type)
+(assignment left: (identifier) @bind.var type: (_) @type right: (_) @value)
+(augmented_assignment left: (identifier) @bind.var)
+(delete_statement (identifier) @bind.var)
+(delete_statement (expression_list (identifier) @bind.var))
+(named_expression name: (identifier) @bind.hoist value: (_) @value)
+(for_statement left: (_) @bind.var right: (_) @each)
+(for_in_clause left: (_) @bind.var right: (_) @each)
+(with_item value: (as_pattern . (_) @value alias: (as_pattern_target (_) @bind.var)))
+(except_clause value: (as_pattern . (_) @type alias: (as_pattern_target (_) @bind.var)))
+(case_pattern (dotted_name . (identifier) @bind.var .))
+(keyword_pattern (identifier) @key)
+(keyword_pattern (dotted_name . (identifier) @bind.var .))
+(union_pattern (dotted_name . (identifier) @bind.var .))
+(as_pattern (case_pattern) (identifier) @bind.var)
+(splat_pattern (identifier) @bind.var)
+
+(import_statement name: (dotted_name . (identifier) @bind.import))
+(import_statement name: (aliased_import alias: (identifier) @bind.import))
+(import_from_statement name: (dotted_name . (identifier) @bind.import))
+(import_from_statement name: (aliased_import alias: (identifier) @bind.import))
+(import_from_statement (wildcard_import) @star)
+
+(global_statement (identifier) @global)
+(nonlocal_statement (identifier) @nonlocal)
+(keyword_argument name: (identifier) @key)
+
+(assignment left: (attribute object: (identifier) @object attribute: (identifier) @field) right: (_) @value)
+(assignment left: (attribute object: (identifier) @object attribute: (identifier) @field) type: (_) @type)
+
+(comment) @comment
+(string_content) @string
+(call function: [(identifier) @_access (attribute attribute: (identifier) @_access)]
+  arguments: (argument_list (string) @dynamic)
+  (#any-of? @_access "getattr" "setattr" "hasattr" "delattr" "attrgetter" "methodcaller" "import_module"
+    "__import__" "patch" "object" "import_string" "import_object" "load_entry_point" "setitem" "dict"))
+(assignment left: (identifier) @_all right: (_) @dynamic (#eq? @_all "__all__"))
+(augmented_assignment left: (identifier) @_all right: (_) @dynamic (#eq? @_all "__all__"))
+(subscript value: (call function: (identifier) @_access (#any-of? @_access "globals" "locals" "vars"))
+  subscript: (string) @dynamic)
+(subscript value: (attribute attribute: (identifier) @_access (#any-of? @_access "__dict__" "modules"))
+  subscript: (string) @dynamic)

@@ -1,0 +1,37 @@
+; What only TypeScript has.
+
+[
+  (function_signature)
+  (method_signature)
+  (abstract_method_signature)
+  (call_signature)
+  (construct_signature)
+  (function_type)
+  (constructor_type)
+] @scope.function
+[(abstract_class_declaration) (interface_declaration) (type_alias_declaration)] @scope.class
+[(conditional_type) (index_signature)] @scope.block
+
+(required_parameter pattern: (_) @bind.param)
+(required_parameter pattern: (_) @bind.param type: (_) @type)
+(required_parameter pattern: (_) @bind.param value: (_) @value)
+(optional_parameter pattern: (_) @bind.param)
+(optional_parameter pattern: (_) @bind.param type: (_) @type)
+(required_parameter (accessibility_modifier) pattern: (identifier) @field type: (_) @type)
+(lexical_declaration (variable_declarator name: (_) @bind.var type: (_) @type))
+(variable_declaration (variable_declarator name: (_) @bind.hoist type: (_) @type))
+(lexical_declaration (variable_declarator name: (_) @bind.var type: (_) @type value: (_) @value))
+
+(function_signature name: (_) @bind.function)
+(abstract_class_declaration name: (_) @bind.class)
+(interface_declaration name: (_) @bind.type)
+(type_alias_declaration name: (_) @bind.type)
+(enum_declaration name: (_) @bind.enum)
+(internal_module name: (identifier) @bind.enum)
+(module name: (identifier) @bind.enum)
+(type_parameter name: (_) @bind.typeparam)
+(infer_type . (type_identifier) @bind.typeparam)
+(mapped_type_clause name: (_) @bind.typeparam)
+(import_require_clause (identifier) @bind.import)
+(import_alias . (identifier) @bind.import)
+(literal_type (string) @dynamic)

@@ -1,0 +1,133 @@
+"""Dispatch: which members a call through a base class or an interface may run."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from gitindex.languages.facts import Use
+from gitindex.languages.syntax.kinds import FUNCTIONS
+from gitindex.query.names.classes import Classes
+from gitindex.query.names.places import Binder
+from gitindex.query.names.project import Project
+from gitindex.query.names.source import Definition
+
+MAX_CANDIDATES = 400
+"""Members of one name whose classes are compared."""
+
+_STRUCTURAL = frozenset({"go", "typescript", "tsx", "rust"})
+"""Here a type implements an interface by what it has; of Rust the facts do not say which."""
+_CONTRACTS = frozenset({"interface", "trait", "protocol", "type"})
+
+
+class Kin(NamedTuple):
+    """Members that one call may reach together with a target."""
+
+    members: dict[tuple[str, int], Definition]
+    known: bool  # every class involved is known up to its last base
+
+
+class Dispatch:
+    """The relations between members of one name in one tree."""
+
+    def __init__(self, binder: Binder) -> None:
+        self._binder = binder
+        self._project: Project = binder.project
+        self._classes: Classes = binder.types.classes
+        self._above: dict[tuple[str, int], tuple[set[tuple[str, int]], bool]] = {}
+        self._below: dict[tuple[str, int], list[Definition]] = {}
+
+    def kin(self, target: Definition) -> Kin:
+        """Members that override a target, that it overrides, or that share a class with it."""
+        home = self._classes.class_of(target)
+        if home is None:
+            return Kin({}, True)
+        others = [d for d in self._project.definitions(target.name) if self._may_relate(target, d)]
+        if len(others) > MAX_CANDIDATES:
+            return Kin({}, False)
+        self._project.load(d.path for d in others)
+        known = not self._ancestors(home)[1]
+        found: dict[tuple[str, int], Definition] = {}
+        for other in others:
+            owner = self._classes.class_of(other)
+            if owner is None or _key(owner) == _key(home):
+                continue
+            known = known and not self._ancestors(owner)[1]
+            if self._related(home, owner):
+                found[_key(other)] = other
+        return Kin(found, known)
+
+    def _may_relate(self, target: Definition, other: Definition) -> bool:
+        if _key(other) == _key(target) or other.kind not in FUNCTIONS | {"field", "property"}:
+            return False
+        one, two = self._project.source(target.path), self._project.source(other.path)
+        return one is not None and two is not None and one.origin.family == two.origin.family
+
+    def _related(self, one: Definition, two: Definition) -> bool:
+        above_one, above_two = self._ancestors(one)[0], self._ancestors(two)[0]
+        if _key(two) in above_one or _key(one) in above_two:
+            return True
+        if self._satisfies(one, two) or self._satisfies(two, one):
+            return True
+        below = {_key(d) for d in self._descendants(one)}
+        return any(_key(d) in below for d in self._descendants(two))
+
+    def _satisfies(self, one: Definition, contract: Definition) -> bool:
+        """Does a type have everything that an interface asks for?"""
+        source = self._project.source(contract.path)
+        if source is None or source.language not in _STRUCTURAL:
+            return False
+        if contract.kind not in _CONTRACTS or one.kind == contract.kind == "trait":
+            return False
+        asked = [s.name for s in source.symbols if s.parent == contract.ordinal]
+        if source.language == "rust":
+            return True
+        return all(self._classes.members(one, name, False)[0] for name in asked)
+
+    def _ancestors(self, definition: Definition) -> tuple[set[tuple[str, int]], bool]:
+        key = _key(definition)
+        if key not in self._above:
+            found, unknown = self._classes.ancestors(definition)
+            self._above[key] = {_key(d) for d in found}, unknown
+        return self._above[key]
+
+    def _descendants(self, definition: Definition) -> list[Definition]:
+        """The classes that are made from one, however far down."""
+        key = _key(definition)
+        if key not in self._below:
+            found = [definition]
+            for one in found:  # grows while it is walked
+                found += [child for child in self._children(one) if child not in found]
+                if len(found) > MAX_CANDIDATES:
+                    break
+            self._below[key] = found[1:]
+        return self._below[key]
+
+    def _children(self, definition: Definition) -> list[Definition]:
+        found = []
+        for name in self._called(definition.name):
+            by_path = self._project.places(name)
+            inherits = {
+                path: [p for p in places if p.use == Use.INHERIT]
+                for path, places in by_path.items()
+            }
+            self._project.load(path for path, places in inherits.items() if places)
+            for path, places in inherits.items():
+                source = self._project.source(path) if places else None
+                for place in places if source else ():
+                    assert source is not None
+                    child = source.symbol(place.enclosing)
+                    if child is not None and definition in self._classes.bases(child)[0]:
+                        found.append(child)
+        return found
+
+    def _called(self, name: str) -> list[str]:
+        """A name, and what imports call it."""
+        names = [name]
+        for source in self._project.importing_name(name):
+            for item in source.imports:
+                names += [local for there, local in item.names if there == name and local != "*"]
+        return list(dict.fromkeys(names))
+
+
+def _key(definition: Definition) -> tuple[str, int]:
+    return definition.path, definition.ordinal
