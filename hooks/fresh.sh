@@ -48,19 +48,21 @@ gitindex_proven() {
     case $marker in *'"kind": "gitindex_completion_v1", "codebasePath": "'"$PWD"'", '*) ;; *) return 1 ;; esac
     gitindex_read "$store/published/$id" || return 1
     [ -f "$store/lexical/meta.json" ] || return 1
-    # The stamp: run id, then inode and size of the database, which never shrinks.
-    stamp=$content size=${content##* } && content=${content% *} && inode=${content##* }
+    # The stamp: inode and size of the database, which never shrinks; then the newest run with its
+    # commit, its tree and the id that git gives the bytes of its marker.
+    stamp=$content
+    { IFS=' ' read -r format inode size && IFS=' ' read -r run commit tree digest; } <"$store/published/$id"
+    [ "$format" = gitindex_stamp_v2 ] || return 1
     set -- $(LC_ALL=C ls -in "$store/facts.db" 2>/dev/null)
     [ "${1-}" = "$inode" ] && [ "${6:-0}" -ge "$size" ] 2>/dev/null || return 1
-    run=${marker##*'"runId": "'} && run=${run%%'"'*}
-    case " $stamp " in *" $run "*) ;; *) return 1 ;; esac
+    case $marker in *'"runId": "'"$run"'", "headCommit": '*', "treeId": "'"$tree"'", '*) ;; *) return 1 ;; esac
+    [ "$(gitindex_git hash-object --no-filters .llmc/completion_marker.json)" = "$digest" ]
 }
 
-# HEAD's tree in $head_tree. As gitindex itself asks git: of this repository and no other, and no
-# replacement is taken for HEAD.
-gitindex_head() {
-    head_tree=$(GIT_CEILING_DIRECTORIES=${PWD%/*} git --no-optional-locks --no-replace-objects \
-        -c core.fsmonitor=false rev-parse --verify --quiet 'HEAD^{tree}')
+# As gitindex itself asks git: of this repository and no other, and no replacement is taken for HEAD.
+gitindex_git() {
+    GIT_CEILING_DIRECTORIES=${PWD%/*} git --no-optional-locks --no-replace-objects \
+        -c core.fsmonitor=false "$@"
 }
 
 # Prints the answer and sets $code, or fails where this script must not judge.
@@ -73,12 +75,11 @@ gitindex_answer() {
     for note in spool taken; do
         [ -e "$store/$note/$id" ] && queued=1
     done
-    gitindex_head || return 1
+    head_tree=$(gitindex_git rev-parse --verify --quiet 'HEAD^{tree}') || return 1
     # The same marker and stamp before and after HEAD was read: nothing was published in between.
     gitindex_read .llmc/completion_marker.json && [ "$content" = "$marker" ] || return 1
     gitindex_read "$store/published/$id" && [ "$content" = "$stamp" ] || return 1
     code=1
-    tree=${marker##*'"treeId": "'} && tree=${tree%%'"'*}
     if [ "$tree" != "$head_tree" ]; then
         echo "stale: HEAD's tree $(printf %.12s "$head_tree") is not the indexed $(printf %.12s "$tree")"
     elif [ -n "$queued" ]; then

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitindex.base.atomic_file import read_small, write_atomic
+from gitindex.base.atomic_file import read_small
 from gitindex.base.errors import GitIndexError
 from gitindex.base.lean import TYPE_CHECKING, NamedTuple
 from gitindex.base.vocabulary import ProofOutcome, ProofReason
@@ -42,8 +42,8 @@ class CompletionProof(NamedTuple):
     settled: bool = True  # False: a publish has begun since, so the store may hold another tree
 
 
-def save_marker(path: str, marker: CompletionMarker) -> None:
-    """Write the proof, durably. Only after a publish succeeded."""
+def render_marker(marker: CompletionMarker) -> bytes:
+    """The file's bytes. `stamp.publish_marker` writes them, after a publish succeeded."""
     fields = {
         "kind": KIND,
         "codebasePath": marker.codebase_path,
@@ -58,21 +58,25 @@ def save_marker(path: str, marker: CompletionMarker) -> None:
     }
     import json  # lazily: readers parse by other means
 
-    write_atomic(path, json.dumps(fields, ensure_ascii=True).encode() + b"\n")
+    return json.dumps(fields, ensure_ascii=True).encode() + b"\n"
 
 
 def validate_completion_proof(root: str) -> CompletionProof:
     """Is the index of the worktree at `root` proven complete by the tools that run now?"""
+    return read_marker(root)[0]
+
+
+def read_marker(root: str) -> tuple[CompletionProof, bytes]:
+    """What the marker of the worktree at `root` proves by itself, and its bytes."""
     canonical = canonical_root(root)
     try:
         data = read_small(worktree_at(canonical).marker)
     except (OSError, GitIndexError) as error:
-        return CompletionProof(
-            ProofOutcome.PROBE_FAILED, ProofReason.PROBE_FAILED, message=str(error)
-        )
+        failed = ProofOutcome.PROBE_FAILED, ProofReason.PROBE_FAILED
+        return CompletionProof(*failed, message=str(error)), b""
     if data is None:
-        return _stale(ProofReason.MISSING_MARKER_DOC)
-    return _judge(canonical, parse_object(data))
+        return _stale(ProofReason.MISSING_MARKER_DOC), b""
+    return _judge(canonical, parse_object(data)), data
 
 
 def is_newer(proof: CompletionProof) -> bool:

@@ -9,7 +9,8 @@ from gitindex.base.lean import TYPE_CHECKING, NamedTuple
 from gitindex.base.runner_lock import is_held
 from gitindex.base.vocabulary import BuildKind, EditScope, ProofOutcome, ProofReason
 from gitindex.base.worktree import Worktree
-from gitindex.freshness.marker import CompletionProof, validate_completion_proof
+from gitindex.freshness.marker import CompletionProof, read_marker
+from gitindex.freshness.stamp import identify_store, is_stamped, parse_stamp
 from gitindex.freshness.status_file import parse_object
 from gitindex.git.worktree_probe import HeadState, WorktreeProbe
 
@@ -76,61 +77,34 @@ def observe(
 
 
 def prove(worktree: Worktree) -> CompletionProof:
-    """The marker's proof, if the store it speaks of is the one that is there."""
-    proof = validate_completion_proof(worktree.root)
+    """The marker's proof, if the store's stamp names this very marker and this very store."""
+    proof, data = read_marker(worktree.root)
     if proof.outcome not in (ProofOutcome.VALID, ProofOutcome.FINGERPRINT_MISMATCH):
         return proof
     assert proof.marker is not None
     try:
-        stamp = read_small(worktree.stamp)
+        found = read_small(worktree.stamp)
         store = identify_store(worktree)
     except FileNotFoundError:
-        return CompletionProof(ProofOutcome.STALE_LOCAL, ProofReason.MISSING_MARKER_DOC)
+        found = None
     except OSError as error:
-        return CompletionProof(
-            ProofOutcome.PROBE_FAILED, ProofReason.PROBE_FAILED, message=str(error)
-        )
-    run_ids, published = parse_stamp(stamp or b"")
-    if proof.marker.run_id not in run_ids or published.inode != store.inode:
+        return _probe_failed(str(error))
+    if found is None:
         return CompletionProof(ProofOutcome.STALE_LOCAL, ProofReason.MISSING_MARKER_DOC)
-    if store.size < published.size:
-        message = "the store is damaged: run `gitindex index --force`"
-        return CompletionProof(ProofOutcome.PROBE_FAILED, ProofReason.PROBE_FAILED, message=message)
-    return proof._replace(settled=proof.marker.run_id == run_ids[0])
+    stamp = parse_stamp(found)
+    if proof.outcome is ProofOutcome.FINGERPRINT_MISMATCH and stamp is None:
+        return proof  # another version's stamp: the remedy is a reindex all the same
+    if stamp is None or stamp.store.inode != store.inode or not stamp.run(proof.marker.run_id):
+        return CompletionProof(ProofOutcome.STALE_LOCAL, ProofReason.MISSING_MARKER_DOC)
+    if proof.outcome is ProofOutcome.VALID and not is_stamped(stamp, proof.marker, data):
+        return CompletionProof(ProofOutcome.STALE_LOCAL, ProofReason.INVALID_PAYLOAD)
+    if store.size < stamp.store.size:
+        return _probe_failed("the store is damaged: run `gitindex index --force`")
+    return proof._replace(settled=proof.marker.run_id == stamp.runs[0].run_id)
 
 
-class StoreFile(NamedTuple):
-    """Tells one store from a copy at the same path, and a whole one from one that was cut.
-
-    By its inode and size alone: to open the database by hand would drop SQLite's locks.
-    """
-
-    inode: int
-    size: int  # never shrinks while the store lives
-
-
-def identify_store(worktree: Worktree) -> StoreFile:
-    """The store that is there now. FileNotFoundError where either half of it is gone."""
-    os.stat(os.path.join(worktree.lexical, "meta.json"))
-    found = os.stat(worktree.database)
-    return StoreFile(found.st_ino, found.st_size)
-
-
-def render_stamp(run_ids: tuple[str, ...], store: StoreFile) -> bytes:
-    """What a publish leaves in the store: a marker counts only beside the store it was made from.
-
-    The newest run comes first. From before its transaction until its marker is written the runs
-    before it are named too: their marker serves, but is not fresh, for the store may have moved on.
-    """
-    return f"{','.join(run_ids)} {store.inode} {store.size}\n".encode()
-
-
-def parse_stamp(data: bytes) -> tuple[tuple[str, ...], StoreFile]:
-    """Run ids and store of a stamp; of none at all for anything else."""
-    words = data.decode("ascii", "replace").split()
-    if len(words) != 3 or not (words[1].isdecimal() and words[2].isdecimal()):
-        return (), StoreFile(0, 0)
-    return tuple(words[0].split(",")), StoreFile(int(words[1]), int(words[2]))
+def _probe_failed(message: str) -> CompletionProof:
+    return CompletionProof(ProofOutcome.PROBE_FAILED, ProofReason.PROBE_FAILED, message=message)
 
 
 def has_pending(worktree: Worktree) -> bool:

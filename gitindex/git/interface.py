@@ -5,8 +5,8 @@ from __future__ import annotations
 from gitindex.base.lean import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Protocol
+    from collections.abc import Callable, Iterator
+    from typing import Any, Protocol
 else:
     Protocol = object  # a prompt cannot wait for `typing`
 
@@ -55,7 +55,21 @@ class Repository(Protocol):
 
 def blob_id(data: bytes, digits: int) -> str:
     """The id git would give these bytes."""
-    import hashlib  # lazily: a prompt mostly has nothing to hash
+    make = _sha256() if digits == 64 else _sha1()  # git's own name for it
+    return str(make(b"blob %d\0%s" % (len(data), data)).hexdigest())
 
-    make = hashlib.sha256 if digits == 64 else hashlib.sha1  # git's own name for it
-    return make(b"blob %d\0%s" % (len(data), data)).hexdigest()
+
+def _sha1() -> Callable[[bytes], Any]:
+    """Without OpenSSL, which costs a prompt 6 ms."""
+    try:
+        module = __import__("_sha1")
+    except ImportError:
+        module = __import__("hashlib")
+    make: Callable[[bytes], Any] = module.sha1
+    return make
+
+
+def _sha256() -> Callable[[bytes], Any]:
+    from hashlib import sha256
+
+    return sha256

@@ -16,9 +16,10 @@ from gitindex.base.vocabulary import BuildKind, EditScope, IndexState, ManageOut
 from gitindex.base.worktree import STORE_FOLDERS, Worktree
 from gitindex.freshness.fingerprint import parse_fingerprint, runtime_fingerprint
 from gitindex.freshness.gate import STALE_CREATE
-from gitindex.freshness.marker import CompletionMarker, is_newer, save_marker
-from gitindex.freshness.observation import Observation, identify_store, observe, parse_stamp, prove
+from gitindex.freshness.marker import CompletionMarker, is_newer
+from gitindex.freshness.observation import Observation, observe, prove
 from gitindex.freshness.report import status_envelope
+from gitindex.freshness.stamp import identify_store, publish_marker, read_stamp
 from gitindex.freshness.status_file import parse_object, path_of, utc_now
 from gitindex.freshness.verdict import judge
 from gitindex.git.command import try_git
@@ -101,7 +102,7 @@ def repair(worktree: Worktree) -> ManageResult:
     try:
         marker = _adoptable(worktree)
         public_files.ensure_folder(worktree)
-        save_marker(worktree.marker, marker)
+        publish_marker(worktree, marker, identify_store(worktree))
         public_files.publish_status(worktree, marker)
         if observe(worktree).head_tree != marker.tree_id:
             public_files.mark_stale(worktree)
@@ -200,11 +201,11 @@ def _adoptable(worktree: Worktree) -> CompletionMarker:
     """What the store holds, checked as a publish checks it before it writes its marker."""
     try:
         store = identify_store(worktree)
-        run_ids, known = parse_stamp(read_small(worktree.stamp) or b"")
+        stamp = read_stamp(worktree.stamp)
         row, counts = _read_published(worktree)
     except (OSError, StoreError) as error:
         raise _NotAdoptable(getattr(error, "message", str(error))) from error
-    if not run_ids or row.run_id not in run_ids or known.inode != store.inode:
+    if stamp is None or not stamp.run(row.run_id or "") or stamp.store.inode != store.inode:
         raise _NotAdoptable("the store has no finished generation")
     fingerprint = parse_fingerprint(parse_object((row.fingerprint or "").encode()))
     if fingerprint != runtime_fingerprint():

@@ -9,7 +9,6 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import NamedTuple
 
-from gitindex.base.atomic_file import read_small, write_atomic
 from gitindex.base.errors import GitIndexError, ObjectMissing, StoreError
 from gitindex.base.vocabulary import SkipReason
 from gitindex.base.worktree import LLMC, Worktree
@@ -18,8 +17,8 @@ from gitindex.extract.extraction import extract_blobs
 from gitindex.extract.plan import PlannedBlob, classify, read_present, reader_of
 from gitindex.extract.policy import Policy, is_policy_file
 from gitindex.freshness.fingerprint import runtime_fingerprint
-from gitindex.freshness.marker import CompletionMarker, save_marker
-from gitindex.freshness.observation import parse_stamp, render_stamp
+from gitindex.freshness.marker import CompletionMarker
+from gitindex.freshness.stamp import announce_run, publish_marker
 from gitindex.freshness.status_file import utc_now
 from gitindex.git.interface import Entry, Head
 from gitindex.languages.facts import FactsKey
@@ -34,9 +33,6 @@ from gitindex.store.mapping import FileRow, Published
 
 MAX_ROUNDS = 8
 """How often a moved HEAD makes us look again before we publish the tree we have."""
-
-MAX_STAMPED = 4
-"""Runs a stamp names: one that failed thrice, and the one whose marker serves meanwhile."""
 
 HEAVY_BLOBS = 200
 """From here on a refresh takes turns with those of other repositories."""
@@ -84,27 +80,16 @@ class Refresher:
             plan = self._plan(self._repo.head(), scope)
             held = self._extract(plan, scope, force and round_number == 1)
             self._report("publish", None)
-            self._announce(run_id)
+            announce_run(self._worktree, run_id, self._session.store_file())
             if self._publish(plan, held, Run(run_id, round_number == MAX_ROUNDS, force)):
                 break
         self._prove(run_id)
         return self._extracted
 
-    def _announce(self, run_id: str) -> None:
-        """Name the run in the stamp before it changes anything: no older marker is fresh from here on."""
-        stamp = self._worktree.stamp
-        older = parse_stamp(read_small(stamp) or b"")[0]
-        if older:
-            named = tuple(dict.fromkeys((run_id, *older)))[:MAX_STAMPED]
-            write_atomic(stamp, render_stamp(named, self._session.store_file()))
-
     def _prove(self, run_id: str) -> None:
-        """Read back, marker; then the stamp needs to name no other run."""
+        """Read back what was published, then write its marker."""
         self._read_back(run_id)
-        self._session.check_identity()
-        save_marker(self._worktree.marker, self._marker())
-        stamp = render_stamp((run_id,), self._session.store_file())
-        write_atomic(self._worktree.stamp, stamp, durable=False)
+        publish_marker(self._worktree, self._marker(), self._session.store_file())
 
     def _plan(self, head: Head, scope: RefreshScope) -> Plan:
         base = self._published()

@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 
-from gitindex.base.atomic_file import read_small, remove, write_atomic
+from gitindex.base.atomic_file import remove
 from gitindex.base.errors import CorruptStore, GitIndexError, OlderSchema, StoreError, StoreReplaced
 from gitindex.base.worktree import Worktree, worktree_at
 from gitindex.extract.pool import Extractor
-from gitindex.freshness.observation import StoreFile, parse_stamp, render_stamp
+from gitindex.freshness.stamp import StoreFile, restamp
 from gitindex.git.interface import Repository
 from gitindex.refresh.public_files import create_store
 from gitindex.refresh.queue import RefreshJobService
@@ -111,10 +111,7 @@ class Session:
         with contextlib.suppress(OSError, StoreReplaced):
             store = self.store_file()
             for name in os.listdir(folder):
-                path = os.path.join(folder, name)
-                run_ids, known = parse_stamp(read_small(path) or b"")
-                if run_ids and known != store:
-                    write_atomic(path, render_stamp(run_ids, store))
+                restamp(os.path.join(folder, name), store)
 
 
 def wipe_store(worktree: Worktree) -> None:

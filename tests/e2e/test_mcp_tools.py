@@ -232,8 +232,8 @@ def test_repair_refuses_what_is_not_proven(agent: Agent, quiet: Repo) -> None:
     agent.manage("create", path)
     os.unlink(quiet.worktree.marker)
     stamp = Path(quiet.worktree.stamp)
-    run_id, rest = stamp.read_text().split(" ", 1)
-    stamp.write_text(f"{run_id[::-1]} {rest}")
+    head, runs = stamp.read_text().split("\n", 1)
+    stamp.write_text(f"{head}\nx{runs}")
     answer = agent.manage("repair", path)
     assert (answer["status"], answer["outcome"]) == ("ok", "not_adoptable")
     assert answer["hints"]["create"]["args"]["action"] == "create"

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from gitindex.base.atomic_file import write_atomic
 from gitindex.base.vocabulary import IndexState, ProofOutcome, ProofReason
 from gitindex.freshness.fingerprint import Fingerprint, parse_fingerprint, runtime_fingerprint
 from gitindex.freshness.index_status import IndexStatus, load_status, save_status
@@ -18,7 +19,7 @@ from gitindex.freshness.marker import (
     KIND,
     CompletionMarker,
     CompletionProof,
-    save_marker,
+    render_marker,
     validate_completion_proof,
 )
 from gitindex.freshness.observation import observe, prove
@@ -32,7 +33,7 @@ Fields = dict[str, Any]
 def proven(repo: Repo) -> Repo:
     """A repository whose marker is valid; nothing else of an index is there."""
     Path(repo.worktree.llmc).mkdir()
-    save_marker(repo.worktree.marker, marker_of(repo))
+    write_atomic(repo.worktree.marker, render_marker(marker_of(repo)))
     return repo
 
 

@@ -20,11 +20,11 @@ def disk_full(*_: object, **__: object) -> None:
 
 
 def no_stamp(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(refresh, "write_atomic", disk_full)
+    monkeypatch.setattr(refresh, "announce_run", disk_full)
 
 
 def no_marker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(refresh, "save_marker", disk_full)
+    monkeypatch.setattr(refresh, "publish_marker", disk_full)
 
 
 def no_marker_at_the_last_attempt(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,125 @@
+"""The stamp: what ties a completion marker to the store it was made from. Its only reader and writer.
+
+It lies in the store and names the database file, and for each run its commit, its tree and the digest of
+its marker: a marker that says anything else proves nothing. docs/design.md, "`status` opens no database",
+says why and in which order stamp, publish and marker are written.
+"""
+
+from __future__ import annotations
+
+import os
+
+from gitindex.base.atomic_file import read_small, write_atomic
+from gitindex.base.lean import NamedTuple
+from gitindex.base.worktree import Worktree
+from gitindex.freshness.marker import CompletionMarker, render_marker
+from gitindex.git.interface import blob_id
+
+FORMAT = "gitindex_stamp_v2"
+NONE = "-"
+MAX_RUNS = 4
+"""Runs a stamp names: the newest, and those whose marker may still be on disk."""
+
+
+class StoreFile(NamedTuple):
+    """Tells one store from a copy at the same path, and a whole one from one that was cut.
+
+    By its inode and size alone: to open the database by hand would drop SQLite's locks.
+    """
+
+    inode: int
+    size: int  # never shrinks while the store lives
+
+
+class StampedRun(NamedTuple):
+    """One run. Before its marker is written commit, tree and digest are `-`."""
+
+    run_id: str
+    commit: str = NONE
+    tree: str = NONE
+    digest: str = NONE  # the id git gives the marker's bytes: `git hash-object` prints it
+
+
+class Stamp(NamedTuple):
+    """The database file, and the runs whose marker counts, newest first."""
+
+    store: StoreFile
+    runs: tuple[StampedRun, ...]
+
+    def run(self, run_id: str) -> StampedRun | None:
+        """The entry of one run."""
+        return next((run for run in self.runs if run.run_id == run_id), None)
+
+    def render(self) -> bytes:
+        """The file's bytes: a line for the store, then one for each run."""
+        lines = [f"{FORMAT} {self.store.inode} {self.store.size}"]
+        return "".join(f"{line}\n" for line in (*lines, *map(" ".join, self.runs))).encode()
+
+
+def identify_store(worktree: Worktree) -> StoreFile:
+    """The store that is there now. FileNotFoundError where either half of it is gone."""
+    os.stat(os.path.join(worktree.lexical, "meta.json"))
+    found = os.stat(worktree.database)
+    return StoreFile(found.st_ino, found.st_size)
+
+
+def read_stamp(path: str) -> Stamp | None:
+    """The stamp in a file; None where there is none of this format. Other errors are raised."""
+    return parse_stamp(read_small(path) or b"")
+
+
+def parse_stamp(data: bytes) -> Stamp | None:
+    """The stamp these bytes are; None for anything else."""
+    head, *lines = data.decode("ascii", "replace").splitlines() or [""]
+    words = head.split(" ")
+    runs = [line.split(" ") for line in lines]
+    if len(words) != 3 or words[0] != FORMAT or not (words[1].isdecimal() and words[2].isdecimal()):
+        return None
+    if not runs or any(len(run) != 4 for run in runs):
+        return None
+    store = StoreFile(int(words[1]), int(words[2]))
+    return Stamp(store, tuple(StampedRun(*run) for run in runs))
+
+
+def announce_run(worktree: Worktree, run_id: str, store: StoreFile) -> None:
+    """Name a run before it changes anything: from here on no older marker is fresh.
+
+    The runs before it stay named: their marker serves until the new one is written.
+    """
+    older = _proven_runs(worktree, run_id)
+    if older:
+        stamp = Stamp(store, (StampedRun(run_id), *older))
+        write_atomic(worktree.stamp, stamp.render())
+
+
+def publish_marker(worktree: Worktree, marker: CompletionMarker, store: StoreFile) -> None:
+    """Write the digest of a new marker into the stamp, then the marker. Only after a publish."""
+    data = render_marker(marker)
+    run = _stamped(marker, data)
+    stamp = Stamp(store, (run, *_proven_runs(worktree, run.run_id)))
+    write_atomic(worktree.stamp, stamp.render(), durable=False)
+    write_atomic(worktree.marker, data)
+
+
+def restamp(path: str, store: StoreFile) -> None:
+    """Note that the database file has grown."""
+    stamp = read_stamp(path)
+    if stamp is not None and stamp.store != store:
+        write_atomic(path, stamp._replace(store=store).render())
+
+
+def is_stamped(stamp: Stamp, marker: CompletionMarker, data: bytes) -> bool:
+    """Is this marker, byte for byte, one that the stamp names?"""
+    return stamp.run(marker.run_id) == _stamped(marker, data)
+
+
+def _stamped(marker: CompletionMarker, data: bytes) -> StampedRun:
+    digest = blob_id(data, len(marker.tree_id))
+    return StampedRun(marker.run_id, marker.head_commit or NONE, marker.tree_id, digest)
+
+
+def _proven_runs(worktree: Worktree, but: str) -> tuple[StampedRun, ...]:
+    """Runs whose marker was written, or was about to be; without `but`."""
+    stamp = read_stamp(worktree.stamp)
+    runs = stamp.runs if stamp is not None else ()
+    return tuple(run for run in runs if run.digest != NONE and run.run_id != but)[: MAX_RUNS - 1]
