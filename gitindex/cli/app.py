@@ -84,7 +84,7 @@ def run_cli(args: list[str]) -> int:
             error.show()
             return int(Exit.USAGE)
         asked = error.ctx.command_path if error.ctx else "gitindex"
-        told = error.format_message().replace("\n", " ")
+        told = error.format_message().replace("\n", " ").replace(" (env var: 'None')", "")
         raise GitIndexError(told, f"see `{asked} --help`", Exit.USAGE) from error
     except typer.Abort:
         return 130

@@ -56,6 +56,10 @@ def test_exit_codes_of_status_and_check(quiet: Repo) -> None:
         assert quiet.gitindex(command).returncode == 0
     quiet.write("app.py", "edited = 1\n")
     for command in ("status", "check"):
+        assert quiet.gitindex(command).returncode == 0
+        assert quiet.gitindex(command, "--clean").returncode == 1
+    quiet.git("commit", "-qam", "not indexed yet", env={"GITINDEX": "0"})
+    for command in ("status", "check"):
         assert quiet.gitindex(command).returncode == 1
     Path(quiet.worktree.marker).unlink()
     for command in ("status", "check"):

@@ -10,7 +10,17 @@ import pytest
 
 from tests.support import Repo
 
-FRESHNESS = {"state", "servedCommit", "headCommit", "pendingPaths", "overlayPaths", "mode"}
+FRESHNESS = {
+    "state",
+    "exact",
+    "edits",
+    "branch",
+    "servedCommit",
+    "headCommit",
+    "pendingPaths",
+    "overlayPaths",
+    "mode",
+}
 RECEIPT = {"treeId", "overlayDigest", "generation", "fingerprint"}
 SYMBOL = {
     "name",

@@ -191,7 +191,7 @@ CONTENT: dict[str, tuple[bytes, SkipReason | None]] = {
     "latin-1": (b"caf\xe9\n", None),
     "NUL at the start": (b"\0abc", SkipReason.BINARY),
     "NUL at the end of the probe": (b"a\n" * 3999 + b"a\0", SkipReason.BINARY),
-    "NUL behind the probe": (b"a\n" * 4000 + b"\0", None),
+    "NUL behind the probe": (b"a\n" * 4000 + b"\0", SkipReason.BINARY),
     "UTF-16 little": ("text".encode("utf-16-le").join([b"\xff\xfe", b""]), None),
     "UTF-16 big": ("text".encode("utf-16-be").join([b"\xfe\xff", b""]), None),
     "PNG": (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", SkipReason.BINARY),

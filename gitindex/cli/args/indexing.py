@@ -154,7 +154,10 @@ def status(
 
 @app.command()
 def check(path: Path = ".", as_json: Json = False, clean: Clean = False) -> None:
-    """The same as `status --short`, for scripts and CI; 4 where the proof cannot be read."""
+    """The same as `status --short`, for scripts and CI.
+
+    Exit 4 also where the proof cannot be read.
+    """
     leave(show_status("json" if as_json else "short", path, check=True, clean=clean))
 
 

@@ -27,6 +27,7 @@ from gitindex.refresh.queue import (
 from gitindex.refresh.scope import EMPTY, FULL, RefreshScope, merge_scopes
 from gitindex.store.connection import Database, open_writer
 from gitindex.store.mapping import register
+from gitindex.store.migrations import CURRENT
 from tests.support import TIMEOUT
 
 A, B, C = (RefreshScope(files=(name,)) for name in ("a.py", "b.py", "c.py"))
@@ -499,5 +500,5 @@ def test_eight_processes_open_a_new_store_at_once(tmp_path: Path) -> None:
         "print(open_writer(sys.argv[1]).row('PRAGMA user_version')[0])"
     )
     path = str(tmp_path / "facts.db")
-    assert finish([start(script, path) for _ in range(8)]) == ["1\n"] * 8
+    assert finish([start(script, path) for _ in range(8)]) == [f"{CURRENT}\n"] * 8
     assert not os.path.exists(f"{path}-journal")
