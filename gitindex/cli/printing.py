@@ -74,3 +74,9 @@ def _remedy(envelope: dict[str, Any]) -> str:
         return "  hint: run `gitindex wait`\n"
     mends = {"create", "reindex"} & envelope["hints"].keys()
     return "  hint: run `gitindex index`\n" if mends else ""
+
+
+def print_missing(what: str, near: list[str]) -> None:
+    """Say on stderr that there is no such symbol, and what may have been meant."""
+    hint = f"; near: {', '.join(map(safe_text, near))}" if near else ""
+    sys.stderr.write(f"gitindex: no symbol {safe_text(what)}{hint}\n")

@@ -86,3 +86,28 @@ def test_outline_is_a_tree(repo: Repo) -> None:
         "  2    def open(self)",
         "  6  def one()",
     ]
+
+
+def test_refs_show_the_code_and_what_is_near(repo: Repo) -> None:
+    repo.write("util.py", "def helper():\n    return 1\n")
+    repo.write("app.py", "from util import helper\n\n\ndef main():\n    return helper()\n")
+    repo.commit()
+    repo.index()
+    shown = repo.gitindex("refs", "helper").stdout
+    assert "app.py:5:12  return helper()  [import call in main]" in shown
+    assert "-- 2 references; complete in code" in shown
+    cut = repo.gitindex("refs", "helper", "--limit", "1").stdout
+    assert "-- 1 of 2 references shown" in cut
+    missing = repo.gitindex("refs", "helpr")
+    assert (missing.returncode, missing.stderr) == (1, "gitindex: no symbol helpr; near: helper\n")
+    assert "near: helper" in repo.gitindex("callers", "helpr").stdout
+
+
+def test_clear_removes_the_index_and_nothing_else(quiet: Repo) -> None:
+    done = quiet.gitindex("clear")
+    assert (done.returncode, done.stdout) == (0, "The index was removed.\n")
+    assert quiet.gitindex("status").returncode == 3
+    assert not (quiet.path / ".llmc").exists()
+    assert quiet.git("status", "--porcelain", "--ignored") == ""
+    quiet.index()
+    assert quiet.state() == "fresh"

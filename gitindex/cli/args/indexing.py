@@ -37,6 +37,12 @@ def uninstall(path: Path = ".", everywhere: Global = False) -> None:
     leave(commands.uninstall(path, everywhere))
 
 
+@app.command()
+def clear(path: Path = ".", as_json: Json = False) -> None:
+    """Remove the index of this work tree; the hooks stay."""
+    leave(commands.clear(path, as_json))
+
+
 @app.command(context_settings={"ignore_unknown_options": True})
 def hook(
     event: Annotated[str, typer.Argument(help="The hook's name; `auto` under pre-commit.")],

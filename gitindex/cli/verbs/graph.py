@@ -12,7 +12,7 @@ from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import path_fields, safe_text
 from gitindex.base.vocabulary import Direction
 from gitindex.base.worktree import find_worktree
-from gitindex.cli.printing import any_of, in_tree, print_answer
+from gitindex.cli.printing import any_of, in_tree, print_answer, print_missing
 from gitindex.cli.progress import patience
 from gitindex.cli.shown_path import named_path, shown_node, shown_path
 from gitindex.cli.terminal import paint, say
@@ -33,12 +33,16 @@ def refs(
 ) -> int:
     """Where a symbol is used."""
     from gitindex.query.references import find_references
+    from gitindex.query.symbols import suggestions
 
     inside = wanted._replace(asked=_inside(path, wanted.asked))
 
     def question(view: TreeView) -> dict[str, Any]:
         with patience("following names"):
-            return find_references(view, inside)
+            answer = find_references(view, inside)
+            if not (answer["definitions"] or answer["references"]):
+                answer["near"] = suggestions(view, wanted.asked)
+            return answer
 
     return print_answer(
         in_tree(path, ask, question), as_json, _say_references, any_of("references")
@@ -48,12 +52,16 @@ def refs(
 def graph(wanted: GraphQuery, path: str = ".", ask: TreeChoice = NOW, form: str = "text") -> int:
     """Who calls a symbol, and what it calls."""
     from gitindex.query.callgraph.answer import call_graph
+    from gitindex.query.symbols import suggestions
 
     inside = wanted._replace(asked=_inside(path, wanted.asked))
 
     def question(view: TreeView) -> dict[str, Any]:
         with patience("following names"):
-            return call_graph(view, inside)
+            answer = call_graph(view, inside)
+            if answer["status"] == "not_found":
+                answer["near"] = suggestions(view, wanted.asked)
+            return answer
 
     def text(answer: dict[str, Any]) -> None:
         if answer["status"] != "ok":
@@ -87,6 +95,8 @@ def _inside(path: str, asked: str) -> str:
 
 
 def _say_references(answer: dict[str, Any]) -> None:
+    if "near" in answer:
+        print_missing(answer["name"], answer["near"])
     for found in answer["definitions"]:
         place = f"{shown_path(found['path'])}:{found['line']}"
         shown = safe_text(found["signature"] or found["name"])
@@ -98,8 +108,15 @@ def _say_references(answer: dict[str, Any]) -> None:
     for found in answer["references"]:
         place = f"{shown_path(found['path'])}:{found['line']}:{found['column']}"
         around = f" in {found['enclosing']}" if "enclosing" in found else ""
-        say(f"  {paint('path', place)}  {found['tier']} {found['use']}{safe_text(around)}")
+        how = paint("dim", f"[{found['tier']} {found['use']}{safe_text(around)}]")
+        say(f"  {paint('path', place)}  {_code(found['text'], answer['name'])}  {how}")
     _say_certificate(answer, len(answer["references"]), "references")
+
+
+def _code(text: str, name: str) -> str:
+    """A line of code, without its indentation, the name in it highlighted."""
+    shown = safe_text(text.strip().replace("\t", " "))
+    return shown.replace(name, paint("match", name)) if name else shown
 
 
 def _say_certificate(answer: dict[str, Any], shown: int, what: str) -> None:
@@ -109,7 +126,8 @@ def _say_certificate(answer: dict[str, Any], shown: int, what: str) -> None:
     for mention in answer.get("mentioned", ()):
         place = f"{shown_path(mention['path'])}:{mention['line']}"
         say(paint("dim", f"  {place}  {mention['why']}: {safe_text(mention['text'])}"))
-    cut = ", cut" if answer["truncated"] else ""
+    total = answer.get("totalReferences", shown)
+    count = f"{shown} of {total} {what} shown" if answer["truncated"] else _counted(shown, what)
     sure = "complete in code" if answer["complete"] else "perhaps not complete"
     told = [f"{count} in {kind}" for kind, count in answer.get("mentions", {}).items()]
     if told:
@@ -117,7 +135,12 @@ def _say_certificate(answer: dict[str, Any], shown: int, what: str) -> None:
         sure += f"; {', '.join(told)}"
     outdated = len(answer.get("semanticLayer", {}).get("stalePaths", ()))
     stale = f"; semantic layer stale in {outdated} of these files" if outdated else ""
-    say(paint("dim", f"-- {shown} {what}{cut}; {sure}; {answer['freshness']['state']}{stale}"))
+    say(paint("dim", f"-- {count}; {sure}; {answer['freshness']['state']}{stale}"))
+
+
+def _counted(number: int, what: str) -> str:
+    """`1 reference`, `2 references`."""
+    return f"{number} {what.removesuffix('s') if number == 1 else what}"
 
 
 def _say_graph(answer: dict[str, Any], direction: Direction) -> None:
@@ -143,7 +166,8 @@ def _say_graph(answer: dict[str, Any], direction: Direction) -> None:
 
 
 def _say_undecided(answer: dict[str, Any]) -> None:
-    say(answer["message"])
+    near = ", ".join(map(safe_text, answer.get("near", ())))
+    say(answer["message"] + (f"; near: {near}" if near else ""))
     for node in answer["candidates"]:
         say(f"  {paint('name', shown_node(node['id']))}  {node['kind']}")
 

@@ -10,7 +10,7 @@ from typing import Any
 from gitindex.base.errors import Exit, GitIndexError, NotIndexed, StoreError
 from gitindex.base.escape import path_fields, safe_text
 from gitindex.base.ownership import check_owner
-from gitindex.base.vocabulary import ProofOutcome
+from gitindex.base.vocabulary import ManageOutcome, ProofOutcome
 from gitindex.base.worktree import Worktree, find_worktree
 from gitindex.cli.printing import in_tree, print_answer
 from gitindex.cli.progress import progress_bar
@@ -61,6 +61,22 @@ def uninstall(path: str = ".", everywhere: bool = False) -> int:
     for hook in left:
         say(f"kept {safe_text(hook)}: your previous hook; another hook now occupies its place")
     return int(Exit.NO if left else Exit.OK)
+
+
+def clear(path: str = ".", as_json: bool = False) -> int:
+    """Remove the store and the public files. Derived data: the next `gitindex index` builds it anew."""
+    from gitindex.refresh.lifecycle import clear as remove_index
+
+    worktree = find_worktree(path)
+
+    def removed() -> dict[str, Any]:
+        done = remove_index(worktree, worktree.root)
+        return {"status": "ok", "outcome": str(done.outcome), "message": done.message}
+
+    def code(answer: dict[str, Any]) -> int:
+        return int(Exit.OK if answer["outcome"] == ManageOutcome.CLEARED else Exit.ERROR)
+
+    return print_answer(removed, as_json, lambda answer: say(answer["message"]), code)
 
 
 def template(folder: str) -> int:

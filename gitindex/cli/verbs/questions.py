@@ -11,7 +11,7 @@ from gitindex.base.atomic_file import write_atomic
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.base.worktree import find_worktree
-from gitindex.cli.printing import any_of, in_tree, print_answer, print_closed
+from gitindex.cli.printing import any_of, in_tree, print_answer, print_closed, print_missing
 from gitindex.cli.shown_path import named_path, shown_path
 from gitindex.cli.terminal import paint, say
 from gitindex.query.export import export
@@ -37,7 +37,7 @@ def symbols(
     def text(answer: dict[str, Any]) -> None:
         _say_symbols(answer)
         if not answer["symbols"] and wanted.name:
-            say_missing(wanted.name, answer.get("near", []))
+            print_missing(wanted.name, answer.get("near", []))
 
     question = in_tree(path, ask, lambda view: list_symbols(view, wanted))
     return print_answer(question, as_json, text, any_of("symbols"))
@@ -118,12 +118,6 @@ def _write(output: str, data: bytes) -> None:
         write_atomic(os.path.abspath(output), data)
     except OSError as error:
         raise GitIndexError(f"cannot write {output}: {error.strerror}") from error
-
-
-def say_missing(what: str, near: list[str]) -> None:
-    """Say on stderr that there is no such symbol, and what may have been meant."""
-    hint = f"; near: {', '.join(map(safe_text, near))}" if near else ""
-    sys.stderr.write(f"gitindex: no symbol {safe_text(what)}{hint}\n")
 
 
 def _say_outline(path: str, answer: dict[str, Any]) -> None:
