@@ -111,3 +111,21 @@ def test_clear_removes_the_index_and_nothing_else(quiet: Repo) -> None:
     assert quiet.git("status", "--porcelain", "--ignored") == ""
     quiet.index()
     assert quiet.state() == "fresh"
+
+
+def test_impact_shows_code_first_and_groups_by_file(repo: Repo) -> None:
+    repo.write("ci.yml", "on: push\njobs: {}\n")
+    repo.write("util.py", "def helper():\n    return 1\n")
+    repo.write("app.py", "from util import helper\n\n\ndef main():\n    return helper()\n")
+    repo.write("tests/test_app.py", "from app import main\n\n\ndef test_main():\n    main()\n")
+    repo.commit()
+    repo.index()
+    repo.write("ci.yml", "on: pull_request\njobs: {}\n")
+    repo.write("util.py", "def helper(x=1):\n    return x\n")
+    shown = repo.gitindex("impact").stdout.splitlines()
+    assert shown[:2] == ["util.py", "      1  interface helper"]
+    assert "  app.py" in shown
+    assert "  tests/test_app.py" in shown
+    assert shown[-1].startswith("-- 2 files changed, 1 symbol, ")
+    assert shown[-1].endswith("not shown (--all)")
+    assert "ci.yml" in repo.gitindex("impact", "--all").stdout

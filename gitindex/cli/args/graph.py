@@ -149,6 +149,9 @@ def impact(
         bool, typer.Option("--tests", help="Test files that reach the change.")
     ] = False,
     depth: Depth = 2,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Show keys of data files and headings, too.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """What a change reaches: symbols, files and tests."""
@@ -162,4 +165,4 @@ def impact(
                 between, staged, path, as_json
             )
         )
-    leave(commands.impact(between, staged, path, depth, as_json))
+    leave(commands.impact(between, staged, path, depth, as_json, everything))

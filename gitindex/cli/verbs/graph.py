@@ -6,6 +6,9 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from gitindex.base.errors import Exit, GitIndexError
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from gitindex.query.impact.dangling import Dangling
     from gitindex.query.references import ReferenceQuery
 
+_DATA_KINDS = frozenset({"key", "heading", "section", "anchor", "table", "selector"})
 EXITS = {"ok": Exit.OK, "not_found": Exit.NO, "ambiguous": Exit.NO}
 
 
@@ -173,7 +177,12 @@ def _say_undecided(answer: dict[str, Any]) -> None:
 
 
 def impact(
-    wanted: str, staged: bool, path: str = ".", depth: int = 2, as_json: bool = False
+    wanted: str,
+    staged: bool,
+    path: str = ".",
+    depth: int = 2,
+    as_json: bool = False,
+    everything: bool = False,
 ) -> int:
     """What a change reaches: symbols, files, tests."""
     from gitindex.query.impact.reach import impact as find_impact
@@ -182,7 +191,8 @@ def impact(
         with _comparing(path, wanted, staged) as change:
             return find_impact(change, depth)
 
-    return print_answer(question, as_json, _say_impact, any_of("changedFiles"))
+    text = partial(_say_impact, everything=everything)
+    return print_answer(question, as_json, text, any_of("changedFiles"))
 
 
 def dangling(wanted: str, staged: bool, path: str = ".", as_json: bool = False) -> int:
@@ -246,15 +256,36 @@ def _comparing(path: str, wanted: str, staged: bool) -> Iterator[TreeChange]:
         yield change
 
 
-def _say_impact(answer: dict[str, Any]) -> None:
-    for found in answer["changedSymbols"]:
-        place = f"{shown_path(found['path'])}:{found['line']}"
-        say(f"{found['change']:<9} {paint('path', place)}  {safe_text(found['qualifiedName'])}")
-    for found in answer["reached"]:
-        place = f"{shown_path(found['path'])}:{found['line']}"
-        step = f"{'  ' * found['distance']}-> {found['qualifiedName']}"
-        say(f"{safe_text(step)}  {paint('path', place)}  {found['tier']}")
+def _say_impact(answer: dict[str, Any], everything: bool = False) -> None:
+    """Code first, file by file; keys of data files and headings only where everything is wanted."""
+    changed = answer["changedSymbols"]
+    code = changed if everything else [one for one in changed if one["kind"] not in _DATA_KINDS]
+    for path, found in groupby(code, key=itemgetter("path")):
+        say(paint("path", shown_path(path)))
+        for one in found:
+            say(f"  {one['line']:>5}  {one['change']:<9} {safe_text(one['qualifiedName'])}")
+    if answer["reached"]:
+        say("reaches")
+    for path, found in groupby(sorted(answer["reached"], key=_by_place), key=itemgetter("path")):
+        say(f"  {paint('path', shown_path(path))}")
+        for one in found:
+            step = paint("dim", f"[{one['tier']}, {_counted(one['distance'], 'steps')}]")
+            say(f"    {one['line']:>5}  {safe_text(one['qualifiedName'])}  {step}")
+    if answer["tests"]:
+        say("tests")
     for name in answer["tests"]:
-        say(f"test      {paint('path', shown_path(name))}")
-    counts = f"{len(answer['changedFiles'])} files changed, {len(answer['files'])} reached"
-    say(paint("dim", f"-- {counts}, {len(answer['tests'])} of the tests"))
+        say(f"  {paint('path', shown_path(name))}")
+    told = [
+        f"{_counted(len(answer['changedFiles']), 'files')} changed",
+        f"{_counted(len(code), 'symbols')}",
+        f"{_counted(len(answer['files']), 'files')} reached",
+        f"{_counted(len(answer['tests']), 'tests')} to run",
+    ]
+    if len(code) < len(changed):
+        hidden = _counted(len(changed) - len(code), "keys and headings")
+        told.append(f"{hidden} not shown (--all)")
+    say(paint("dim", f"-- {', '.join(told)}"))
+
+
+def _by_place(found: dict[str, Any]) -> tuple[int, str, int]:
+    return found["distance"], found["path"], found["line"]
