@@ -31,7 +31,14 @@ YAML = {
     "one text": ("topics: machine learning", ("machine learning",)),
     "topics, tags and keywords together": ("tags: [b]\ntopics: a\nkeywords: A, c", ("a", "b", "c")),
     "case and dashes of the key": ("Tags: [x]", ("x",)),
-    "escapes": (r'tags: ["\x41\u00e9\t\q", "\uD800"]', ("Aé q", "\ufffd")),
+    "escapes": (r'tags: ["\x41\u00e9\tq", "\u20ac"]', ("Aé q", "€")),
+    "indented as a whole": ("  tags:\n    - a\n    - b\n  title: x", ("a", "b")),
+    "indented as a whole, beside what is no YAML": ("  title: a: b\n  tags: [a]", ("a",)),
+    "beside what is no YAML": ("title: a: b\ntags: [a, b]\n", ("a", "b")),
+    "a tag constructs nothing": ("tags: !!python/object/apply:os.system [a]", ("a",)),
+    "an alias is not followed": ("x: &x [a, b]\ntags: [*x, c]", ("c",)),
+    "a broken list beside others": ('tags: ["a\ntopics: b', ("b",)),
+    "numbers and days are texts": ("tags: [1.50, 2024-01-02, yes]", ("1.50", "2024-01-02", "yes")),
     "comments and blank lines": ("# c\n\ntags: # none here\n\n  # nor here\n  - a\n", ("a",)),
     "a comment is no topic": ("tags:\n  - #Jetson\n  - a", ("a",)),
     "nulls": ("tags: [a, ~, null, '']", ("a",)),
@@ -171,6 +178,7 @@ def test_bounds() -> None:
 
 
 HOSTILE = {
+    "aliases": "a: &a [x]\n" + "".join(f"b{n}: &b{n} [*a, *a]\n" for n in range(500)) + "tags: *a",
     "quotes": "tags: [" + '"\\' * MAX_HEAD,
     "blanks": "a" + " " * MAX_HEAD,
     "brackets": "tags: " + "[" * MAX_HEAD,
