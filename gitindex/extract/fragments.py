@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re._constants as op  # type: ignore[import-not-found]  # no stubs
-import re._parser as sre  # type: ignore[import-not-found]  # no stubs
 from collections.abc import Iterable
 from itertools import chain, product
 from typing import Any, NamedTuple
+
+from gitindex.extract.regex_tree import SubPattern, op
 
 MAX_STRINGS = 64
 """Spellings that are followed side by side; beyond them a run is cut."""
@@ -72,7 +72,7 @@ def plain_bytes(data: bytes) -> bytes:
     return data.removeprefix(b"\xef\xbb\xbf")
 
 
-def required(tree: sre.SubPattern) -> tuple[Clause, ...]:
+def required(tree: SubPattern) -> tuple[Clause, ...]:
     """Fragments of folded words that a match needs: every clause, each in one of its forms."""
     clauses = {_clause(group): None for group in _close(_sequence(tree))}
     telling = sorted(filter(None, clauses), key=_weakness)
@@ -194,7 +194,7 @@ def _best(groups: tuple[Strings, ...]) -> Strings:
     return max(groups, key=lambda group: min(map(len, group)), default=frozenset())
 
 
-def _repeat(least: int, most: Any, items: sre.SubPattern) -> _Spellings:
+def _repeat(least: int, most: Any, items: SubPattern) -> _Spellings:
     part = _sequence(items)
     if least == 0:
         optional = most == 1 and part.exact is not None and not part.groups

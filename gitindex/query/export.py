@@ -12,6 +12,7 @@ from gitindex.languages.facts import BlobFacts, FactsKey, Symbol
 from gitindex.view.tree import TreeView
 
 FORMATS = ("ctags", "scip", "json")
+_UTF8 = _DEFINITION = 1  # words of SCIP's enumerations
 
 
 def export(view: TreeView, form: str, folder: str = "") -> Iterator[bytes]:
@@ -71,7 +72,7 @@ def _json(view: TreeView) -> Iterator[bytes]:
     """One JSON object a line: the path and its facts."""
     for path, oid, facts in _files(view):
         fields = {
-            "path": path.decode("utf-8", "backslashreplace"),
+            "path": _utf8(path),
             "blob": oid,
             "language": facts.language,
             "status": facts.status,
@@ -85,54 +86,47 @@ def _json(view: TreeView) -> Iterator[bytes]:
 
 
 def _scip(view: TreeView) -> Iterator[bytes]:
-    """A SCIP index, protobuf written by hand: four messages.
+    """A SCIP index: pieces of one message, which protobuf joins.
 
     Definitions only: what a name refers to is not resolved here.
     """
-    root = f"file://{view.worktree.root}".encode("utf-8", "surrogateescape")
-    tool = _text(1, b"gitindex") + _text(2, __version__.encode())
-    yield _text(1, _text(2, tool) + _text(3, root) + _number(4, 1))
+    from gitindex.semantic.scip.schema import messages  # lazily: protobuf is optional
+
+    known = messages()
+    tool = {"name": "gitindex", "version": __version__}
+    root = f"file://{_utf8(os.fsencode(view.worktree.root))}"
+    metadata = {"tool_info": tool, "project_root": root, "text_document_encoding": _UTF8}
+    yield known["Index"](metadata=metadata).SerializeToString()
     for path, _, facts in _files(view):
-        occurrences = (_occurrence(path, symbol) for symbol in facts.symbols)
-        yield _text(2, _document(path, facts.language, occurrences))
+        document = known["Document"](
+            relative_path=_utf8(path),
+            language=facts.language,
+            position_encoding=_UTF8,
+            occurrences=[_occurrence(path, symbol) for symbol in facts.symbols],
+        )
+        yield known["Index"](documents=[document]).SerializeToString()
 
 
-def _occurrence(path: bytes, symbol: Symbol) -> bytes:
+def _occurrence(path: bytes, symbol: Symbol) -> dict[str, object]:
     end = symbol.column + len(symbol.name.encode())
-    span = b"".join(map(_varint, (symbol.line, symbol.column, end)))
     outer = [part for part in symbol.qualified.split(".")[:-1] if part]
     owner = "".join(f"{_escape(part)}#" for part in outer)
     name = f"gitindex . . . {_descriptor(path)}/{owner}{_escape(symbol.name)}."
-    return _text(1, span) + _text(2, name.encode()) + _number(3, 1)
+    return {
+        "range": [symbol.line, symbol.column, end],
+        "symbol": name,
+        "symbol_roles": _DEFINITION,
+    }
 
 
-def _document(path: bytes, language: str, occurrences: Iterator[bytes]) -> bytes:
-    head = _text(1, path) + _text(4, language.encode())
-    utf8_columns = _number(6, 1)
-    return head + b"".join(_text(2, occurrence) for occurrence in occurrences) + utf8_columns
+def _utf8(path: bytes) -> str:
+    return path.decode("utf-8", "backslashreplace")
 
 
 def _descriptor(path: bytes) -> str:
-    return "/".join(_escape(part) for part in path.decode("utf-8", "backslashreplace").split("/"))
+    return "/".join(_escape(part) for part in _utf8(path).split("/"))
 
 
 def _escape(name: str) -> str:
     simple = all(c.isascii() and (c.isalnum() or c in "_+-$") for c in name)
     return name if simple and name else "`" + name.replace("`", "``") + "`"
-
-
-def _varint(value: int) -> bytes:
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
-
-
-def _number(field: int, value: int) -> bytes:
-    return _varint(field << 3) + _varint(value)
-
-
-def _text(field: int, data: bytes) -> bytes:
-    return _varint(field << 3 | 2) + _varint(len(data)) + data

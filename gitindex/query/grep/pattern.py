@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import re._constants as op  # type: ignore[import-not-found]  # no stubs
-import re._parser as sre  # type: ignore[import-not-found]  # no stubs
 import warnings
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -12,6 +10,7 @@ from typing import Any, NamedTuple
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.extract.fragments import Clause, fold, plain_bytes, required
+from gitindex.extract.regex_tree import SubPattern, op, parse
 
 MAX_PATTERN = 4_096
 _OWN_FLAGS = re.VERBOSE | re.DOTALL | re.ASCII
@@ -73,7 +72,7 @@ def understand(pattern: GrepPattern) -> ParsedPattern:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)
-            tree = sre.parse(pattern.expression, pattern.flags)
+            tree = parse(pattern.expression, pattern.flags)
         pattern.compiled()
         kinds = list(_kinds(tree))
         plain = all(_is_plain(*part) for part in tree) and op.LITERAL in dict(tree)
@@ -135,7 +134,7 @@ def _kinds(tree: Any) -> Iterator[tuple[Any, Any]]:
         yield kind, value
         inner = value if isinstance(value, (tuple, list)) else (value,)
         for part in inner:
-            if isinstance(part, sre.SubPattern):
+            if isinstance(part, SubPattern):
                 yield from _kinds(part)
             elif kind is op.BRANCH and isinstance(part, list):
                 for branch in part:

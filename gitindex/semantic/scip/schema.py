@@ -1,4 +1,4 @@
-"""The part of SCIP's protobuf schema that is read here, built in code: no compiler, no generated file.
+"""The part of SCIP's protobuf schema that is read and written here, built in code: no generated file.
 
 The only importer of `protobuf`, which is an optional dependency.
 """
@@ -16,7 +16,11 @@ _NUMBER, _TEXT, _FLAG = "int32", "string", "bool"
 _MESSAGES: dict[str, tuple[tuple[int, str, str, bool], ...]] = {
     # number, name, type (a scalar or a message of this table), repeated
     "ToolInfo": ((1, "name", _TEXT, False), (2, "version", _TEXT, False)),
-    "Metadata": ((2, "tool_info", "ToolInfo", False), (3, "project_root", _TEXT, False)),
+    "Metadata": (
+        (2, "tool_info", "ToolInfo", False),
+        (3, "project_root", _TEXT, False),
+        (4, "text_document_encoding", _NUMBER, False),
+    ),
     "Relationship": (
         (1, "symbol", _TEXT, False),
         (2, "is_reference", _FLAG, False),
@@ -41,6 +45,7 @@ _MESSAGES: dict[str, tuple[tuple[int, str, str, bool], ...]] = {
         (1, "relative_path", _TEXT, False),
         (2, "occurrences", "Occurrence", True),
         (3, "symbols", "SymbolInformation", True),
+        (4, "language", _TEXT, False),
         (6, "position_encoding", _NUMBER, False),
     ),
     "Index": ((1, "metadata", "Metadata", False), (2, "documents", "Document", True)),
@@ -54,7 +59,7 @@ def messages() -> dict[str, Any]:
         from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
     except ImportError as error:
         raise GitIndexError(
-            "the semantic layer needs the `protobuf` package", "pip install 'gitindex[semantic]'"
+            "SCIP needs the `protobuf` package", "pip install 'gitindex[semantic]'"
         ) from error
     kinds = descriptor_pb2.FieldDescriptorProto
     scalars = {_NUMBER: kinds.TYPE_INT32, _TEXT: kinds.TYPE_STRING, _FLAG: kinds.TYPE_BOOL}
