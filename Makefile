@@ -7,7 +7,7 @@ WORKERS ?= 2
 SECONDS ?= 600
 SEED ?=
 
-.PHONY: index test quick lint programs pages bench torture clean
+.PHONY: index test quick lint programs pages bench torture torture-full clean
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -42,8 +42,11 @@ test: lint programs  ## everything CI runs
 bench: $(VENV)/.installed  ## the benchmark table
 	$(BIN)/python -m bench
 
-torture: $(VENV)/.installed  ## the fault suites at full size
-	$(BIN)/pytest -n $(WORKERS) -m torture --timeout 3600
+torture: $(VENV)/.installed programs  ## every fault suite for its share of SECONDS
+	$(BIN)/python -m tests.torture --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
+
+torture-full: $(VENV)/.installed programs  ## the fault suites of a fixed, full size: hours
+	$(BIN)/pytest -n $(WORKERS) -m torture --timeout 14400
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .hypothesis

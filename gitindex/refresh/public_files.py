@@ -54,13 +54,8 @@ def is_ours(worktree: Worktree) -> bool:
     """May a status be written, even though a refresh was refused? Never into what git tracks."""
     if os.path.islink(worktree.llmc) or not os.path.isdir(worktree.llmc):
         return False
-    return not is_tracked(worktree)
-
-
-def is_tracked(worktree: Worktree) -> bool:
-    """Does git track anything in `.llmc/` now, or can it not say? Then it is the repository's."""
     listed = try_git(worktree.root, "ls-files", "-z", "--", LLMC)
-    return listed.returncode != 0 or bool(listed.output)
+    return listed.returncode == 0 and not listed.output
 
 
 def sweep_litter(worktree: Worktree) -> None:
@@ -80,10 +75,7 @@ def publish_status(worktree: Worktree, marker: CompletionMarker) -> None:
 
     In this order, and with the spool looked at last: a hook appends its event before it renames,
     so either we see the event here or it finds the stale file. Never is `fresh` the last word.
-    A checkout may have brought a tracked `.llmc/` meanwhile: that is left alone.
     """
-    if is_tracked(worktree):
-        return
     fresh = _status(worktree, IndexState.FRESH, marker.completed_at, marker.head_commit)
     save_record(worktree.root, fresh)
     stale = fresh._replace(index_state=IndexState.STALE)

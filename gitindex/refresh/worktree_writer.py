@@ -108,9 +108,9 @@ class WorktreeWriter:
         worktree = self.worktree
         if is_newer(prove(worktree)):
             raise GitIndexError("the marker is of a newer gitindex: upgrade gitindex")
-        if public_files.is_tracked(worktree):
-            raise GitIndexError(f"{LLMC} is tracked by git", f"`git rm -r --cached {LLMC}`")
         public_files.ensure_folder(worktree)
+        if kind is BuildKind.CREATE and not public_files.is_ours(worktree):
+            raise GitIndexError(f"{LLMC} is tracked by git", f"`git rm -r --cached {LLMC}`")
         public_files.note_progress(worktree, kind, "starting", None)
         public_files.write_state(worktree, IndexState.REBUILDING)
         notes = _ProgressNotes(worktree, kind, self._report)

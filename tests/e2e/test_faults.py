@@ -175,15 +175,18 @@ def _walk(subject: Subject, fault: str, limit: float | None, calls: str = MUTATI
     return struck
 
 
+@pytest.mark.promise("I-06", "I-26", "P-5")
 def test_l7_killed_at_every_mutating_call(subject: Subject) -> None:
     assert _walk(subject, "signal=KILL:when={}", BUDGET_SECONDS) >= 5
 
 
+@pytest.mark.promise("I-29")
 @pytest.mark.parametrize("error", ["ENOSPC", "EIO", "EACCES"])
 def test_failing_calls_leave_old_answers_right(subject: Subject, error: str) -> None:
     assert _walk(subject, f"error={error}:when={{}}", BUDGET_SECONDS / 3) >= 2
 
 
+@pytest.mark.promise("I-06", "I-26", "I-29", "P-5")
 @pytest.mark.torture
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize(

@@ -105,6 +105,7 @@ BROKEN: dict[str, Callable[[Repo], None]] = {
 }
 
 
+@pytest.mark.promise("I-31", "P-2")
 @pytest.mark.parametrize("damage", BROKEN.values(), ids=BROKEN.keys())
 def test_k1_git_speaks_and_ends_as_without_us(
     quiet: Repo, tmp_path: Path, damage: Callable[[Repo], None]
@@ -264,6 +265,7 @@ def test_not_opted_in_means_no_side_effect(repo: Repo) -> None:
     assert runner_pids(repo.path) == []
 
 
+@pytest.mark.promise("I-31", "P-2")
 def test_k7_captured_output_returns_while_the_runner_lives(indexed: Repo) -> None:
     indexed.wait_idle()
     pipe_read, pipe_write = os.pipe()
@@ -358,6 +360,7 @@ def test_k4_a_program_with_an_empty_environment(quiet: Repo) -> None:
     quiet.assert_published()
 
 
+@pytest.mark.promise("I-32")
 def test_k4_git_dir_and_index_file_in_the_environment(quiet: Repo, tmp_path: Path) -> None:
     other = _second_repository(tmp_path)
     before = _listing(other.path)
@@ -461,6 +464,7 @@ def test_k6_a_foreign_hook_still_runs_and_is_restored_byte_for_byte(repo: Repo) 
     assert _contents(hook.parent)["post-commit"] == before
 
 
+@pytest.mark.promise("I-36")
 def test_everything_of_ours_is_private(indexed: Repo) -> None:
     """I-36: under any umask."""
     indexed.wait_idle()

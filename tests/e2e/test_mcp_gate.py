@@ -277,6 +277,7 @@ def test_004_c_status_warns_of_a_stale_searchable_state(agent: Agent, known: Rep
     assert answer["proof"] == {"outcome": "stale_local", "reason": "invalid_marker_kind"}
 
 
+@pytest.mark.promise("I-23")
 def test_004_d_acceptance_5_the_list_is_stable(agent: Agent, known: Repo) -> None:
     root = os.path.realpath(known.path)
     listed = agent.ask("list_codebases", limit=200)["codebases"]

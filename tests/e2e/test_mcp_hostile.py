@@ -210,12 +210,14 @@ def fuzz(inside: Inside, seed: int, count: int, real: int) -> None:
     assert real <= 0, "too few calls were meant seriously"
 
 
+@pytest.mark.promise("I-39", cases=20_000)
 def test_f23_fuzzed_calls_are_answered(inside: Inside, home: Repo) -> None:
     before = digests(home.worktree.store, home.worktree.llmc)
     fuzz(inside, 23, 20_000, 250)
     assert digests(home.worktree.store, home.worktree.llmc) == before
 
 
+@pytest.mark.promise("I-39", cases=100_000)
 @pytest.mark.torture
 @pytest.mark.timeout(3600)
 def test_f23_fuzzed_calls_are_answered_at_full_size(inside: Inside) -> None:
@@ -360,6 +362,7 @@ def test_no_answer_is_larger_than_the_cap(inside: Inside) -> None:
             assert len(told["results"]) == 9
 
 
+@pytest.mark.promise("I-35")
 @pytest.mark.parametrize(
     "query",
     [
@@ -452,6 +455,7 @@ def fuzz_paths(inside: Inside, seed: int, count: int) -> None:
             check(inside.ask(tool, **arguments))
 
 
+@pytest.mark.promise("I-33")
 def test_f25_no_path_leads_outside(inside: Inside, home: Repo) -> None:
     before = digests(home.worktree.store, home.worktree.llmc)
     fuzz_paths(inside, 25, 5_000)
@@ -466,6 +470,7 @@ def exchange(one: Path, two: Path) -> None:
         raise OSError(ctypes.get_errno(), "renameat2")
 
 
+@pytest.mark.promise("I-33")
 @pytest.mark.parametrize("component", ["folder", "file"])
 def test_f25_swap_races_lead_nowhere(inside: Inside, home: Repo, component: str) -> None:
     """While a folder, or a file, is exchanged with a link to the outside, again and again."""

@@ -65,6 +65,7 @@ def _rows_of_blobs(repo: Repo, sql: str) -> list[tuple[str, str]]:
 # Queue and refresh
 
 
+@pytest.mark.promise("I-04")
 def test_q1_a_superseded_job_loses_no_file(indexed: Repo) -> None:
     indexed.write("a.py", "def alpha_one(): pass\n")
     indexed.commit("one")
@@ -76,6 +77,7 @@ def test_q1_a_superseded_job_loses_no_file(indexed: Repo) -> None:
     assert _found(indexed, "beta_two")[0] == "b.py"
 
 
+@pytest.mark.promise("I-03")
 @pytest.mark.parametrize("phase", ["diff", "extract", "publish"])
 def test_q14_a_commit_during_a_refresh_is_never_fresh_for_the_wrong_tree(
     quiet: Repo, phase: str
@@ -199,6 +201,7 @@ def test_q22_an_amend_is_one_refresh(indexed: Repo) -> None:
     assert len(indexed.jobs()) - before <= 2
 
 
+@pytest.mark.promise("P-4")
 def test_q23_a_seen_branch_is_fresh_again_without_extracting(indexed: Repo) -> None:
     indexed.git("switch", "-qc", "side")
     for number in range(5):
@@ -331,6 +334,7 @@ def test_r2_r3_removed_and_moved_files_leave_no_ghost(quiet: Repo) -> None:
     assert _found(quiet, "README.md") == []
 
 
+@pytest.mark.promise("I-33")
 def test_r6_links_are_never_followed(quiet: Repo, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
@@ -365,6 +369,7 @@ def test_r10_a_case_only_rename_is_one_row(quiet: Repo) -> None:
     assert [r.path for r in quiet.mapping() if r.path.lower() == b"app.py"] == [b"App.py"]
 
 
+@pytest.mark.promise("I-35")
 def test_r11_hostile_files_cost_bounded_time_and_say_why(quiet: Repo) -> None:
     quiet.write("image.png", b"\x89PNG\0\0" + bytes(1000))
     quiet.write("huge.txt", b"word " * (10 << 20))
@@ -390,6 +395,7 @@ def test_r11_hostile_files_cost_bounded_time_and_say_why(quiet: Repo) -> None:
 # Gates, marker, status
 
 
+@pytest.mark.promise("I-09")
 def test_g3_a_reindex_that_crashes_still_serves_the_proven_generation(quiet: Repo) -> None:
     def report(phase: str, _percent: float | None) -> None:
         if phase == "publish":
@@ -412,6 +418,7 @@ def test_g3_a_reindex_that_crashes_still_serves_the_proven_generation(quiet: Rep
     assert "last_error" not in _told(quiet)
 
 
+@pytest.mark.promise("I-19")
 @pytest.mark.parametrize("unreadable", ["marker", "stamp"])
 def test_g6_a_failed_probe_changes_nothing(quiet: Repo, unreadable: str) -> None:
     path = Path(getattr(quiet.worktree, unreadable))
@@ -485,6 +492,7 @@ def _as_is(repo: Repo) -> None:
     """Nothing is wrong."""
 
 
+@pytest.mark.promise("I-18", "P-3")
 @pytest.mark.parametrize("condition", [_as_is, _edit, _drop_marker, _event_waits])
 def test_g15_readers_write_nothing(quiet: Repo, condition: Callable[[Repo], None]) -> None:
     condition(quiet)
@@ -537,6 +545,7 @@ def test_g16_every_path_leads_to_the_right_root(quiet: Repo, tmp_path: Path) -> 
         assert repo.state() == "fresh"
 
 
+@pytest.mark.promise("I-02")
 def test_t6_the_public_status_is_never_fresh_for_an_unindexed_tree(indexed: Repo) -> None:
     pauses = random.Random(6)
     for number in range(12):
@@ -601,6 +610,7 @@ def test_t10_nothing_of_ours_is_seen_added_or_missed(quiet: Repo) -> None:
     assert quiet.extracted() == extracted
 
 
+@pytest.mark.promise("I-21")
 def test_t12_worktrees_do_not_disturb_each_other(quiet: Repo, tmp_path: Path) -> None:
     other = Repo(tmp_path / "other")
     quiet.git("worktree", "add", "-q", "-b", "side", str(other.path), env=UNSEEN)

@@ -229,6 +229,7 @@ SILENT: dict[str, tuple[Callable[[Repo], None], str]] = {
 }
 
 
+@pytest.mark.promise("I-01", "P-1")
 @pytest.mark.parametrize(("operation", "expected"), SILENT.values(), ids=SILENT.keys())
 def test_q24_readers_tell_the_truth_without_a_hook(
     quiet: Repo, operation: Callable[[Repo], None], expected: str

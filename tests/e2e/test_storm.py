@@ -118,6 +118,7 @@ def test_fifty_enqueuers(indexed: Repo) -> None:
     _settled(indexed)
 
 
+@pytest.mark.promise("I-15", "I-13", cases=200)
 def test_killed_runners_lose_nothing(indexed: Repo) -> None:
     """200 random kills while commits go on; the last event finds everything."""
     rng = random.Random(7)

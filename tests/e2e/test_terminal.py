@@ -227,6 +227,7 @@ COMMANDS: list[list[str]] = [
 ]
 
 
+@pytest.mark.promise("I-38")
 @pytest.mark.timeout(900)
 def test_f28_nothing_raw_reaches_a_terminal(repo: Repo) -> None:
     """Names, text, front matter and arguments that try to drive the terminal; our colours apart."""

@@ -7,6 +7,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 TESTS = ROOT / "tests"
 SCENARIOS = TESTS / "SCENARIOS.md"
+PROMISES = ROOT / "docs/promises.md"
+TORTURE = ROOT / "docs/torture.jsonl"
 
 
 def cells(line: str) -> list[str]:

@@ -150,6 +150,7 @@ def extractor() -> Iterator[Extractor]:
     made.close()
 
 
+@pytest.mark.promise("I-04", "I-17", cases=6)
 @pytest.mark.parametrize("group", range(GROUPS))
 def test_incremental_equals_full(tmp_path: Path, extractor: Extractor, group: int) -> None:
     for seed in range(group, HISTORIES, GROUPS):

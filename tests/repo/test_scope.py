@@ -189,6 +189,7 @@ def test_times_select_what_changed_since_or_at_that_time() -> None:
     assert resolve_scope(RefreshScope(changed_since=2.0), times, times.get) == {"at", "new"}
 
 
+@pytest.mark.promise("I-30")
 def test_the_clock_is_asked_only_if_a_time_is_given() -> None:
     def never(path: str) -> float:
         raise AssertionError(path)

@@ -343,6 +343,7 @@ def test_flags_through_the_command(standing: Repo) -> None:
     assert standing.gitindex("search", "nosuch", "atall", "--json").returncode == 1
 
 
+@pytest.mark.promise("I-22")
 def test_l8_one_answer_is_of_one_tree_while_publishes_happen(quiet: Repo) -> None:
     """Two trees alternate; each names itself in every file. No answer mixes them."""
     for color in ("crimson", "azure"):

@@ -210,6 +210,7 @@ class Mutant:
         self._path.write_bytes(self._sound)  # in place: another inode is another store
 
 
+@pytest.mark.control("I-27", "I-40")
 def test_i40_every_column_that_answers_rest_on_is_proven(store: Repo, workers: Extractor) -> None:
     mutant = Mutant(store)
     for table, listed in MUTATED.items():

@@ -24,6 +24,7 @@ def test_written_bytes_are_read_back(tmp_path: Path, data: bytes, durable: bool)
     assert os.listdir(tmp_path) == ["file"]
 
 
+@pytest.mark.promise("I-36")
 def test_file_is_private_and_new_under_any_umask(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"open to all")
@@ -45,6 +46,7 @@ def test_a_link_is_replaced_not_followed(tmp_path: Path) -> None:
     assert not (tmp_path / "file").is_symlink()
 
 
+@pytest.mark.promise("I-28")
 def test_failed_replace_keeps_the_old_and_leaves_no_temporary_file(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "inside").write_bytes(b"")
@@ -94,6 +96,7 @@ for n in range(150):
 """
 
 
+@pytest.mark.promise("I-25")
 def test_f18_four_writers_never_tear_a_file(tmp_path: Path) -> None:
     path = str(tmp_path / "file")
     write_atomic(path, b"a")

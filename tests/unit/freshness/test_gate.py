@@ -105,6 +105,7 @@ def test_the_table_is_whole() -> None:
     assert len(CASES) == 2 * 4 * 4 * 2
 
 
+@pytest.mark.promise("I-08")
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 def test_i20_gate(case: Case) -> None:
     gate, expected = case

@@ -96,6 +96,7 @@ def test_empty_last_error_is_kept(root: Path) -> None:
     assert loaded.last_error == ""
 
 
+@pytest.mark.promise("I-36")
 @pytest.mark.parametrize("mask", [0o000, 0o022, 0o077], ids=oct)
 def test_file_is_private_under_any_umask(root: Path, mask: int) -> None:
     old = os.umask(mask)
@@ -183,6 +184,7 @@ def test_garbage_is_none(root: Path, data: bytes) -> None:
     assert put(root, data) is None
 
 
+@pytest.mark.promise("I-25")
 @pytest.mark.slow
 def test_f11_no_damage_raises_or_is_taken_for_a_status(root: Path) -> None:
     whole = render_status(StatusRecord("/r", IndexState.FRESH, "t", "a" * 40, "1", "e" * 150))
@@ -254,6 +256,7 @@ while True:
 """
 
 
+@pytest.mark.promise("I-25")
 def test_t1_no_torn_read_beside_a_busy_writer(root: Path) -> None:
     writer = subprocess.Popen(
         [sys.executable, "-c", WRITER, str(root)], stdout=subprocess.PIPE, text=True

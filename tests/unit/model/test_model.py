@@ -25,11 +25,13 @@ def assert_clean(bounds: Bounds, states: int, crash_points: int) -> None:
     assert (found.states, found.crash_points) == (states, crash_points)
 
 
+@pytest.mark.promise("I-01", "I-06", "I-07", "I-13", "I-14", "I-15", cases=43_677)
 def test_three_commits_two_runners_one_kill() -> None:
     """With the other worlds below 100,000 states; torture has those of four, five and six commits."""
     assert_clean(Bounds(moves=3, faults=1), 43_677, 1_458)
 
 
+@pytest.mark.promise("I-01", "I-06", "I-07", "I-15")
 @pytest.mark.parametrize(
     ("bounds", "states", "crash_points"),
     [
@@ -43,12 +45,14 @@ def test_other_worlds(bounds: Bounds, states: int, crash_points: int) -> None:
     assert_clean(bounds, states, crash_points)
 
 
+@pytest.mark.promise("I-01", "I-06", "I-07", "I-15", cases=813_658)
 @pytest.mark.torture
 @pytest.mark.timeout(7200)
 def test_four_commits_two_runners_two_kills() -> None:
     assert_clean(Bounds(moves=4, faults=2), 813_658, 10_934)
 
 
+@pytest.mark.promise("I-01", "I-06", "I-07", "I-15")
 @pytest.mark.torture
 @pytest.mark.timeout(7200)
 @pytest.mark.parametrize(
@@ -97,6 +101,7 @@ CAUGHT = [
 ]
 
 
+@pytest.mark.control("I-01", "I-06", "I-07", "I-13", "I-15")
 @pytest.mark.parametrize(
     ("safeguards", "bounds", "violation"),
     [pytest.param(*case, id=f"no-{'-'.join(case[0])}:{case[2].name}") for case in CAUGHT],

@@ -297,6 +297,7 @@ def test_failure_with_a_follow_up_is_merged_into_it(queue: Queue) -> None:
     assert "boom" in (ended.superseded_reason or "")
 
 
+@pytest.mark.promise("I-13")
 def test_q12_orphans_are_taken_over_and_given_up_in_the_end(queue: Queue) -> None:
     first = queue.enqueue(A)
     for attempt in range(1, MAX_ATTEMPTS + 1):
@@ -482,6 +483,7 @@ def test_q10_eight_processes_enqueue_at_once(queue: Queue, tmp_path: Path) -> No
     assert len(queue.service.history(10**6)) == 2
 
 
+@pytest.mark.promise("I-12")
 def test_q11_eight_processes_claim_each_job_exactly_once(queue: Queue, tmp_path: Path) -> None:
     side = Queue(queue.database, "wt-side")
     ids = [q.enqueue(A, context) for q in (queue, side) for context in range(100)]

@@ -245,10 +245,12 @@ def explore(steps: int) -> None:
         assert Lab.steps[name] >= steps // 200, Lab.steps
 
 
+@pytest.mark.promise("I-05", "I-10", "I-12", cases=2_000)
 def test_f9_no_interleaving_loses_a_scope() -> None:
     explore(2_000)
 
 
+@pytest.mark.promise("I-05", "I-10", "I-12", cases=500_000)
 @pytest.mark.torture
 @pytest.mark.timeout(7200)
 def test_f9_no_interleaving_loses_a_scope_at_full_size() -> None:

@@ -204,6 +204,7 @@ def read_all(path: str) -> None:
         reader.close()
 
 
+@pytest.mark.promise("I-27")
 @pytest.mark.parametrize("size", [0, 1, 15, 16, 99, 100, 4095, 4096, 5000, 20_000])
 def test_f12_cut_store_is_told_or_read_right(path: str, size: int) -> None:
     database = open_writer(path)

@@ -1,0 +1,101 @@
+"""A few cases of every fault suite, and controls that show that the suites can fail."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.test_faults import STRACE
+from tests.support import Repo
+from tests.torture import Clock
+from tests.torture.damage import damaged_stores
+from tests.torture.fuzz import fuzzed_requests
+from tests.torture.hostile import hostile_repositories
+from tests.torture.kills import kill_points
+from tests.torture.oracle import KINDS, World, answers
+from tests.torture.power import cuts_of_a_lying_disk, power_cuts
+from tests.torture.soak import soak
+
+pytestmark = pytest.mark.timeout(1800)
+needs_strace = pytest.mark.skipif(STRACE is None, reason="strace is missing")
+SEED = 1
+
+
+@pytest.mark.promise("I-01", "I-22", "P-1", "P-3", cases=36, suite="answers")
+@pytest.mark.parametrize("kind", KINDS)
+def test_answers_are_those_of_the_disk(kind: str, tmp_path: Path) -> None:
+    clock, rng = Clock(cases=3), random.Random(f"{kind} {SEED}")
+    world = World(rng, tmp_path, kind)
+    while clock.goes_on():
+        world.step()
+        world.check(clock)
+        clock.count()
+    assert clock.counts["answers"] >= 25
+
+
+@pytest.mark.control("I-01", "P-1")
+def test_the_oracle_notices_an_answer_of_another_tree(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = World(random.Random(SEED), tmp_path, "plain")
+    world.check(Clock(cases=1))
+    monkeypatch.setattr(Repo, "tree", lambda _self: "0" * 40)
+    with pytest.raises(AssertionError, match="false fresh"):
+        world.check(Clock(cases=1))
+
+
+@needs_strace
+@pytest.mark.promise("I-06", "I-07", "I-26", "P-5", cases=6, suite="kill_points")
+def test_kill_points(tmp_path: Path) -> None:
+    kill_points(Clock(cases=6), random.Random(SEED), tmp_path)
+
+
+@needs_strace
+@pytest.mark.promise("I-06", "I-26", "P-5", cases=20, suite="power_cuts")
+def test_power_cuts(tmp_path: Path) -> None:
+    power_cuts(Clock(cases=20), random.Random(SEED), tmp_path)
+
+
+@needs_strace
+@pytest.mark.control("I-06", "I-26", "P-5")
+def test_on_a_lying_disk_a_marker_runs_ahead(tmp_path: Path) -> None:
+    with pytest.raises(AssertionError):
+        cuts_of_a_lying_disk(Clock(cases=300), random.Random(SEED), tmp_path)
+
+
+@pytest.mark.promise("I-27", cases=10, suite="damaged_stores")
+def test_damaged_stores(tmp_path: Path) -> None:
+    damaged_stores(Clock(cases=10), random.Random(SEED), tmp_path)
+
+
+@pytest.mark.promise("I-39", "I-18", cases=2_000, suite="fuzzed_requests")
+def test_fuzzed_requests(tmp_path: Path) -> None:
+    fuzzed_requests(Clock(cases=2_000), random.Random(SEED), tmp_path)
+
+
+@pytest.mark.promise("I-33", "I-34", "I-35", "P-6", cases=6, suite="hostile_repositories")
+def test_hostile_repositories(tmp_path: Path) -> None:
+    hostile_repositories(Clock(cases=6), random.Random(SEED), tmp_path)
+
+
+@pytest.mark.promise("I-15", "I-28", cases=6, suite="soak")
+def test_soak(tmp_path: Path) -> None:
+    soak(Clock(cases=6), random.Random(SEED), tmp_path)
+
+
+def test_every_suite_is_sampled() -> None:
+    from tests.torture.suites import SHARES, SUITES
+
+    sampled = {
+        answers,
+        damaged_stores,
+        fuzzed_requests,
+        hostile_repositories,
+        kill_points,
+        power_cuts,
+        soak,
+    }
+    assert set(SUITES.values()) == sampled
+    assert SHARES.keys() == SUITES.keys()

@@ -1,0 +1,31 @@
+"""The suites by name, and the share of the time that each gets."""
+
+from __future__ import annotations
+
+from tests.torture import Suite
+from tests.torture.damage import damaged_stores
+from tests.torture.fuzz import fuzzed_requests
+from tests.torture.hostile import hostile_repositories
+from tests.torture.kills import kill_points
+from tests.torture.oracle import answers
+from tests.torture.power import power_cuts
+from tests.torture.soak import soak
+
+SUITES: dict[str, Suite] = {
+    "answers": answers,
+    "damaged_stores": damaged_stores,
+    "fuzzed_requests": fuzzed_requests,
+    "hostile_repositories": hostile_repositories,
+    "kill_points": kill_points,
+    "power_cuts": power_cuts,
+    "soak": soak,
+}
+SHARES = {
+    "answers": 6,
+    "damaged_stores": 3,
+    "fuzzed_requests": 1,
+    "hostile_repositories": 2,
+    "kill_points": 3,
+    "power_cuts": 2,
+    "soak": 2,
+}
