@@ -15,7 +15,7 @@ from gitindex.query.names.finder import Finder, Found
 from gitindex.query.names.known import coverage, kin
 from gitindex.query.names.memory import Memory
 from gitindex.query.names.project import Project
-from gitindex.query.names.sites import Site
+from gitindex.query.names.sites import Site, make_site
 from gitindex.query.names.source import Definition
 from gitindex.query.names.targets import ReferenceTarget, find_target
 from gitindex.semantic.coverage import layer_fields
@@ -132,29 +132,16 @@ def _line(project: Project, path: str, line: int) -> str:
 def _find(finder: Finder, target: ReferenceTarget) -> Found:
     if target.definitions and not target.local:
         return finder.find(target.definitions)
-    return Found(list(_sites(finder, target)), {}, False)
+    if not target.local:
+        return finder.mentions(target.name)
+    return Found(list(_local_sites(finder, target)), {}, False)
 
 
-def _sites(finder: Finder, target: ReferenceTarget) -> Iterable[Site]:
-    if target.local:
-        source = finder.project.source(target.path)
-        assert source is not None
-        for place in target.local:
-            end = place.column + len(place.name.encode())
-            around = source.symbol(place.enclosing)
-            yield Site(
-                target.path,
-                place.line,
-                place.column,
-                end,
-                place.use,
-                Tier.EXACT,
-                Layer.SYNTACTIC,
-                around,
-                (),
-            )
-    else:
-        yield from finder.mentions(target.name)
+def _local_sites(finder: Finder, target: ReferenceTarget) -> Iterable[Site]:
+    """The places of a variable of one function."""
+    source = finder.project.source(target.path)
+    assert source is not None
+    return (make_site(source, place, Tier.EXACT, ()) for place in target.local)
 
 
 def _is_wanted(site: Site, wanted: ReferenceQuery) -> bool:

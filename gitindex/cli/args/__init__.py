@@ -10,6 +10,7 @@ from gitindex.cli.args import (
     maintenance,
     maps,
     questions,
+    rename,
     semantic,
     state,
 )
@@ -24,6 +25,7 @@ __all__ = [
     "maintenance",
     "maps",
     "questions",
+    "rename",
     "run_cli",
     "semantic",
     "state",

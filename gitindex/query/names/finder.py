@@ -115,14 +115,23 @@ class Finder:
         fields = any(d.kind in ("field", "property") for d in chosen.values())
         return _Wanted(chosen, Kin(members, known), all(flags), fields)
 
-    def mentions(self, name: str) -> list[Site]:
-        """Every occurrence of a name that nothing in the tree defines."""
-        return [
-            make_site(source, place, Tier.NAME, ())
-            for source, places in self._occurrences(name)
-            for place in places
-            if place.use != Use.DEFINITION
-        ]
+    def mentions(self, name: str) -> Found:
+        """Every occurrence of a name that nothing in the tree defines, local variables apart."""
+        sites: list[Site] = []
+        excluded: dict[At, str] = {}
+        self._cut = False
+        for source, places in self._occurrences(name):
+            for place in places:
+                local = place.use != Use.DEFINITION and self._is_local(source, place)
+                if place.use == Use.DEFINITION or local:
+                    excluded[source.path, place.line, place.column] = PROVEN
+                else:
+                    sites.append(make_site(source, place, Tier.NAME, ()))
+        return Found(sites, excluded, self._cut)
+
+    def _is_local(self, source: FileNames, place: Occurrence) -> bool:
+        meaning = self.binder.meaning(source, place)
+        return meaning.state is State.LOCAL and meaning.sure and meaning.variable > 0
 
     def _annotations(self, targets: Iterable[Definition]) -> Iterator[tuple[FileNames, Occurrence]]:
         """Python's annotations that are written as strings: types before they are defined."""

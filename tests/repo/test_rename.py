@@ -1,0 +1,148 @@
+# ruff: noqa: E501 — sources read better on one line
+"""Renames: a patch with its proof, applied whole or not at all; the program still does the same."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gitindex.base.errors import GitIndexError
+from gitindex.edit.apply import apply_edits
+from gitindex.edit.rename import FileEdit, RenameRequest, plan_rename
+from gitindex.query.references import ReferenceQuery, find_references
+from gitindex.view.tree import open_tree
+from tests.support import Repo
+
+FILES = {
+    "pkg/__init__.py": "from pkg.core import build as make\n",
+    "pkg/core.py": "LIMIT = 3\n\n\ndef build(n):\n    return n + LIMIT\n\n\nclass Engine:\n    def run(self):\n        return self.step()\n\n    def step(self):\n        return build(1)\n",
+    "pkg/fast.py": "from pkg.core import Engine\n\n\nclass Fast(Engine):\n    def step(self):\n        return 10\n",
+    "main.py": "import pkg.core\nfrom pkg import make\nfrom pkg.core import Engine\nfrom pkg.fast import Fast\n\n\ndef main(build):\n    return [make(2), pkg.core.build(3), build, Engine().run(), Fast().run()]\n\n\nprint(main(7))\n",
+    "notes.md": "Call build first.\n",
+}
+
+
+@pytest.fixture
+def project(repo: Repo) -> Repo:
+    for name, text in FILES.items():
+        repo.write(name, text)
+    repo.commit()
+    repo.index()
+    return repo
+
+
+def output(repo: Repo) -> str:
+    done = subprocess.run(
+        [sys.executable, "-B", "main.py"], cwd=repo.path, capture_output=True, text=True, check=True
+    )
+    return done.stdout
+
+
+RENAMES = {
+    "pkg.core.build": ("assemble", {"pkg/core.py", "pkg/__init__.py", "main.py"}),
+    "Engine.step": ("advance", {"pkg/core.py", "pkg/fast.py"}),
+    "Fast.step": ("advance", {"pkg/core.py", "pkg/fast.py"}),
+    "Engine": ("Motor", {"pkg/core.py", "pkg/fast.py", "main.py"}),
+    "LIMIT": ("BOUND", {"pkg/core.py"}),
+}
+
+
+@pytest.mark.parametrize("symbol", RENAMES)
+def test_a_renamed_program_does_the_same(project: Repo, symbol: str) -> None:
+    new, files = RENAMES[symbol]
+    before = output(project)
+    done = project.gitindex("rename", symbol, new, "--apply", "--json")
+    answer = json.loads(done.stdout)
+    assert done.returncode == 0, answer["blocked"]
+    assert answer["applied"]
+    assert {f["path"] for f in answer["files"]} == files
+    assert output(project) == before
+    old = symbol.rpartition(".")[2]
+    with open_tree(project.worktree, ".") as view:
+        left = find_references(view, ReferenceQuery(old))
+    assert (left["references"], left["definitions"], left["complete"]) == ([], [], True)
+    assert project.git("status", "--porcelain").count("\n") == len(files)
+
+
+def test_a_preview_writes_nothing_and_git_takes_its_patch(project: Repo) -> None:
+    done = project.gitindex("rename", "pkg.core.build", "assemble", "--json")
+    answer = json.loads(done.stdout)
+    assert (answer["applies"], answer["applied"]) == (True, False)
+    assert project.git("status", "--porcelain") == ""
+    assert answer["mentions"] == {"documents": 1}
+    assert all(place["proof"] and place["tier"] != "name" for place in answer["places"])
+    patch = Path(project.path, "..", "p.patch").resolve()
+    patch.write_text(answer["patch"])
+    project.git("apply", "--check", str(patch))
+
+
+def test_what_is_not_proven_is_not_applied(project: Repo) -> None:
+    project.write("odd.py", "def use(thing):\n    return thing.step()\n")
+    done = project.gitindex("rename", "Engine.step", "advance", "--apply")
+    assert done.returncode == 1
+    assert "only the name is the same" in done.stdout
+    assert "def step" in (project.path / "pkg/core.py").read_text()
+    done = project.gitindex("rename", "Engine.step", "advance", "--apply", "--force", "odd.py:2")
+    assert done.returncode == 0, done.stdout
+    assert "thing.advance()" in (project.path / "odd.py").read_text()
+
+
+BLOCKED = {
+    "taken": ({}, "Engine", "LIMIT", "used there already"),
+    "string": (
+        {"dyn.py": "import pkg.core\ngetattr(pkg.core, 'build')\n"},
+        "pkg.core.build",
+        "assemble",
+        "not complete",
+    ),
+    "outside base": (
+        {
+            "out.py": "import enum\n\n\nclass Odd(enum.Enum):\n    def label(self):\n        return 1\n"
+        },
+        "Odd.label",
+        "title",
+        "base class",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BLOCKED)
+def test_what_stands_in_the_way(project: Repo, case: str) -> None:
+    files, symbol, new, why = BLOCKED[case]
+    for name, text in files.items():
+        project.write(name, text)
+    with open_tree(project.worktree, ".") as view:
+        plan = plan_rename(view, RenameRequest(symbol, new))
+    assert any(why in reason for reason in plan.blocked), plan.blocked
+
+
+def test_names_are_checked(project: Repo) -> None:
+    with open_tree(project.worktree, ".") as view:
+        for symbol, new in (
+            ("Engine", "a b"),
+            ("Engine", "class"),
+            ("Engine", "Engine"),
+            ("nosuch", "x"),
+            ("step", "x"),
+        ):
+            with pytest.raises(GitIndexError):
+                plan_rename(view, RenameRequest(symbol, new))
+
+
+def test_all_files_or_none(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("old a\n")
+    (tmp_path / "b").write_text("changed meanwhile\n")
+    edits = [FileEdit("a", b"old a\n", b"new a\n"), FileEdit("b", b"old b\n", b"new b\n")]
+    with pytest.raises(GitIndexError, match="changed since"):
+        apply_edits(str(tmp_path), edits)
+    assert (tmp_path / "a").read_text() == "old a\n"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a", "b"]
+    with pytest.raises(GitIndexError, match="inside"):
+        apply_edits(str(tmp_path), [FileEdit(".git/config", b"", b"x")])
+    (tmp_path / "link").symlink_to("a")
+    with pytest.raises(GitIndexError):
+        apply_edits(str(tmp_path), [FileEdit("link", b"old a\n", b"new\n")])
