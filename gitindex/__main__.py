@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def run() -> NoReturn:
-    """The whole process. Memory is not tidied up at its end: that costs a prompt more than git does."""
+    """Run the command and exit without freeing memory, which would cost a prompt more than git does."""
     code = main()
     for stream in (sys.stdout, sys.stderr):
         try:
@@ -68,7 +68,7 @@ def _flush_output() -> None:
 
 
 def _complain(error: GitIndexError, args: list[str]) -> int:
-    """A line for people; and whoever asked for a structured answer gets one, also of a failure."""
+    """Print the error as one line, and as an envelope if `--json` was given; return its exit code."""
     from gitindex.base.escape import safe_text
 
     if "--json" in args:

@@ -17,7 +17,7 @@ _STATUSES = {Exit.USAGE: "invalid_request", Exit.NO: "not_found", Exit.GATED: "u
 
 
 class GitIndexError(Exception):
-    """A failure with a message for people, a hint how to mend it, and an exit code."""
+    """A failure with a message, a hint how to fix it, and an exit code."""
 
     def __init__(self, message: str, hint: str = "", code: Exit = Exit.ERROR) -> None:
         super().__init__(message)
@@ -53,7 +53,7 @@ class CorruptStore(StoreError):
 
 
 class OlderSchema(CorruptStore):
-    """The store is of a version that no step leads from: it is built anew."""
+    """The store has a version that cannot be migrated: it must be rebuilt."""
 
 
 class ObjectMissing(GitIndexError):

@@ -27,7 +27,7 @@ def is_test(path: str) -> bool:
 
 
 def is_foreign(path: str) -> bool:
-    """Does it say that nobody wrote it here: generated, taken over, or data of tests?"""
+    """Is the file generated, vendored or test data, judged by its path?"""
     return _FOREIGN.search(path) is not None
 
 

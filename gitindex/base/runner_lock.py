@@ -20,7 +20,7 @@ class RunnerLock:
 
     @property
     def descriptor(self) -> int | None:
-        """To be inherited: whoever has it open holds the lock."""
+        """The descriptor that holds the lock; a child that inherits it holds the lock too."""
         return self._fd
 
     def acquire(self) -> bool:

@@ -77,7 +77,7 @@ class Worktree(NamedTuple):
 
     @property
     def shadow(self) -> str:
-        """Of which index the runner has made a copy for readers, and which file that is."""
+        """Names the git index that the shadow index was copied from, and the copy's own file."""
         return os.path.join(self.store, "shadow", self.id)
 
 

@@ -42,7 +42,7 @@ def infer_event(env: dict[str, str]) -> tuple[str, list[str]]:
 
 
 def _prepare(worktree: Worktree) -> None:
-    """Who has gitindex only in pre-commit's environment opts in by `gitindex.enabled true`."""
+    """Create the store if `gitindex.enabled` is true: the opt-in of the `gitindex-python` hook."""
     if os.path.isdir(worktree.store):
         wanted = not _interpreter_lives(worktree)
     else:

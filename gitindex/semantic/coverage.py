@@ -1,4 +1,4 @@
-"""How far the semantic layer reaches in one tree, and how an answer says so."""
+"""Which files of a tree the semantic layer covers, and the fields of an answer that report it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def read_coverage(view: TreeView) -> semantic.Coverage:
 
 
 def layer_fields(coverage: semantic.Coverage, paths: Iterable[bytes]) -> dict[str, Any]:
-    """Of how many paths it knows the bytes, and of how many only others, where it is not asked.
+    """Count the paths whose live bytes it covers, and those it knows with other bytes only.
 
     `stalePaths` are those of the answer itself.
     """

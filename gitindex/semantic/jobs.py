@@ -48,7 +48,7 @@ Report = Callable[[str, float | None], None]
 
 
 class SemanticRequest(NamedTuple):
-    """What somebody asks to be indexed."""
+    """Which contexts to index, and for how long at most."""
 
     names: tuple[str, ...] = ()  # contexts; none: all whose indexer is installed
     scope: RefreshScope = FULL
@@ -111,7 +111,7 @@ class _Session:
         return found
 
     def work(self) -> list[Outcome]:
-        """Run what is queued. Looked at once more after the lock was given up, as the runner does."""
+        """Run what is queued, and check the queue once more after releasing the lock, as the runner does."""
         ended = []
         while self._jobs.queued(Layer.SEMANTIC) and self._lock.acquire():
             try:
@@ -184,7 +184,7 @@ class _Session:
         return chosen
 
     def _is_served(self, members: ContextFiles) -> bool:
-        """Is its indexer installed, or was it once? Then its absence is a failure to be told."""
+        """Is its indexer installed, or was it once? Then its absence is reported as a failure."""
         tool = tool_for(members.context)
         assert tool is not None
         return _program(tool, self._worktree) is not None or bool(

@@ -1,4 +1,4 @@
-"""Runs one indexer and dies with whoever started it: a closed stdin ends the whole process group."""
+"""Runs one indexer; when its parent ends, stdin closes and the whole process group is killed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""May indexers run here? They run a project's code, so only the user says so, and outside of it.
+"""Decides whether indexers may run. They execute the project's code, so only the user's own
+configuration, outside the repository, can allow them.
 
 `gitindex.semantic` counts in the user's and the system's git configuration: `true` for every
 repository, or the path of one. The repository's own configuration is ignored, `.git/config` too: it
