@@ -21,6 +21,8 @@ from tests.support import Repo
 
 A = "def helper(x):\n    return x\n"
 B = "from a import helper\n\n\ndef work():\n    return helper(1)\n"
+NO_FACTS = "\0"
+"""An edit that no grammar reads: whoever depends on the file has to wait."""
 TWICE = "def f(x):\n    return 1\n\n\ndef g():\n    return 2\n\n\ndef f(x, y):\n    return 3\n"
 
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
+from gitindex.filestate.symbol_flags import FlagQuestion, flags_of_symbol
 from gitindex.filestate.world import World
 
 REPEATED = frozenset({"multiple_definitions", "overload_set"})
@@ -85,19 +86,16 @@ def parse_target(text: str, is_path: Callable[[str], bool]) -> EditTarget:
 
 
 def definitions(world: World, path: str) -> list[Interpretation]:
-    """All definitions of a published file, in its order."""
-    row = world.files[path]
+    """Return all definitions of a file as it is on disk, in its order."""
+    facts = world.facts(path)
     seen: dict[str, int] = {}
     found = []
-    for name, qualified, kind, line, end_line, signature in world.database.rows(
-        "SELECT n.text, qualified_name, kind, start_line, end_line, signature FROM symbols"
-        " JOIN names n ON n.id=name_id WHERE blob_id=? ORDER BY ordinal",
-        row.blob_id,
-    ):
-        number = seen[qualified] = seen.get(qualified, 0) + 1
-        unique = f"{safe_text(path)}#{qualified}" + (f"~{number}" if number > 1 else "")
-        lines = (line + 1, end_line + 1)
-        found.append(Interpretation(unique, path, name, qualified, kind, *lines, signature))
+    for symbol in facts.symbols if facts else ():
+        number = seen[symbol.qualified] = seen.get(symbol.qualified, 0) + 1
+        unique = f"{safe_text(path)}#{symbol.qualified}" + (f"~{number}" if number > 1 else "")
+        lines = (symbol.start_line + 1, symbol.end_line + 1)
+        shown = (symbol.name, symbol.qualified, symbol.kind)
+        found.append(Interpretation(unique, path, *shown, *lines, symbol.signature))
     return found
 
 
@@ -122,6 +120,8 @@ def find_ambiguity(world: World, target: EditTarget) -> Ambiguity | None:
                 Exit.NO,
             )
         several = len(named) > 1
+        if not several and named and flags:
+            flags = _of_definition(world, named[0], flags)
         flags = tuple(flag for flag in flags if several or flag not in REPEATED)
         open_ones = tuple(named) if several else ()
     else:
@@ -131,3 +131,15 @@ def find_ambiguity(world: World, target: EditTarget) -> Ambiguity | None:
     if not flags and not open_ones:
         return None
     return Ambiguity(target, flags, open_ones)
+
+
+def _of_definition(world: World, meant: Interpretation, flags: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of a file's flags that are about one definition of it."""
+    facts, data = world.facts(meant.path), world.read(meant.path)
+    symbols = facts.symbols if facts else ()
+    lines = (meant.line - 1, meant.end_line - 1)
+    same = [s for s in symbols if (s.start_line, s.end_line) == lines and s.name == meant.name]
+    if facts is None or data is None or not same:
+        return flags
+    found = flags_of_symbol(FlagQuestion(facts.language, data, facts, same[0]))
+    return tuple(flag for flag in flags if flag in found.open)

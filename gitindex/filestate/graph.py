@@ -46,7 +46,7 @@ class DependencyGraph:
         while todo:
             found = self._world.know(todo)
             known |= found
-            seen_through = [p for p, k in found.items() if k.indexed and k.indexed == k.disk]
+            seen_through = [p for p, known in found.items() if self._is_as_published(p, known)]
             imports = self._imports(seen_through)
             todo = set()
             for path in seen_through:
@@ -54,6 +54,11 @@ class DependencyGraph:
                 imported = (edge.target for edge in edges[path] if edge.kind in TO_FILES)
                 todo.update(target for target in imported if target not in known)
         return known, edges
+
+    def _is_as_published(self, path: str, known: FileRecord) -> bool:
+        """Are its facts those of the index? What was edited was written with what is there now."""
+        same = known.indexed is not None and known.indexed == known.disk
+        return same and self._world.overlaid(path) is None
 
     def owner(self, path: str) -> Context | None:
         """Return the context that owns a file, as the project files on disk say."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from gitindex.base.escape import path_fields
-from gitindex.base.vocabulary import Certainty, Freshness, Mutation
+from gitindex.base.vocabulary import Certainty, Freshness, Layer, Mutation
 from gitindex.filestate import FileState, FileStateService
 from gitindex.filestate.ambiguity import Ambiguity, EditTarget, find_ambiguity
 from gitindex.filestate.core import States
@@ -89,6 +89,7 @@ def _answer(
         "status": str(found.gate),
         "freshness": str(found.state.freshness),
         "certainty": str(found.state.certainty),
+        **_limits(service, target.path),
     }
     if target.symbol:
         fields["symbol"] = target.symbol
@@ -101,3 +102,14 @@ def _answer(
             PacketInputs(service.world, states, target, found.state, found.ambiguity)
         )
     return fields
+
+
+def _limits(service: FileStateService, path: str) -> dict[str, str]:
+    """What the answer is based on, and how far an edit may reach that relies on it."""
+    overlaid = service.world.overlaid(path) is not None
+    semantic = not overlaid and service.world.semantics.covers(path)
+    return {
+        "basis": "worktree" if overlaid else "index",
+        "layer": str(Layer.SEMANTIC if semantic else Layer.SYNTACTIC),
+        "scope": "cross-file" if semantic else "local",
+    }

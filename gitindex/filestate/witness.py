@@ -72,9 +72,8 @@ def _bounds(seen: PacketInputs) -> dict[str, Any]:
     named = meant(seen.target, definitions(seen.world, path))
     if len(named) == 1:
         return bounds | {"startLine": named[0].line, "endLine": named[0].end_line}
-    row = seen.world.files[path]
-    lines = seen.world.database.row("SELECT lines FROM blobs WHERE id=?", row.blob_id)[0]
-    return bounds | {"startLine": 1, "endLine": max(1, lines)}
+    facts = seen.world.facts(path)
+    return bounds | {"startLine": 1, "endLine": max(1, facts.lines if facts else 1)}
 
 
 def _facts(seen: PacketInputs) -> list[dict[str, Any]]:
@@ -84,7 +83,8 @@ def _facts(seen: PacketInputs) -> list[dict[str, Any]]:
 
 
 def _fact(seen: PacketInputs, path: str) -> dict[str, Any]:
-    row = seen.world.files.get(path)
+    row = seen.world.row(path)
+    overlaid = seen.world.overlaid(path) is not None
     state = seen.states.of(path)
     known: dict[str, Any] = {
         "path": safe_text(path),
@@ -100,7 +100,7 @@ def _fact(seen: PacketInputs, path: str) -> dict[str, Any]:
         "flags": list(seen.world.flags(path)),
         "refreshedAt": seen.world.history.refreshed(path) or 1,
         "layer": str(Layer.SEMANTIC if seen.world.semantics.covers(path) else Layer.SYNTACTIC),
-        "source": seen.world.view.source(),
+        "source": "worktree" if overlaid else seen.world.view.source(),
     }
 
 

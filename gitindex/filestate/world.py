@@ -13,10 +13,13 @@ from gitindex.filestate.core import FileRecord
 from gitindex.filestate.semantics import Semantics
 from gitindex.git.command import try_git
 from gitindex.git.interface import blob_id
+from gitindex.languages.facts import BlobFacts, FactsKey
+from gitindex.languages.table import extractor_id
 from gitindex.store import history
 from gitindex.view.tree import TreeView
 
 NO_FACTS = (FactsStatus.SKIPPED, FactsStatus.QUARANTINED)
+PARSED = (FactsStatus.PARSED, FactsStatus.PARTIAL)
 PATHS_AT_ONCE = 200
 """Their names fit into a pipe's buffer."""
 
@@ -57,12 +60,49 @@ class World:
         self.semantics = Semantics(view)
         self.history = history.load(self.database, self.worktree_id, self.files)
         self.laid = {os.fsdecode(path): laid for path, laid in view.changed().items()}
+        self._overlaid: dict[str, BlobFacts | None] = {}
         self._left_out = set(map(os.fsdecode, view.overlay.left_out))
         gone = {path for path, laid in self.laid.items() if laid is None}
         added = self.laid.keys() - gone - self.files.keys()
         self.moved = bool(added) or any(path in self.files for path in gone)
         """Is the set of paths on disk another than the published one?"""
         self.paths = (self.files.keys() | added) - gone
+
+    def row(self, path: str) -> Row | None:
+        """Return what is known of the bytes of a path on disk: of the overlay, else as published."""
+        facts = self.overlaid(path)
+        if facts is None:
+            return self.files.get(path)
+        oid = self._laid_id(path) or ""
+        surface = facts.interface_hash if facts.status in PARSED else oid.upper()
+        flags = ",".join(facts.flags)
+        raw = bytes.fromhex(oid)
+        return Row(raw, None, facts.language, facts.status, facts.reason, surface, flags)
+
+    def overlaid(self, path: str) -> BlobFacts | None:
+        """Return the facts of a path that differs from the published tree, if its bytes have any."""
+        if path not in self._overlaid:
+            self._load([path])
+        return self._overlaid[path]
+
+    def facts(self, path: str) -> BlobFacts | None:
+        """Return all facts of the bytes of a path on disk."""
+        row = self.files.get(path)
+        if (facts := self.overlaid(path)) is not None or row is None:
+            return facts
+        return self.view.facts(FactsKey(row.oid.hex(), extractor_id(row.language)))
+
+    def _load(self, paths: Collection[str]) -> None:
+        """Extract what the overlay has, all at once."""
+        laid = {path: self.laid.get(path) for path in paths if path not in self._overlaid}
+        self._overlaid |= dict.fromkeys(laid)
+        found = {path: file for path, file in laid.items() if file and file.skip is None}
+        if found:
+            self.view.ensure_facts(paths=[file.path for file in found.values()])
+        for path, file in found.items():
+            facts = self.view.facts(FactsKey(file.oid, extractor_id(file.language)))
+            if facts is not None and facts.status not in NO_FACTS:
+                self._overlaid[path] = facts
 
     def was(self, path: str, generation: int) -> history.PathAtTime | None:
         """What was published of a path in an older generation."""
@@ -72,28 +112,34 @@ class World:
 
     def interface(self, path: str) -> str:
         """What others can depend on; of a file that was never published nothing is known."""
-        row = self.files.get(path)
+        row = self.row(path)
         return row.interface if row else "not published"
 
     def flags(self, path: str) -> tuple[str, ...]:
         """What is left open about a published file."""
-        told = tuple(flag for flag in self.files[path].flags.split(",") if flag)
-        return self.semantics.flags(path, told)
+        row = self.row(path)
+        told = tuple(flag for flag in (row.flags if row else "").split(",") if flag)
+        return told if self.overlaid(path) else self.semantics.flags(path, told)
 
     def _certainty(self, path: str) -> Certainty:
         """How sure the facts of a published file are, by what they say of themselves."""
         if self.flags(path):
             return Certainty.AMBIGUOUS
-        parsed = self.files[path].status == FactsStatus.PARSED
+        row = self.row(path)
+        parsed = row is not None and row.status == FactsStatus.PARSED
         return Certainty.CERTAIN if parsed else Certainty.UNKNOWN
 
     def know(self, paths: Collection[str]) -> dict[str, FileRecord]:
         """Each of these files by itself: what was indexed of it, and what is on disk."""
         found = {}
+        self._load(paths)
         hashed = self._hash([path for path in paths if self._has_facts(path)])
         for path in paths:
             row = self.files.get(path)
-            if row is None or not row.has_facts:
+            if self.overlaid(path) is not None:
+                disk = self._laid_id(path)
+                found[path] = FileRecord(disk, disk, self._certainty(path))
+            elif row is None or not row.has_facts:
                 unchanged = self._is_published(path)
                 found[path] = FileRecord(None, self._laid_id(path), unchanged=unchanged)
             elif path in hashed:

@@ -19,7 +19,7 @@ from gitindex.store.connection import open_writer
 from gitindex.store.places import Dependency, FileFacts
 from gitindex.view.tree import open_tree
 from tests.indexers import Fake, allow, index_semantically
-from tests.states import A, B, publish, refresh, state, states, write
+from tests.states import NO_FACTS, A, B, one, publish, refresh, state, states, write
 from tests.support import Repo, wait_for
 
 
@@ -35,6 +35,10 @@ def test_f1_cycle_of_two(repo: Repo) -> None:
     publish(write(repo, {"a.py": "import b\n", "b.py": "import a\n"}))
     assert states(repo, "a.py", "b.py") == ["clean", "clean"]
     repo.write("a.py", "import b\nx = 1\n")
+    assert states(repo, "a.py", "b.py") == ["clean", "stale"], "it exports one name more"
+    repo.write("a.py", "import b\n# x\n")
+    assert states(repo, "a.py", "b.py") == ["clean", "clean"], "the edit has facts of its own"
+    repo.write("a.py", NO_FACTS)
     assert states(repo, "a.py", "b.py") == ["dirty", "pending_check"]
 
 
@@ -45,6 +49,8 @@ def test_f2_chain_of_3000(repo: Repo) -> None:
     publish(write(repo, {f"m{last}.py": "x = 1\n"}))
     assert state(repo, "m0.py").freshness == "clean"
     repo.write(f"m{last}.py", "x = 2\n")
+    assert state(repo, "m0.py").freshness == "clean"
+    repo.write(f"m{last}.py", NO_FACTS)
     assert state(repo, "m0.py").freshness == "pending_check"
 
 
@@ -105,6 +111,8 @@ def test_f3_worktrees_do_not_share_what_was_seen(pair: Repo) -> None:
 
 def test_f4_transitively_pending(pair: Repo) -> None:
     pair.write("a.py", A + "\n")
+    assert states(pair, "a.py", "b.py", "c.py", "other.py") == ["clean"] * 4
+    pair.write("a.py", A + NO_FACTS)
     assert states(pair, "a.py", "b.py", "c.py", "other.py") == [
         "dirty",
         "pending_check",
@@ -212,7 +220,10 @@ def test_f10_the_disk_is_hashed(pair: Repo) -> None:
     path.write_text(A.replace("return x", "return 1"))
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert pair.git("status", "--porcelain") == ""
-    assert states(pair, "a.py", "b.py") == ["dirty", "pending_check"]
+    assert states(pair, "a.py", "b.py") == ["clean", "clean"]
+    assert one(pair, "a.py", "helper")["basis"] == "worktree"
+    path.write_text(A.replace("(x)", "(y)"))
+    assert states(pair, "a.py", "b.py") == ["clean", "stale"]
 
 
 LISTED = "__all__ = ['helper']\n"
@@ -249,8 +260,11 @@ def test_f14_formatting_and_comments(pair: Repo) -> None:
 def test_paths_without_facts(pair: Repo) -> None:
     pair.write("notes.txt", "not added\n")
     (pair.path / "link.py").symlink_to("/etc/passwd")
-    for name in ("none.py", "notes.txt", "link.py", "a.py/b.py", "", ".."):
+    pair.write("new.py", "x = 1\n")
+    for name in ("none.py", "link.py", "a.py/b.py", "", ".."):
         assert [str(word) for word in state(pair, name)] == ["unindexed", "unknown"], name
+    assert [str(word) for word in state(pair, "notes.txt")] == ["clean", "unknown"], "no grammar"
+    assert [str(word) for word in state(pair, "new.py")] == ["clean", "certain"]
 
 
 def test_certainty(repo: Repo) -> None:
@@ -271,7 +285,9 @@ def test_r5_line_ends_that_git_converts(repo: Repo) -> None:
     publish(write(repo, {"a.py": A.replace("\n", "\r\n"), "b.py": B.replace("\n", "\r\n")}))
     assert states(repo, "a.py", "b.py") == ["clean", "clean"]
     repo.write("a.py", A.replace("\n", "\r\n").replace("return x", "return 2"))
-    assert states(repo, "a.py", "b.py") == ["dirty", "pending_check"]
+    assert states(repo, "a.py", "b.py") == ["clean", "clean"]
+    repo.write("a.py", A.replace("\n", "\r\n").replace("(x)", "(x, y)"))
+    assert states(repo, "a.py", "b.py") == ["clean", "stale"]
 
 
 def test_a_sparse_checkout_is_no_deletion(repo: Repo) -> None:
@@ -286,7 +302,7 @@ def test_names_of_any_bytes(repo: Repo) -> None:
     odd = os.fsdecode(b"od\xff\xfed\n.py")
     publish(write(repo, {odd: "x = 1\n", "a.py": A}))
     assert states(repo, odd, "a.py") == ["clean", "clean"]
-    repo.write(odd, "x = 2\n")
+    repo.write(odd, NO_FACTS)
     assert states(repo, odd, "a.py") == ["dirty", "clean"]
 
 
@@ -383,14 +399,15 @@ def test_an_indexer_settles_what_a_grammar_leaves_open(repo: Repo) -> None:
 
 
 def test_q15_an_edit_during_a_slow_run(pair: Repo) -> None:
-    """a.py is edited while it is being indexed: never clean; what does not depend on it is."""
+    """a.py is edited while it is being indexed: the edit is judged, not what is published."""
     write(pair, {"a.py": A + "# slowpoke\n", "new.py": "slowpoke = 2\n"}).commit()
     env = {**os.environ, FAULT_VARIABLE: "slow:slowpoke"}
     run = subprocess.Popen([sys.executable, "-m", "gitindex", "index"], cwd=pair.path, env=env)
     wait_for(lambda: read_progress(pair.worktree) is not None)
     pair.write("a.py", A + "# slowpoke, edited\n")
     while run.poll() is None:
-        assert states(pair, "a.py") == ["dirty"]
+        assert states(pair, "a.py") == ["clean"]
+    pair.write("a.py", A + NO_FACTS)
     assert run.returncode == 0
     assert pair.marker()["treeId"] == pair.tree()
     assert states(pair, "a.py", "b.py", "new.py", "other.py") == [

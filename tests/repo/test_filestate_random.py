@@ -53,20 +53,20 @@ class Model:
         return next((word for word in ("stale", "pending_check") if word in ends), "clean")
 
     def _own(self, name: str) -> str:
-        if name not in self.published:
-            return "unindexed"
-        return "clean" if self.disk.get(name) == self.published[name] else "dirty"
+        if name in self.disk:
+            return "clean"
+        return "dirty" if name in self.published else "unindexed"
 
     def _ends(self, name: str, seen: frozenset[str]) -> set[str]:
+        """What a file as it was published depends on; an edited one has seen what is there now."""
         found: set[str] = set()
+        if self.disk[name] != self.published.get(name):
+            return found
         for target in self.published[name].imports - {name}:
-            there = self._interface(target) if target in self.disk else None
-            new = target in self.disk and target not in self.published
-            if self.saw[name][target] != there or new:
+            there = self.disk[target].arguments if target in self.disk else None
+            if self.saw[name][target] != there:
                 found.add("stale")
-            if target in self.disk and self._own(target) != "clean":
-                found.add("pending_check")
-            elif target in self.disk and target not in seen:
+            if target in self.disk and target not in seen:
                 found |= self._ends(target, seen | {name})
         return found
 

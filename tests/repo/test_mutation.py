@@ -12,7 +12,7 @@ from gitindex.base.vocabulary import Certainty, Freshness, Mutation
 from gitindex.filestate import FileState
 from gitindex.filestate.ambiguity import EditTarget, parse_target
 from gitindex.filestate.mutation_gate import behaviour
-from tests.states import TWICE, A, B, Cli, gate, one, publish, refresh, write
+from tests.states import NO_FACTS, TWICE, A, B, Cli, gate, one, publish, refresh, write
 from tests.support import Repo
 
 
@@ -42,11 +42,14 @@ def test_clean_and_certain(pair: Repo) -> None:
     assert whole["freshness"]["state"] == "fresh"
 
 
-def test_f10_an_edit_on_disk_blocks(pair: Repo) -> None:
+def test_f10_only_an_edit_without_facts_blocks(pair: Repo) -> None:
     indexed = pair.git("rev-parse", "HEAD:a.py").strip()
     pair.write("a.py", A + "# more\n")
     found = one(pair, "a.py", "helper")
-    assert (found["status"], found["freshness"]) == ("blocked", "dirty")
+    assert (found["status"], found["freshness"], found["basis"]) == ("ok", "clean", "worktree")
+    pair.write("a.py", A + NO_FACTS)
+    found = one(pair, "a.py", "helper")
+    assert (found["status"], found["freshness"], found["basis"]) == ("blocked", "dirty", "index")
     packet = found["witness"]
     [failed] = packet["failedInvariants"]
     assert failed["invariant"] == "bytes_are_indexed"
@@ -58,7 +61,7 @@ def test_f10_an_edit_on_disk_blocks(pair: Repo) -> None:
 
 
 def test_a_pending_file_names_the_dirty_one(pair: Repo) -> None:
-    pair.write("a.py", A + "# more\n")
+    pair.write("a.py", A + NO_FACTS)
     found = one(pair, "c.py")
     assert (found["status"], found["freshness"]) == ("blocked", "pending_check")
     packet = found["witness"]
@@ -169,7 +172,7 @@ def test_the_command(pair: Repo, cli: Cli) -> None:
     assert "choices: t.py#f, t.py#f~2" in text
     [proof] = [line for line in text.splitlines() if line.startswith("  proof: ")]
     assert json.loads(proof.removeprefix("  proof: "))["path"] == "t.py"
-    pair.write("a.py", "")
+    pair.write("a.py", NO_FACTS)
     code, text = cli(pair, "state", "--gate", "a.py", "--json")
     assert (code, json.loads(text)["status"]) == (3, "blocked")
     assert cli(pair, "state", "--gate", "../x.py") == (2, "outside the repository: ../x.py")
@@ -193,7 +196,7 @@ def test_states_by_the_command(pair: Repo, cli: Cli) -> None:
     ]
     code, text = cli(pair, "state", "--refresh", ".")
     assert (code, len(text.splitlines())) == (0, 5)
-    pair.write("b.py", "")
+    pair.write("b.py", NO_FACTS)
     assert cli(pair, "state", "--refresh", "b.py") == (2, "cannot be refreshed: b.py")
 
 
@@ -205,3 +208,53 @@ def test_not_indexed(repo: Repo, cli: Cli) -> None:
     code, text = cli(repo, "state", "--gate", "a.py", "--json")
     assert (code, json.loads(text)["status"]) == (3, "not_indexed")
     assert cli(repo, "decide", "list") == (3, "not indexed")
+
+
+OPEN_ELSEWHERE = """from os.path import *
+import app
+
+
+def sure(x: int) -> int:
+    return x + 1
+
+
+def open_one(x):
+    return getattr(x, "a" + "b")
+
+
+def calls(x):
+    return x.anything()
+
+
+class C:
+    def method(self):
+        return self.other()
+
+    def dynamic(self, name):
+        return getattr(self, name)
+"""
+
+
+def test_flags_belong_to_places(repo: Repo) -> None:
+    text = OPEN_ELSEWHERE.replace("from os.path import *\n", "")
+    publish(write(repo, {"m.py": text, "star.py": OPEN_ELSEWHERE}))
+    assert one(repo, "m.py")["status"] == "needs_decision"
+    for symbol in ("sure", "calls", "C.method"):
+        found = one(repo, "m.py", symbol)
+        assert (found["status"], found["layer"], found["scope"]) == ("ok", "syntactic", "local")
+    for symbol in ("open_one", "C.dynamic"):
+        found = one(repo, "m.py", symbol)
+        assert found["status"] == "needs_decision"
+        assert found["witness"]["failedInvariants"][0]["found"] == ["dynamic_attribute"]
+
+
+def test_an_agent_is_never_blocked_by_its_own_edits(pair: Repo) -> None:
+    for number in range(10):
+        pair.write("a.py", A.replace("return x", f"return x + {number}"))
+        assert one(pair, "a.py", "helper")["status"] == "ok"
+        assert one(pair, "b.py", "work")["status"] == "ok", "its interface is the same"
+    pair.write("a.py", A.replace("(x)", "(x, y)"))
+    assert one(pair, "a.py", "helper")["status"] == "ok"
+    assert one(pair, "b.py", "work")["freshness"] == "stale"
+    pair.write("b.py", B.replace("(1)", "(1, 2)"))
+    assert one(pair, "b.py", "work")["status"] == "ok"

@@ -1,0 +1,157 @@
+"""Which of a file's ambiguity flags are about one definition: those at places inside it, or on names it uses.
+
+The flags of a file say that something in it is open, not where. So the definition is put alone, between
+the file's imports and the names of its other definitions, and read again, in a child like any blob.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from typing import TYPE_CHECKING, NamedTuple
+
+from gitindex.extract.frames import WorkRequest
+from gitindex.languages.facts import BlobFacts, FactsKey, Symbol, decode_facts
+from gitindex.languages.table import extractor_id
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+OUTGOING = frozenset({"unresolved_receiver"})
+"""What a function calls is open, not what it is: told in the answer, no question to decide."""
+_OF_NAMES = frozenset({"multiple_definitions", "overload_set"})
+_READ_AGAIN = {
+    "python": "{} = 0",
+    "javascript": "var {};",
+    "typescript": "var {};",
+    "tsx": "var {};",
+}
+"""Languages with flags of places, and what stands for another definition there."""
+_NAME = re.compile(r"(?<![\w.:$])([A-Z]\w*|[a-z_]\w*(?=\s*\())")
+_NO_CODE = re.compile(r'//[^\n]*|"(?:[^"\\\n]|\\.)*"')
+_RUST_PRELUDE = """
+Some None Ok Err Vec String Option Result Box Iterator Into From Default Clone Copy Send Sync Drop Fn
+FnMut FnOnce ToString ToOwned AsRef AsMut Eq Ord PartialEq PartialOrd Extend IntoIterator Self
+DoubleEndedIterator ExactSizeIterator drop
+"""
+_KEYWORDS = "if while for match return fn loop switch catch sizeof assert"
+_KNOWN = frozenset(f"{_RUST_PRELUDE} {_KEYWORDS}".split())
+"""Names and words that no star import has to explain."""
+MAX_IMPORT_LINES = 60
+
+
+class FlagQuestion(NamedTuple):
+    """A definition of a file whose facts are known."""
+
+    language: str
+    data: bytes
+    facts: BlobFacts
+    symbol: Symbol
+
+
+class SymbolFlags(NamedTuple):
+    """What is open about one definition, and what is only told."""
+
+    open: tuple[str, ...]
+    told: tuple[str, ...]
+
+
+def flags_of_symbol(asked: FlagQuestion) -> SymbolFlags:
+    """Return the flags of a file that count for one definition of it."""
+    of_file = set(asked.facts.flags)
+    found = of_file & {"parse_error", "encoding_lossy"}
+    if "star_import" in of_file and _may_be_from_star(asked):
+        found.add("star_import")
+    if "macro_or_generated" in of_file and _is_macro_or_generated(asked):
+        found.add("macro_or_generated")
+    rest = of_file - found - _OF_NAMES - {"star_import", "macro_or_generated", "reexport_chain"}
+    if rest and asked.language in _READ_AGAIN:
+        alone = _read_alone(asked)
+        found |= rest if alone is None else rest & alone
+    else:
+        found |= rest
+    if "conditional_definition" in rest and _uses_conditional(asked):
+        found.add("conditional_definition")
+    return SymbolFlags(tuple(sorted(found - OUTGOING)), tuple(sorted(found & OUTGOING)))
+
+
+def _read_alone(asked: FlagQuestion) -> set[str] | None:
+    """The flags of the definition by itself; None where it cannot be read by itself."""
+    from gitindex.extract.pool import Extractor, Task  # lazily: most answers extract nothing
+
+    text = _alone(asked).encode("utf-8", "replace")
+    key = FactsKey("", extractor_id(asked.language))
+    extractor = Extractor(workers=1)
+    try:
+        [(_, reply)] = extractor.extract([Task(key, WorkRequest(asked.language, text))])
+    finally:
+        extractor.close()
+    facts = decode_facts(reply.payload)
+    if facts is None or ("parse_error" in facts.flags and "parse_error" not in asked.facts.flags):
+        return None
+    return set(facts.flags)
+
+
+def _alone(asked: FlagQuestion) -> str:
+    """The definition between imports and stand-ins for the other names of its file."""
+    lines = asked.data.decode("utf-8", "replace").split("\n")
+    symbol, symbols = asked.symbol, asked.facts.symbols
+    others = {s.name for s in symbols if s.parent < 0 and s.name.isidentifier()} - {symbol.name}
+    stand_in = _READ_AGAIN[asked.language]
+    body = textwrap.dedent("\n".join(lines[symbol.start_line : symbol.end_line + 1]))
+    in_class = symbol.parent >= 0 and symbols[symbol.parent].kind == "class"
+    if in_class and asked.language != "python":
+        body = f"class Enclosing {{\n{body}\n}}"
+    imports = dict.fromkeys(_imports(asked, lines))
+    return "\n".join([*imports, *map(stand_in.format, sorted(others)), body, ""])
+
+
+def _imports(asked: FlagQuestion, lines: list[str]) -> Iterator[str]:
+    """Import statements outside the definition, up to the bracket that closes them."""
+    for item in asked.facts.imports:
+        if asked.symbol.start_line <= item.line <= asked.symbol.end_line:
+            continue
+        text = ""
+        for line in lines[item.line : item.line + MAX_IMPORT_LINES]:
+            text += line.strip() + "\n"
+            if sum(map(text.count, "([{")) <= sum(map(text.count, ")]}")):
+                break
+        yield text.rstrip("\n")
+
+
+def _text(asked: FlagQuestion) -> str:
+    lines = asked.data.decode("utf-8", "replace").split("\n")
+    return "\n".join(lines[asked.symbol.start_line : asked.symbol.end_line + 1])
+
+
+def _may_be_from_star(asked: FlagQuestion) -> bool:
+    """Does it contain a star import, or use a type or function that nothing in the file explains?"""
+    stars = [item for item in asked.facts.imports if ("*", "*") in item.names]
+    if any(asked.symbol.start_line <= s.line <= asked.symbol.end_line for s in stars):
+        return True
+    known = {local for item in asked.facts.imports for _, local in item.names}
+    known |= {symbol.name for symbol in asked.facts.symbols} | _KNOWN
+    return not set(_NAME.findall(_NO_CODE.sub(" ", _text(asked)))) <= known
+
+
+def _is_macro_or_generated(asked: FlagQuestion) -> bool:
+    """Is the file generated, or does the definition contain or use one of its macros?"""
+    macros = [symbol for symbol in asked.facts.symbols if symbol.kind == "macro"]
+    if not macros:
+        return True
+    inside = (asked.symbol.start_line <= m.start_line <= asked.symbol.end_line for m in macros)
+    names = "|".join(re.escape(m.name) for m in macros)
+    return any(inside) or re.search(rf"\b(?:{names})\b", _text(asked)) is not None
+
+
+def _uses_conditional(asked: FlagQuestion) -> bool:
+    """Is it indented at module level, or does it use a definition that is? Then a condition decides."""
+    lines = asked.data.decode("utf-8", "replace").split("\n")
+    guarded = {
+        symbol.name
+        for symbol in asked.facts.symbols
+        if symbol.parent < 0 and lines[symbol.start_line][:1] in (" ", "\t")
+    }
+    if asked.symbol.parent < 0 and asked.symbol.name in guarded:
+        return True
+    return any(re.search(rf"\b{re.escape(name)}\b", _text(asked)) for name in guarded)
