@@ -29,6 +29,11 @@ def words_of(text: str) -> list[str]:
     return _WORD.findall(text)
 
 
+def parts_of(name: str) -> list[str]:
+    """The smallest words of a name, in lower case: `parseHTTPRequest_v2` → parse, http, request, v, 2."""
+    return [part.lower() for part in _PART.findall(name)]
+
+
 def terms_of(word: str) -> tuple[str, ...]:
     """The terms of one word: itself in lower case, then its parts when it has several."""
     return _TERMS[word]
@@ -38,7 +43,7 @@ def _terms(word: str) -> tuple[str, ...]:
     whole = word.lower()[:MAX_TERM]
     if word.isalpha() and (word.islower() or word.isupper() or word.istitle()):
         return (whole,)
-    parts = [part.lower() for part in _PART.findall(word)]
+    parts = parts_of(word)
     if len(parts) < 2:
         bare = whole.strip("_")
         return (whole, bare) if bare and bare != whole else (whole,)

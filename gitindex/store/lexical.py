@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import NamedTuple
 
 import tantivy
@@ -20,6 +21,19 @@ BITS = 20
 NAME_BOOST = 3.0
 USUAL_LENGTH = 1_000.0
 _AVERAGE = re.compile(r'"value": ([0-9.]+),\s*"description": "avgdl')
+
+
+_STEMMER = (
+    tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.raw())
+    .filter(tantivy.Filter.stemmer("english"))
+    .build()
+)
+
+
+@lru_cache(maxsize=1 << 16)
+def stem(word: str) -> str:
+    """The Snowball stem of an English word in lower case; anything else is its own."""
+    return str(_STEMMER.analyze(word)[0]) if word.isascii() and word.isalpha() else word
 
 
 class LexicalQuery(NamedTuple):

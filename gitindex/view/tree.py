@@ -17,6 +17,7 @@ from gitindex.git.interface import blob_id
 from gitindex.git.worktree_probe import WorktreeProbe
 from gitindex.languages.facts import BlobFacts, FactsKey, decode_facts
 from gitindex.store.blobs import BlobTable
+from gitindex.store.connection import marks
 from gitindex.view.overlay import (
     WORKTREE,
     OverlaidFile,
@@ -28,6 +29,9 @@ from gitindex.view.overlay import (
 )
 from gitindex.view.overlay_tables import FactsMemory, OverlayTables
 from gitindex.view.snapshot import Snapshot, fingerprint_digest, open_snapshot, verdict
+
+CHUNK = 400
+"""Values of one SQL statement."""
 
 
 class TreeChoice(NamedTuple):
@@ -64,15 +68,17 @@ class TreeView:
         """The bytes of live paths; those without content here are left out."""
         found: dict[bytes, bytes] = {}
         oids: dict[bytes, str] = {}
-        for path in paths:
+        wanted = list(paths)
+        stored = self._base_oids([path for path in wanted if path not in self.overlay.laid])
+        for path in wanted:
             if path in self.overlay.laid:
                 laid = self.overlay.laid[path]
                 if laid is not None and laid.data is not None:
                     found[path] = laid.data
                 elif laid is not None and laid.oid:
                     oids[path] = laid.oid
-            elif (oid := self._base_oid(path)) is not None:
-                oids[path] = oid
+            elif path in stored:
+                oids[path] = stored[path]
         if self.overlay.source == WORKTREE:
             found |= self._unchanged(oids)
         absent = {path: oid for path, oid in oids.items() if path not in found}
@@ -153,14 +159,19 @@ class TreeView:
             "fingerprint": fingerprint_digest(self.served.published.fingerprint or ""),
         }
 
-    def _base_oid(self, path: bytes) -> str | None:
-        row = self.served.database.row(
-            "SELECT f.oid FROM files f JOIN paths p ON p.id=f.path_id"
-            " WHERE f.worktree_id=? AND p.path=?",
-            self.served.published.worktree_id,
-            path,
-        )
-        return row[0].hex() if row else None
+    def _base_oids(self, paths: list[bytes]) -> dict[bytes, str]:
+        """The blobs of some paths of the published tree."""
+        found: dict[bytes, str] = {}
+        for at in range(0, len(paths), CHUNK):
+            part = paths[at : at + CHUNK]
+            rows = self.served.database.rows(
+                "SELECT p.path, f.oid FROM paths p CROSS JOIN files f ON f.path_id=p.id"
+                f" WHERE f.worktree_id=? AND p.path IN ({marks(part)})",
+                self.served.published.worktree_id,
+                *part,
+            )
+            found |= {path: oid.hex() for path, oid in rows}
+        return found
 
 
 @contextmanager

@@ -273,13 +273,32 @@ def test_other_trees_are_searched_without_a_checkout(library: Repo) -> None:
         ("lang:ts", {"web/server.ts"}),
         ('"how to listen, and to whom"', {"docs/server.md"}),
         ('"to listen" server', {"docs/server.md"}),
-        ('"listen to"', set()),
         ("must:nosuchword server", set()),
     ],
 )
 def test_filters_and_phrases(standing: Repo, text: str, paths: set[str]) -> None:
     found = set(_paths(standing, text))
     assert found - {"README.md"} == paths
+
+
+def test_a_phrase_that_no_file_holds_is_said_and_its_words_are_searched(standing: Repo) -> None:
+    answer = _find(standing, '"listen to"')
+    assert answer["results"]
+    assert answer["warnings"] == ["no file holds the phrase: these hold its words"]
+    assert "warnings" not in _find(standing, '"to listen" server')
+
+
+def test_a_phrase_in_a_longer_text_is_a_boost(standing: Repo) -> None:
+    text = 'the server fails with "no such phrase anywhere" when clients connect quietly'
+    assert _find(standing, text)["results"]
+
+
+def test_a_long_text_is_asked_as_title_and_body(standing: Repo) -> None:
+    trace = "".join(f'  File "/srv/py/server.py", line {n}, in serve\n' for n in range(90))
+    answer = _find(standing, f"server does not answer\n\nTraceback:\n{trace}")
+    assert answer["results"][0]["path"] == "py/server.py"
+    answer = _find(standing, "server " + "word " * 3_000)
+    assert "only the first 8000 characters of the query were used" in answer["warnings"]
 
 
 def test_filters_hold_for_edits_too(shelf: Repo) -> None:

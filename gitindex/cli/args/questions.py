@@ -47,6 +47,9 @@ def search(
         typer.Option("--in", help="code, tests or docs (in:).", autocompletion=among(*PathKind)),
     ] = [],  # noqa: B006
     recent: Annotated[bool, typer.Option("--recent", help="Recently changed first.")] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Print the features of every result.")
+    ] = False,
     at: At = "",
     staged: Staged = False,
     strict: Annotated[
@@ -64,7 +67,7 @@ def search(
         "exclude": exclude,
         "in": place,
     }
-    wish = finding.SearchRequest(limit, read_filters(flags), recent)
+    wish = finding.SearchRequest(limit, read_filters(flags), recent, explain)
     leave(finding.find(" ".join(query), path, wish, asked(at, staged, strict), as_json))
 
 

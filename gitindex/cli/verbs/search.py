@@ -23,6 +23,7 @@ class SearchRequest(NamedTuple):
     limit: int = 10
     filters: Filters = Filters()
     recent: bool = False
+    explain: bool = False
 
 
 def find(
@@ -38,7 +39,7 @@ def find(
 
     def serve() -> dict[str, Any]:
         with open_tree(worktree, path, ask, begun=begun) as view:
-            return search(view, query, wish.limit, wish.filters, wish.recent)
+            return search(view, query, wish.limit, wish.filters, wish.recent, explain=wish.explain)
 
     def scan(why: str) -> dict[str, Any]:
         from gitindex.query.search.live import search_live
@@ -56,6 +57,8 @@ def _say_results(answer: dict[str, Any]) -> None:
             name = paint("name", safe_text(result["name"]))
             place += f"  {paint('kind', safe_text(result['kind']))} {name}"
         say(place)
+        for name, found in result.get("features", {}).items():
+            say(paint("dim", f"    {found['adds']:+8.3f}  {name} {found['value']:g}"))
         for line in result["snippet"].splitlines():
             say("    " + safe_text(line.replace("\t", "    ")))
     print_warnings(answer)

@@ -3,27 +3,37 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Iterator
+from operator import mul
 from typing import Any, NamedTuple
 
-from gitindex.base.path_kind import place_of
+from gitindex.base.path_kind import FileKinds, place_of
 from gitindex.extract.terms import MAX_REPEATS, decode_text, terms_of, words_of
 from gitindex.languages.facts import FactsKey
 from gitindex.languages.table import extractor_id
+from gitindex.query.search.features import needle_of
 from gitindex.query.search.query_text import Query, is_below, path_matches
-from gitindex.query.search.ranking import Rarity, asked_terms, bm25
+from gitindex.query.search.ranking import Rarity, asked_terms, bm25, kinds_of
 from gitindex.query.search.snippets import count_terms, defines, holds_phrases
+from gitindex.query.search.weights import FIRST
 from gitindex.store.connection import marks
 from gitindex.store.lexical import NAME_BOOST, USUAL_LENGTH, LexicalMemory, LexicalQuery
 from gitindex.view.tree import TreeView
 
 CHUNK = 400
+BY_TEXT = 80
+"""Candidates by their text. Fixed: the same files are ranked whatever the limit is."""
+TEXT_HITS = 250
+"""Files that are asked for, to leave these after documents, tests and data have given way."""
+BY_NAME = 30
+"""Candidates that define a word of the query."""
+BY_PATH = 40
+"""Candidates by the words of their path."""
+MAX_PATH_ATOMS = 8
+LESS = -1.0
+"""Files of kinds that weigh less come after all others as candidates by path."""
 MAX_LAID = 2_000
 """Texts that no index holds and one answer looks through."""
-MAX_DEFINING = 20
-MAX_NAMED = 24
-MAX_PATH_WORDS = 3
 MAX_HITS = 20_000
 MAX_UNASKED = 1_000
 """Files to choose from where there are only filters."""
@@ -63,18 +73,23 @@ class Collector:
         self._view = view
         self._query = query
         self._reader = memory.reader(view.worktree.lexical)
-        self._must = _wholes((*query.filters.must, *query.phrases))
+        phrases = query.phrases if query.must_hold else ()
+        self._must = _wholes((*query.filters.must, *phrases))
         self._exclude = _wholes(query.filters.exclude)
         self._terms = [term for term, _ in asked_terms(query)]
         self._asked = LexicalQuery(asked_terms(query), self._must, self._exclude)
         frequencies = self._reader.frequencies(self._terms)
-        self.rarity = Rarity(query, frequencies, self._reader.documents)
+        own = own_names(view.worktree.common_dir)
+        self.rarity = Rarity(query, frequencies, self._reader.documents, own)
+        self.atoms = self.rarity.atoms(query)
 
-    def collect(self, wanted: int) -> list[Candidate]:
+    def collect(self) -> list[Candidate]:
         """Candidates with what the lexical index says of their text."""
         if not self._terms and not self._must:
             return list(self._unasked())
-        found, scores = self._lexical(wanted)
+        found, scores = self._lexical(TEXT_HITS)
+        if not self._query.must_hold:
+            found = self._code_first(found, scores)
         seen = {c.path for c in found}
         others = {c.path: c for c in (*self._defining(), *self._by_path()) if c.path not in seen}
         keys = {c.key for c in others.values()} - scores.keys()
@@ -92,8 +107,17 @@ class Collector:
             hits = self._reader.search(self._asked, limit)
             live = self._live(hit.key for hit in hits)
             if len(live) >= wanted or len(hits) < limit or limit >= MAX_HITS:
-                return live[: 2 * wanted], {hit.key: hit.score for hit in hits}
+                return live, {hit.key: hit.score for hit in hits}
             limit *= 4
+
+    def _code_first(self, found: list[Candidate], scores: dict[FactsKey, float]) -> list[Candidate]:
+        """The best by text, documents, tests and data counting less."""
+        most = max(scores.values(), default=0.0) or 1.0
+        worth = {
+            c.path: FIRST.text * scores.get(c.key, 0.0) / most + kinds_weight(self._query, c.name)
+            for c in found
+        }
+        return sorted(found, key=lambda c: (-worth[c.path], c.path))[:BY_TEXT]
 
     def _with_text(self, found: list[Candidate], scores: dict[FactsKey, float]) -> list[Candidate]:
         keys = list(dict.fromkeys(c.key for c in found))
@@ -126,29 +150,36 @@ class Collector:
         shares = self.rarity.shares
         telling = [w for w in self._query.words if shares[w.text] * len(shares) >= 0.5]
         names = list(dict.fromkeys(n for w in telling for n in (w.text, w.terms[0])))
+        if self._query.dotted:
+            names.append(self._query.words[-1].text)
         rows = self._view.rows(
             f"SELECT DISTINCT {_COLUMNS} FROM {{names}} n CROSS JOIN {{symbols}} s"
             " ON s.name_id=n.id CROSS JOIN {blobs} b ON b.id=s.blob_id"
             " CROSS JOIN {live} l ON l.blob_id=b.id"
-            f" WHERE n.text IN ({marks(names)}) LIMIT {MAX_DEFINING}",
+            f" WHERE n.text IN ({marks(names)}) LIMIT {BY_NAME}",
             *names,
         )
         yield from self._filtered(rows)
 
     def _by_path(self) -> Iterator[Candidate]:
-        """Paths that contain the query: `foo.py`, `pkg/foo`; or all of its few words."""
-        needles = [self._query.plain]
-        if " " in self._query.plain:
-            needles = [word.terms[0] for word in self._query.words]
-        if not all(needles) or len(needles) > MAX_PATH_WORDS:
+        """Paths with the words of the query: those that say most of it, then the shortest."""
+        atoms = sorted(self.atoms, key=lambda atom: (-atom.share, atom.text))[:MAX_PATH_ATOMS]
+        needles = [(needle_of(a.text), a.share) for a in atoms if len(a.text) > 1]
+        if not needles:
             return
-        tests = " AND ".join("CAST(path AS TEXT) LIKE ? ESCAPE '!'" for _ in needles)
-        listed = self._view.rows(f"SELECT path FROM paths WHERE {tests}", *map(_like, needles))
-        found = {path for (path,) in listed}
-        lowered = [needle.encode() for needle in needles]
-        found |= {p for p in self._view.changed() if all(n in p.lower() for n in lowered)}
-        shortest = sorted(found, key=lambda path: (len(path), path))[:MAX_NAMED]
-        yield from self._filtered(self._at_paths(_COLUMNS, shortest))
+        said = "+".join(["?*(name LIKE ?)"] * len(needles))
+        listed = self._view.rows(
+            f"SELECT path FROM (SELECT path, CAST(path AS TEXT) AS name FROM paths) WHERE ({said})>0"
+            f" ORDER BY ({said}) DESC, length(path), path LIMIT {4 * BY_PATH}",
+            *(v for needle, share in (*needles, *needles) for v in (share, f"%{needle}%")),
+        )
+        found = [path for (path,) in listed]
+        lowered = [needle.encode() for needle, _ in needles]
+        found += [p for p in self._view.changed() if any(n in p.lower() for n in lowered)][:BY_PATH]
+        order = {path: place for place, path in enumerate(found)}
+        rows = self._filtered(self._at_paths(_COLUMNS, found))
+        weight = {c.path: kinds_weight(self._query, c.name) for c in rows}
+        yield from sorted(rows, key=lambda c: (weight[c.path] < LESS, order[c.path]))[:BY_PATH]
 
     def _at_paths(self, columns: str, paths: list[bytes]) -> Iterator[Any]:
         for at in range(0, len(paths), CHUNK):
@@ -176,9 +207,12 @@ class Collector:
         for candidate in unseen:
             text = decode_text(texts.get(candidate.path, b""))
             counts = count_terms(text, [*self._terms, *self._must, *self._exclude])
-            if counts and self._allowed(set(counts)) and holds_phrases(text, self._query.phrases):
+            if counts and self._allowed(set(counts)) and self._phrased(text):
                 score = self._score(text, counts, average)
                 yield candidate._replace(text=score, held=frozenset(counts))
+
+    def _phrased(self, text: str) -> bool:
+        return not self._query.must_hold or holds_phrases(text, self._query.phrases)
 
     def _unseen(self) -> Iterator[tuple[bytes, bytes, int, str, str, str]]:
         """Laid files that are in no index; those without facts yet have no blob."""
@@ -259,6 +293,15 @@ def _wholes(texts: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(terms_of(word)[0] for text in texts for word in words_of(text)))
 
 
-def _like(needle: str) -> str:
-    """A pattern for any text around the needle."""
-    return "%" + re.sub("([!%_])", r"!\1", needle) + "%"
+def kinds_weight(query: Query, path: str) -> float:
+    """What the kinds of a file add to its first sum: nothing for most code, less for others."""
+    return float(sum(map(mul, kinds_of(query, path), _KIND_WEIGHTS)))
+
+
+_KIND_WEIGHTS = tuple(getattr(FIRST, kind) for kind in FileKinds._fields)
+
+
+def own_names(common_dir: str) -> frozenset[str]:
+    """Words of the repository's name: the folder of its main work tree, or of a bare repository."""
+    folder = os.path.dirname(common_dir) if common_dir.endswith("/.git") else common_dir
+    return frozenset(words_of(os.path.basename(folder).lower().removesuffix(".git")))

@@ -13,25 +13,26 @@ from gitindex.base.worktree import Worktree
 from gitindex.extract.policy import BINARY_PROBE
 from gitindex.extract.terms import decode_text, terms_of, words_of
 from gitindex.languages.table import language_of
-from gitindex.query.search.query_text import Filters, Query, parse_query, path_matches
+from gitindex.query.search.features import NameMatcher, chunk_features, path_features
+from gitindex.query.search.long_query import split_query
+from gitindex.query.search.query_text import Filters, Query, path_matches
 from gitindex.query.search.ranking import (
-    Features,
     Rarity,
     asked_terms,
     bm25,
     coverage,
-    path_match,
-    share_of,
+    first_features,
+    scaled,
     total,
 )
 from gitindex.query.search.snippets import (
+    best_line,
     count_terms,
     holds_phrases,
-    look,
     phrase_line,
     snippet,
-    sought_in,
 )
+from gitindex.query.search.weights import FIRST
 from gitindex.view.live_scan import fallback_envelope, live_files, live_paths
 from gitindex.view.overlay import WORKTREE
 
@@ -60,7 +61,7 @@ def search_live(
     filters: Filters = Filters(),  # noqa: B008
 ) -> dict[str, Any]:
     """The best `limit` places for a query, as an envelope that says that no index had a part in it."""
-    query = parse_query(text, filters)
+    query = split_query(text, filters).queries[0]
     wanted = max(1, min(limit, MAX_LIMIT))
     scan = _Scan(worktree, query)
     ranked = scan.ranked()
@@ -95,26 +96,32 @@ class _Scan:
 
     def ranked(self) -> list[tuple[float, _Seen]]:
         """Files with a score, best first."""
-        texts = {one.path: self._text_score(one) for one in self._found}
-        most = max(texts.values(), default=0.0) or 1.0
-        scored = []
-        for one in self._found:
-            features = Features(
-                text=texts[one.path] / most,
-                cover=coverage(self._query, self._rarity, set(one.counts)),
-                path=path_match(self._query, self._rarity, one.name),
-            )
-            score = total(features) * share_of(self._query, one.name)
-            if score > 0 or self._must or not self._terms:
-                scored.append((score, one))
+        matcher = NameMatcher(self._rarity.atoms(self._query))
+        features = scaled(
+            [
+                first_features(
+                    self._query,
+                    one.name,
+                    path_features(matcher, one.name),
+                    self._text_score(one),
+                    coverage(self._query, self._rarity, set(one.counts)),
+                )
+                for one in self._found
+            ]
+        )
+        scored = [
+            (total(row, FIRST), one)
+            for one, row in zip(self._found, features, strict=True)
+            if row.text or row.path_cover or row.asked_path or self._must or not self._terms
+        ]
         return sorted(scored, key=lambda row: (-row[0], row[1].path))
 
     def result(self, seen: _Seen, score: float) -> dict[str, Any]:
         """One place: the best line of a file."""
         data = dict(live_files(self._worktree, [seen.path])).get(seen.path, b"")
         text = decode_text(data)
-        words = sought_in(self._query, self._rarity.shares, set(seen.counts))
-        line = look(text, words).line
+        chunk = chunk_features(data, self._rarity.chunk_terms(self._query)).place
+        line = best_line(data, chunk, self._query)
         if self._query.phrases:
             line = phrase_line(text, self._query.phrases[0]) or 0
         return path_fields(seen.path) | {
@@ -137,7 +144,7 @@ class _Scan:
             if languages and language_of(path, data[:BINARY_PROBE]) not in languages:
                 continue
             text = decode_text(data)
-            phrases = self._query.phrases
+            phrases = self._query.phrases if self._query.must_hold else ()
             if not phrases or holds_phrases(text, phrases):
                 yield _Seen(path, count_terms(text, wanted), len(text))
             if time.monotonic() > deadline:

@@ -12,8 +12,12 @@ from gitindex.base.vocabulary import PathKind
 from gitindex.extract.terms import terms_of, words_of
 from gitindex.languages.table import BY_NAME, TEXT
 
-MAX_QUERY = 1_000
+MAX_QUERY = 8_000
+"""Characters of a query: an issue text or a traceback is one."""
 MAX_WORDS = 32
+"""Words that one query asks for; small words of a sentence do not count."""
+MAX_BESIDE = 2
+"""With no more words beside it, a phrase is what the query is about: every result must hold it."""
 MAX_PHRASES = 8
 MAX_FILTERS = 16
 MAX_PATH = 512
@@ -35,6 +39,8 @@ _SMALL = (
 _STOP = frozenset(_SMALL.split())
 _FILTER = re.compile(r'(?<!\S)(-?path|lang|kind|must|exclude|in):(?:"([^"]+)"|(\S+))(?!\S)')
 _PHRASE = re.compile(r'(?<!\S)"([^"]*)"(?!\S)')
+_SEPARATOR = re.compile(r"::|->|[.#\\]")
+"""What stands between the parts of a qualified name, in any language."""
 _ALIASES = {ext: row.name for row in BY_NAME.values() for ext in row.extensions.split()} | {
     "c#": "csharp",
     "shell": "bash",
@@ -95,6 +101,9 @@ class Query(NamedTuple):
     phrases: tuple[str, ...]  # lower case, single blanks
     filters: Filters
     plain: str  # the text without filters and quotes, in lower case: perhaps a path
+    dotted: str = ""  # the same as a qualified name, where it is one: `Foo::bar` → `foo.bar`
+    must_hold: bool = False  # every result holds the phrases: there is little else in the query
+    unused: int = 0  # words that were not asked for: over the limit
 
     @property
     def terms(self) -> list[str]:
@@ -112,15 +121,20 @@ def parse_query(text: str, flags: Filters = Filters()) -> Query:  # noqa: B008 -
     found: dict[str, list[str]] = {}
     rest = _FILTER.sub(lambda match: _take_filter(match, found), asked)
     phrases = [" ".join(p.lower().split()) for p in _PHRASE.findall(rest) if words_of(p)]
-    plain = _PHRASE.sub(r" \1 ", rest)
-    words = tuple(dict.fromkeys(words_of(plain)))[:MAX_WORDS]
+    beside = _telling(tuple(dict.fromkeys(words_of(_PHRASE.sub(" ", rest)))))
+    text_only = _PHRASE.sub(r" \1 ", rest)
+    words = _telling(tuple(dict.fromkeys(words_of(text_only))))
     filters = Filters(**{name: tuple(values) for name, values in found.items()})
+    plain = " ".join(text_only.lower().split())
     return Query(
         asked.strip(),
-        tuple(map(_word, _telling(words))),
+        tuple(map(_word, words[:MAX_WORDS])),
         tuple(dict.fromkeys(phrases))[:MAX_PHRASES],
         flags.merged(filters),
-        " ".join(plain.lower().split()),
+        plain,
+        _dotted(plain),
+        bool(phrases) and len(beside) <= MAX_BESIDE,
+        max(0, len(words) - MAX_WORDS),
     )
 
 
@@ -205,10 +219,22 @@ def _read_filter(name: str, value: str) -> tuple[str, str | None]:
     return ("paths" if name == "path" else "not_paths"), value
 
 
+def is_small(word: str) -> bool:
+    """Is it one of the small words of a sentence, which say nothing about code?"""
+    return word.lower() in _STOP
+
+
 def _telling(words: tuple[str, ...]) -> tuple[str, ...]:
     """Without the small words of a sentence, unless nothing else is left."""
     kept = tuple(word for word in words if word.lower() not in _STOP)
     return kept or words
+
+
+def _dotted(plain: str) -> str:
+    """A query that is one qualified name, with dots between its parts; '' for any other."""
+    parts = _SEPARATOR.split(plain.removesuffix("()"))
+    named = len(parts) > 1 and all(words_of(part) == [part] for part in parts)
+    return ".".join(parts) if named else ""
 
 
 def _word(text: str) -> Word:

@@ -1,92 +1,171 @@
-"""How well a file answers a query: features between 0 and 1, and one weighted sum of them. Pure."""
+"""How well a file answers a query: features, and one weighted sum of them. Pure.
+
+`Features` lists every feature with what it is and what leaving it out costs; the weights are data
+(`weights.py`), fitted by `python -m bench.fit_ranking`.
+"""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from operator import mul
+from operator import itemgetter, mul
 from typing import NamedTuple
 
-from gitindex.base.path_kind import is_foreign, is_news, is_test, stem_of
+from gitindex.base.path_kind import FileKinds, file_kinds, stem_of
 from gitindex.base.vocabulary import PathKind
-from gitindex.extract.terms import terms_of
+from gitindex.extract.terms import parts_of
+from gitindex.query.search.features import Atom, ChunkTerm, PathFeatures, needle_of
 from gitindex.query.search.query_text import Query, Word, path_matches
 
 K1, B = 1.2, 0.75
 """BM25's constants, as the lexical index has them."""
 PART_BOOST = 0.4
 FORM_BOOST = 0.4
+OWN_NAME = 0.15
+"""What the repository's own name tells, of what another word would: nearly every file is about it."""
 
-
-WEAK = frozenset(
-    {"variable", "constant", "field", "property", "key", "enumerator", "heading", "section"}
-)
-"""Kinds of definitions that one rarely means when a function or a type has the same name."""
-
-
-MANY = 1_000
-"""Mentions beyond these make a file no more central."""
-
-
-class Weights(NamedTuple):
-    """What each feature is worth."""
-
-    text: float = 0.6  # BM25, of the best candidate's
-    cover: float = 0.6  # how many of the words are there, rare ones counting more
-    symbol: float = 2.0  # a definition of what was asked for
-    path: float = 1.0  # in the path
-    near: float = 0.4  # close together
-    central: float = 0.25  # mentioned by many files
-
-
-WEIGHTS = Weights()
-ASKED_PATH, ASKED_NAME = 4.0, 2.0
-"""The feature of a path that is what was asked for: more than any words in it."""
-TEST_SHARE, FOREIGN_SHARE, NEWS_SHARE = 0.6, 0.5, 0.6
-"""What is left of the score of a file that is rarely what one looks for."""
+COMMON = 0.1
+"""Share of all files that hold the repository's name where it says nothing."""
 
 
 class Features(NamedTuple):
-    """What is known of a candidate, each between 0 and 1, but for a path that was asked for."""
+    """What is known of a candidate: between 0 and 1, or 0 and 1 for what it is or is not."""
 
-    text: float = 0.0
-    cover: float = 0.0
-    symbol: float = 0.0
-    path: float = 0.0
-    near: float = 0.0
-    central: float = 0.0
+    # of the index and the path: known of every candidate
+    text: float = 0.0  # BM25 of the whole file, of the best candidate's
+    cover: float = 0.0  # share of the query that the file holds, rare words counting more
+    stem_cover: float = 0.0  # share of the query that the file's name says
+    stem_precision: float = 0.0  # share of the file's name that the query says
+    folder_cover: float = 0.0  # share of the query that the folders say
+    last_cover: float = 0.0  # the same of the folder it is in
+    main_cover: float = 0.0  # the same where the file stands for that folder: index.ts, mod.rs
+    path_cover: float = 0.0  # share of the query that the whole path says
+    asked_path: float = 0.0  # the query is this path, or the end of it
+    asked_name: float = 0.0  # the query is the file's name
+    subjects: float = 0.0  # BM25 of the subjects of past commits that changed it
+    test: float = 0.0
+    example: float = 0.0
+    docs: float = 0.0
+    data: float = 0.0
+    foreign: float = 0.0  # generated, vendored, built
+    news: float = 0.0  # a list of changes
+    stub: float = 0.0  # declarations only
+    hidden: float = 0.0  # in a folder whose name starts with a dot
+    legacy: float = 0.0
+    benchmark: float = 0.0
+    tool: float = 0.0
+    superseded: float = 0.0  # in a folder `v1` beside a `v2`, or beside the same file without it
+    # of its text and definitions: known of the candidates that were the best so far
+    chunk: float = 0.0  # BM25 of its best chunk, of the best candidate's
+    three_chunks: float = 0.0  # of its best three
+    chunk_cover: float = 0.0  # share of the query in the best chunk
+    held: float = 0.0  # share of the query in the text, in any form
+    exact: float = 0.0  # a definition is called as a word of the query
+    definition: float = 0.0  # the best definition: name, class, comment
+    doc: float = 0.0  # share of the query in one comment
+    phrase: float = 0.0  # words that follow each other, in the query and in a definition's name
+    names: float = 0.0  # share of the query in the names of all definitions
+    qualified: float = 0.0  # the query is the qualified name of a definition
+    named: float = 0.0  # the query is the name of a definition and nothing else
+    quoted: float = 0.0  # share of the quoted phrases that it holds
 
 
-class NamedDefinition(NamedTuple):
-    """A definition as ranking sees it."""
+RELATIVE = ("text", "subjects", "chunk", "three_chunks")
+"""Features without a natural end: divided by the best candidate's."""
 
-    name: str
-    qualified: str
-    kind: str
-    doc: str
+
+def total(features: Features, weights: Features) -> float:
+    """One number."""
+    return float(sum(map(mul, features, weights)))
+
+
+def scaled(rows: list[Features]) -> list[Features]:
+    """The same features, the relative ones divided by the best candidate's."""
+    if not rows:
+        return rows
+    most = [max(column) or 1.0 for column in (map(itemgetter(at), rows) for at in _RELATIVE)]
+    found = []
+    for row in rows:
+        values = list(row)
+        for at, value in zip(_RELATIVE, most, strict=True):
+            values[at] /= value
+        found.append(Features._make(values))
+    return found
+
+
+_RELATIVE = tuple(map(Features._fields.index, RELATIVE))
 
 
 class Rarity:
     """How much a word of the query tells: its inverse document frequency, of the whole query's."""
 
-    def __init__(self, query: Query, frequencies: Mapping[str, int], documents: int) -> None:
+    def __init__(
+        self,
+        query: Query,
+        frequencies: Mapping[str, int],
+        documents: int,
+        own: frozenset[str] = frozenset(),
+    ) -> None:
         self.frequencies = frequencies
         self.documents = max(documents, 1)
+        self._own = own if len(query.words) > 1 else frozenset[str]()
         weights = [self._weight(word) for word in query.words]
-        total = sum(weights) or 1.0
-        self.shares = {w.text: x / total for w, x in zip(query.words, weights, strict=True)}
+        total_weight = sum(weights) or 1.0
+        self.shares = {w.text: x / total_weight for w, x in zip(query.words, weights, strict=True)}
 
     def idf(self, term: str) -> float:
         """BM25's inverse document frequency of a term."""
-        n = self.frequencies.get(term, 0)
-        return math.log(1 + (max(self.documents, n) - n + 0.5) / (n + 0.5))
+        return self._idf(self.frequencies.get(term, 0))
+
+    def atoms(self, query: Query) -> list[Atom]:
+        """The smallest words of the query with their shares."""
+        found: dict[str, float] = {}
+        for word in query.words:
+            parts = parts_of(word.text) or [word.terms[0]]
+            weights = [self.idf(part) + 0.1 for part in parts]
+            for part, weight in zip(parts, weights, strict=True):
+                share = self.shares[word.text] * weight / sum(weights)
+                found[part] = found.get(part, 0.0) + share
+        return [Atom(text, share) for text, share in found.items()]
+
+    def chunk_terms(self, query: Query) -> list[ChunkTerm]:
+        """What to look for in texts."""
+        found: dict[bytes, ChunkTerm] = {}
+        for word in query.words:
+            factor = self._factor(word)
+            parts = parts_of(word.text)
+            if len(parts) > 1:
+                listed = [ChunkTerm(word.text.lower().encode(), self.idf(word.terms[0]), True)]
+                listed += [
+                    ChunkTerm(needle_of(part).encode(), PART_BOOST * self.idf(part), False)
+                    for part in parts
+                ]
+            else:
+                most = max(self.frequencies.get(t, 0) for t in (word.terms[0], *word.forms))
+                needle = needle_of(word.terms[0]).encode()
+                listed = [ChunkTerm(needle, self._idf(most), False)]
+            for term in listed:
+                weight = factor * term.weight
+                if term.needle not in found or found[term.needle].weight < weight:
+                    found[term.needle] = term._replace(weight=weight)
+        return list(found.values())
+
+    def _idf(self, holders: int) -> float:
+        return math.log(1 + (max(self.documents, holders) - holders + 0.5) / (holders + 0.5))
+
+    def _factor(self, word: Word) -> float:
+        whole = word.terms[0]
+        common = self.frequencies.get(whole, 0) >= COMMON * self.documents
+        return OWN_NAME if common and whole in self._own else 1.0
 
     def _weight(self, word: Word) -> float:
+        factor = self._factor(word)
         if self.frequencies.get(word.terms[0], 0) or len(word.terms) < 3:
-            return self.idf(word.terms[0])
+            return factor * self.idf(word.terms[0])
         parts = word.terms[1:]
-        return sum(map(self.idf, parts)) / len(parts)
+        return factor * sum(map(self.idf, parts)) / len(parts)
 
 
 def asked_terms(query: Query) -> list[tuple[str, float]]:
@@ -120,156 +199,62 @@ def _presence(word: Word, terms: set[str] | frozenset[str]) -> float:
     return 0.6 * sum(part in terms for part in parts) / len(parts) if parts else 0.0
 
 
-def path_match(query: Query, rarity: Rarity, path: str) -> float:
-    """How much of the query the path says; all of it where the query is a path."""
-    known = _path(path)
-    if _is_path(query.plain, known.lowered):
-        return ASKED_PATH
-    if query.plain == known.stem.lowered:
-        return ASKED_NAME
-    found = 0.0
-    for word in query.words:
-        level = _name_match(word, known.stem)
-        if not level and not known.folders.isdisjoint((word.terms[0], *word.forms)):
-            level = 0.4
-        found += rarity.shares[word.text] * level
-    return found
-
-
-class _Path(NamedTuple):
-    """What can be said of a path without a query."""
-
-    lowered: str
-    stem: _Name
-    folders: frozenset[str]
-    is_test: bool
-    share: float  # of the score, for being foreign or a list of changes
-
-
-@lru_cache(maxsize=1 << 15)
-def _path(path: str) -> _Path:
-    stem = stem_of(path)
-    folders = frozenset(t for part in path.split("/")[:-1] for t in terms_of(part))
-    share = (FOREIGN_SHARE if is_foreign(path) else 1.0) * (NEWS_SHARE if is_news(path) else 1.0)
-    return _Path(path.lower(), _name(stem), folders, is_test(path), share)
-
-
-class _Name(NamedTuple):
-    """What can be said of a name without a query."""
-
-    text: str
-    lowered: str
-    wholes: tuple[str, ...]  # as a term, and without what separates its parts
-    terms: frozenset[str]
-
-
-@lru_cache(maxsize=1 << 15)
-def _name(text: str) -> _Name:
-    terms = terms_of(text)
-    return _Name(text, text.lower(), terms[:2], frozenset(terms))
-
-
-def _is_path(plain: str, lowered: str) -> bool:
+def is_asked_path(plain: str, path: str) -> bool:
     """`pkg/foo.py`, `foo.py`, `pkg/foo`: a name or a path, not just any part of one."""
     if len(plain) < 3 or ("/" not in plain and "." not in plain):
         return False
-    tail = f"/{lowered}"
+    tail = f"/{path.lower()}"
     return tail.endswith(f"/{plain}") or f"/{plain}." in tail or f"/{plain}/" in tail
 
 
-def _name_match(word: Word, name: _Name) -> float:
-    """How well one name is what one word says: exact, other spelling, part, another form."""
-    if name.text == word.text:
-        return 1.0
-    asked, terms = word.terms, name.terms
-    if name.lowered == asked[0]:
-        return 0.95
-    if len(asked) > 1 and asked[1] in name.wholes:
-        return 0.9
-    if asked[0] in terms:
-        return 0.6
-    if not terms.isdisjoint(word.forms):
-        return 0.5
-    if len(asked) > 2:
-        inner = asked[1:]
-        return 0.5 * sum(part in terms for part in inner) / len(inner)
-    return 0.0
+def is_asked_name(plain: str, path: str) -> bool:
+    """Is the query the name of the file, without its suffix?"""
+    return plain in path.lower() and plain == stem_of(path).lower()
 
 
-class SymbolMatcher:
-    """How well a definition is what was asked for: by its name, then its surroundings, then its words."""
-
-    def __init__(self, query: Query, rarity: Rarity) -> None:
-        self._words = [(word, rarity.shares[word.text]) for word in query.words]
-        self._asked = frozenset(t for w in query.words for t in (*w.terms, *w.forms))
-        self._dotted = f".{query.plain}" if "." in query.plain else ""
-
-    def match(self, symbol: NamedDefinition) -> float:
-        """Between 0, nothing of it, and 1, exactly it."""
-        if self._dotted and f".{symbol.qualified.lower()}".endswith(self._dotted):
-            return 1.0
-        name = _name(symbol.name)
-        named = not self._asked.isdisjoint(name.terms)
-        around, _, _ = symbol.qualified.rpartition(".")
-        context = f"{around.lower()} " if around else ""
-        doc = symbol.doc.lower()
-        factor = self._precision(symbol.name) if named else 0.0
-        found = 0.0
-        for word, share in self._words:
-            level = _name_match(word, name) if named else 0.0
-            if not level:
-                level = _context_match(word, context, doc)
-            elif level < 0.9:
-                level *= factor
-            found += share * level
-        return found * (1.0 if named else 0.6) * (0.8 if symbol.kind in WEAK else 1.0)
-
-    def _precision(self, name: str) -> float:
-        """What a match of parts of a name is worth: more, the less else the name says."""
-        own = _parts(name)
-        share = len(own & self._asked) / len(own) if own else 0.0
-        return 1.4 if share == 1.0 else 0.7 + 0.3 * share
+def first_features(
+    query: Query, path: str, said: PathFeatures, text: float = 0.0, cover: float = 0.0
+) -> Features:
+    """What the index and the path of a candidate say: the features that need no look at its text."""
+    asked = (is_asked_path(query.plain, path), is_asked_name(query.plain, path))
+    kinds = kinds_of(query, path)
+    known = (text, cover, *said, *map(float, asked), 0.0, *map(float, kinds))
+    return Features._make((*known, *_UNKNOWN[len(known) :]))
 
 
-def _context_match(word: Word, around: str, doc: str) -> float:
-    if word.terms[0] in around:
-        return 0.55
-    if word.terms[0] in doc:
-        return 0.4
-    return 0.3 if any(form in around or form in doc for form in word.forms) else 0.0
+_UNKNOWN = Features()
 
 
-@lru_cache(maxsize=1 << 15)
-def _parts(name: str) -> frozenset[str]:
-    """The smallest terms of a name."""
-    terms = terms_of(name)
-    return frozenset(terms[1:] if len(terms) > 2 else terms[-1:]) - {"".join(terms[2:])}
+def superseded(paths: Iterable[str]) -> set[str]:
+    """Paths in a folder `v1` of which the same tree has a newer one, or the same file without it."""
+    versions: dict[str, int] = {}
+    found: list[tuple[str, str, int, str]] = []
+    listed = set(paths)
+    for path in listed:
+        match = _VERSION.match(path)
+        if match:
+            before, number, rest = match[1], int(match[2]), match[3]
+            versions[before] = max(versions.get(before, 0), number)
+            found.append((path, before, number, rest))
+    return {
+        path
+        for path, before, number, rest in found
+        if number < versions[before] or before + rest in listed
+    }
 
 
-def centrality(mentions: int) -> float:
-    """Of a file whose name so many blobs mention."""
-    return min(1.0, math.log1p(mentions) / math.log1p(MANY))
+_VERSION = re.compile(r"(.*/|)v(\d{1,3})/(.*)", re.DOTALL)
 
 
-def total(features: Features) -> float:
-    """One number."""
-    return float(sum(map(mul, features, WEIGHTS)))
-
-
-def share_of(query: Query, path: str) -> float:
-    """What is left of the score of tests, generated and foreign files, unless one asks for them."""
-    filters, known = query.filters, _path(path)
+def kinds_of(query: Query, path: str) -> FileKinds:
+    """What kind of file it is; nothing where the query asks for files of this path or kind."""
+    filters = query.filters
     if filters.paths and path_matches(filters.paths, path):
-        return 1.0
-    if known.is_test and PathKind.TESTS not in filters.places and not _asks_for_tests(query):
-        return known.share * TEST_SHARE
-    return known.share
+        return FileKinds()
+    found = _kinds(path)
+    if PathKind.TESTS in filters.places:
+        found = found._replace(test=False)
+    return found._replace(docs=False) if PathKind.DOCS in filters.places else found
 
 
-def _asks_for_tests(query: Query) -> bool:
-    return any(not _TEST_WORDS.isdisjoint(word.terms) for word in query.words)
-
-
-_TEST_WORDS = frozenset(
-    {"test", "tests", "testing", "spec", "specs", "fixture", "fixtures", "conftest"}
-)
+_kinds = lru_cache(maxsize=1 << 15)(file_kinds)

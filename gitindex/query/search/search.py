@@ -7,58 +7,46 @@ from typing import Any, NamedTuple
 
 from gitindex.base.errors import GitIndexError
 from gitindex.base.escape import path_fields
-from gitindex.base.path_kind import stem_of
 from gitindex.extract.terms import decode_text
 from gitindex.git.command import try_git
 from gitindex.query.search.candidates import Candidate, Collector, with_facts
-from gitindex.query.search.query_text import Filters, Query, parse_query
-from gitindex.query.search.ranking import (
-    MANY,
-    Features,
+from gitindex.query.search.definitions import (
+    DefinitionMatcher,
     NamedDefinition,
-    Rarity,
-    SymbolMatcher,
-    centrality,
+    ScoredDefinition,
+    load_definitions,
+)
+from gitindex.query.search.features import NameMatcher, chunk_features, path_features
+from gitindex.query.search.long_query import split_query
+from gitindex.query.search.query_text import Filters, Query
+from gitindex.query.search.ranking import (
+    Features,
     coverage,
-    path_match,
-    share_of,
+    first_features,
+    scaled,
+    superseded,
     total,
 )
-from gitindex.query.search.snippets import (
-    TextMatch,
-    holds_phrases,
-    look,
-    phrase_line,
-    snippet,
-    sought_in,
-)
-from gitindex.store.connection import marks
+from gitindex.query.search.snippets import best_line, holds_phrases, phrase_line, snippet
+from gitindex.query.search.weights import FINAL, FIRST
 from gitindex.store.lexical import LexicalMemory
 from gitindex.view.tree import TreeView
 
 MAX_LIMIT = 200
-POOL = 15
-"""Candidates whose definitions are looked at."""
-COMMENTED = 6
+POOL = 32
+"""Candidates whose text and definitions are looked at, whatever the limit is."""
+COMMENTED = 16
 """The first of them, whose definitions' comments are looked at too."""
-MAX_PHRASED = 400
-"""Candidates whose text is read for a phrase."""
 RECENT_COMMITS = 300
-SHOWN = 0.4
+SHOWN = 0.35
 """A definition that matches so well is the place to show; else it is the best line."""
 EXACT = 0.9
 PER_FILE = 3
-_NOTHING = TextMatch(0, 0.0)
-
-
-class RankedDefinition(NamedTuple):
-    """A definition of a candidate, and how well it is what was asked for. Lines are 0-based."""
-
-    named: NamedDefinition
-    line: int
-    start_line: int
-    end_line: int
-    score: float
+BODY_SHARE = 0.7
+"""What the body of a long query is worth beside its title."""
+LOOKED = Features._fields.index("chunk")
+"""The features before this one need no look at the text."""
+NO_PHRASE = "no file holds the phrase: these hold its words"
 
 
 class Ranked(NamedTuple):
@@ -66,14 +54,11 @@ class Ranked(NamedTuple):
 
     candidate: Candidate
     features: Features
-    share: float
-    definitions: tuple[RankedDefinition, ...] = ()
-    text: str = ""
-    seen: TextMatch = _NOTHING
-
-    @property
-    def score(self) -> float:
-        return total(self.features) * self.share
+    score: float = 0.0
+    definitions: tuple[ScoredDefinition, ...] = ()
+    data: bytes = b""
+    chunk: int = 0  # byte at which the best chunk starts
+    query: Query | None = None  # what it was ranked for
 
 
 def search(
@@ -84,149 +69,182 @@ def search(
     recent: bool = False,
     *,
     memory: LexicalMemory | None = None,
+    explain: bool = False,
 ) -> dict[str, Any]:
-    """The best `limit` places for a query, as an envelope."""
-    query = parse_query(text, filters)
+    """The best `limit` places for a query, as an envelope; the same ones whatever the limit is."""
     wanted = max(1, min(limit, MAX_LIMIT))
-    collector = Collector(view, query, memory or LexicalMemory())
-    ranked = _rank(view, query, collector, wanted, recent)
-    results = [result for row in ranked for result in _results(view, query, row)]
-    left_out = collector.left_out
-    told = {"warnings": [f"{left_out} edited files were not searched"]} if left_out else {}
-    return view.envelope(
-        query=query.text, results=results[:wanted], truncated=len(results) > wanted, **told
-    )
-
-
-def _rank(
-    view: TreeView, query: Query, collector: Collector, wanted: int, recent: bool
-) -> list[Ranked]:
-    """Files that answer the query, best first; a few more than wanted."""
-    pool = max(POOL, wanted + wanted // 2)
-    found = collector.collect(MAX_PHRASED if query.phrases else 2 * pool)
-    first = _best(_weighed(query, collector.rarity, found), MAX_PHRASED if query.phrases else pool)
-    if query.phrases:
-        first = list(_with_phrases(view, query, first, pool))
-    facts = with_facts(view, [row.candidate for row in first])
-    first = [row._replace(candidate=c) for row, c in zip(first, facts, strict=True)]
-    defined = _best(_with_definitions(view, query, collector.rarity, first), pool)
+    asked = _Search(view, memory or LexicalMemory())
+    ranked = asked.ranked(text, filters)
     if recent:
-        defined = _recent_first(view, defined)[: wanted + 1]
-    read = defined[: wanted + 1]
-    looked = list(_with_texts(view, query, collector.rarity, read))
-    return looked if recent else _best(looked, len(looked))
+        ranked = _recent_first(view, ranked[:POOL])
+    results: list[dict[str, Any]] = []
+    for row in asked.read(ranked[: wanted + 1]):
+        results += _results(view, row, explain)
+    truncated = len(results) > wanted or len(ranked) > wanted + 1
+    told = {"warnings": asked.warnings} if asked.warnings else {}
+    query = text.encode("utf-8", "replace").decode().strip()
+    return view.envelope(query=query, results=results[:wanted], truncated=truncated, **told)
 
 
-def _best(rows: Iterable[Ranked], count: int) -> list[Ranked]:
-    return sorted(rows, key=lambda row: (-row.score, row.candidate.path))[:count]
+class _Search:
+    """One question to one view."""
+
+    def __init__(self, view: TreeView, memory: LexicalMemory) -> None:
+        self.warnings: list[str] = []
+        self._view = view
+        self._memory = memory
+        self._passes: dict[Query, RankingPass] = {}
+
+    def ranked(self, text: str, filters: Filters) -> list[Ranked]:
+        """Files that answer, best first. A long text is asked as its title and its body."""
+        parts = split_query(text, filters)
+        self.warnings += parts.warnings
+        found = [self._ranked(query) for query in parts.queries]
+        return found[0] if len(found) == 1 else _fused(found)
+
+    def _ranked(self, query: Query) -> list[Ranked]:
+        found = self._pass(query).ranked()
+        if not found and query.must_hold:
+            found = self._pass(query._replace(must_hold=False)).ranked()
+            self.warnings += [NO_PHRASE] if found else []
+        return found
+
+    def _pass(self, query: Query) -> RankingPass:
+        made = self._passes[query] = RankingPass(self._view, query, self._memory, self.warnings)
+        return made
+
+    def read(self, rows: list[Ranked]) -> Iterator[Ranked]:
+        """The same rows; those that were ranked without a look at their text have it now."""
+        unread = [row for row in rows if not row.data]
+        for query in dict.fromkeys(row.query for row in unread if row.query):
+            mine = [row for row in unread if row.query == query]
+            filled = {row.candidate.path: row for row in self._passes[query].looked_at(mine)}
+            rows = [filled.get(r.candidate.path, r) if r.query == query else r for r in rows]
+        yield from rows
 
 
-def _weighed(query: Query, rarity: Rarity, found: list[Candidate]) -> Iterator[Ranked]:
-    most = max((c.text for c in found), default=0.0) or 1.0
-    for c in found:
-        name = c.name
-        path = path_match(query, rarity, name)
-        features = Features(text=c.text / most, cover=coverage(query, rarity, c.held), path=path)
-        yield Ranked(c, features, share_of(query, name))
+class RankingPass:
+    """One query over one view."""
 
+    def __init__(
+        self, view: TreeView, query: Query, memory: LexicalMemory, warnings: list[str]
+    ) -> None:
+        self._view = view
+        self._query = query
+        self._collector = Collector(view, query, memory)
+        self._rarity = self._collector.rarity
+        self._atoms = self._collector.atoms
+        self._names = NameMatcher(self._atoms)
+        self._terms = self._rarity.chunk_terms(query)
+        self._definitions = DefinitionMatcher(query, self._atoms, self._rarity.shares, self._names)
+        self._warnings = warnings
 
-def _with_phrases(view: TreeView, query: Query, rows: list[Ranked], most: int) -> Iterator[Ranked]:
-    found = 0
-    for at in range(0, len(rows), 50):
-        part = rows[at : at + 50]
-        texts = view.read(row.candidate.path for row in part)
-        for row in part:
-            text = decode_text(texts.get(row.candidate.path, b""))
-            if holds_phrases(text, query.phrases):
-                found += 1
-                yield row
-        if found >= most:
-            return
+    def ranked(self) -> list[Ranked]:
+        """Candidates, best first: the best of the first sum by the whole one, then the others."""
+        query = self._query
+        first = self.first()
+        if query.must_hold:
+            first = list(self._with_phrases(first))
+        size = len(first) if query.filters.kinds else POOL
+        pool = self._looked_at_and_scaled(first[:size])
+        if query.filters.kinds:
+            pool = [row for row in pool if row.definitions]
+        best = _best(pool, FINAL)
+        least = best[-1].score if best else 0.0
+        rest = [r._replace(score=min(r.score, least), query=query) for r in first[size:]]
+        return [row._replace(query=query) for row in best] + rest
 
+    def first(self) -> list[Ranked]:
+        """All candidates by the first sum: what index and path say."""
+        found = self._collector.collect()
+        if self._collector.left_out:
+            self._warnings.append(f"{self._collector.left_out} edited files were not searched")
+        return _best(self._first(found), FIRST)
 
-def _with_definitions(
-    view: TreeView, query: Query, rarity: Rarity, rows: list[Ranked]
-) -> Iterator[Ranked]:
-    defined = _definitions(view, query, rarity, [row.candidate.blob_id for row in rows])
-    mentions = _mentions(view, rows)
-    for row in rows:
-        found = sorted(
-            defined.get(row.candidate.blob_id, ()), key=lambda d: (-d.score, d.line, d.named.name)
+    def looked_at(self, rows: list[Ranked]) -> list[Ranked]:
+        """The rows with their text, chunks and definitions; the order and the scores stay."""
+        candidates = with_facts(self._view, [row.candidate for row in rows])
+        texts = self._view.read(c.path for c in candidates)
+        ids = [c.blob_id for c in candidates]
+        defined = load_definitions(self._view, self._query, self._atoms, ids, COMMENTED)
+        return [
+            self._look(
+                row._replace(candidate=c), texts.get(c.path, b""), defined.get(c.blob_id, ())
+            )
+            for row, c in zip(rows, candidates, strict=True)
+        ]
+
+    def _looked_at_and_scaled(self, rows: list[Ranked]) -> list[Ranked]:
+        looked = self.looked_at(rows)
+        features = scaled([row.features for row in looked])
+        return [row._replace(features=f) for row, f in zip(looked, features, strict=True)]
+
+    def _look(self, row: Ranked, data: bytes, found: Iterable[NamedDefinition]) -> Ranked:
+        chunks = chunk_features(data, self._terms)
+        defined, scored = self._definitions.features(found)
+        features = Features._make(
+            (*row.features[:LOOKED], *chunks[:4], *defined, self._quoted(data))
         )
-        if query.filters.kinds and not found:
-            continue
-        features = row.features._replace(
-            symbol=found[0].score if found else 0.0,
-            central=centrality(mentions.get(stem_of(row.candidate.name), 0)),
+        return row._replace(
+            features=features,
+            definitions=tuple(scored[:PER_FILE]),
+            data=data,
+            chunk=chunks.place,
         )
-        yield row._replace(features=features, definitions=tuple(found[:PER_FILE]))
+
+    def _quoted(self, data: bytes) -> float:
+        phrases = self._query.phrases
+        if not phrases:
+            return 0.0
+        text = decode_text(data)
+        return sum(holds_phrases(text, [phrase]) for phrase in phrases) / len(phrases)
+
+    def _first(self, found: list[Candidate]) -> list[Ranked]:
+        """What index and path say of every candidate."""
+        query = self._query
+        older = superseded(c.name for c in found)
+        rows = []
+        for c in found:
+            said = path_features(self._names, c.name)
+            cover = coverage(query, self._rarity, c.held)
+            row = first_features(query, c.name, said, c.text, cover)
+            rows.append(row._replace(superseded=1.0) if c.name in older else row)
+        return [Ranked(c, f) for c, f in zip(found, scaled(rows), strict=True)]
+
+    def _with_phrases(self, rows: list[Ranked]) -> Iterator[Ranked]:
+        """Those whose text holds the phrases, as many as are ranked."""
+        found = 0
+        for at in range(0, len(rows), 50):
+            part = rows[at : at + 50]
+            texts = self._view.read(row.candidate.path for row in part)
+            for row in part:
+                text = decode_text(texts.get(row.candidate.path, b""))
+                if holds_phrases(text, self._query.phrases):
+                    found += 1
+                    yield row
+            if found >= MAX_LIMIT:
+                return
 
 
-def _definitions(
-    view: TreeView, query: Query, rarity: Rarity, ids: list[int]
-) -> dict[int, list[RankedDefinition]]:
-    """The definitions of some blobs that have to do with the query."""
-    kinds, needles = query.filters.kinds, _needles(query, rarity)
-    values: list[Any] = [*ids]
-    tests = []
-    if needles:
-        called = " OR ".join(["s.qualified_name LIKE ?"] * len(needles))
-        said = "+".join(["(s.doc LIKE ?)"] * len(needles))  # two words of a comment are a hint
-        first = ids[:COMMENTED] if len(query.words) > 1 else []
-        commented = f"s.doc<>'' AND s.blob_id IN ({marks(first)}) AND ({said})>1"  # most have none
-        tests.append(f"({called} OR ({commented}))")
-        patterns = [f"%{needle}%" for needle in needles]
-        values += [*patterns, *first, *patterns]
-    elif not kinds:
-        return {}
-    if kinds:
-        tests.append(f"s.kind IN ({marks(kinds)})")
-        values += kinds
-    rows = view.rows(
-        "SELECT s.blob_id, (SELECT text FROM {names} WHERE id=s.name_id), s.qualified_name, s.kind,"
-        " s.doc, s.line, s.start_line, s.end_line FROM {symbols} s"
-        f" WHERE s.blob_id IN ({marks(ids)}) AND {' AND '.join(tests)}",
-        *values,
-    )
-    matcher = SymbolMatcher(query, rarity)
-    found: dict[int, list[RankedDefinition]] = {}
-    for blob_id, name, qualified, kind, doc, line, start, end in rows:
-        if needles and not doc and not any(needle in name.lower() for needle in needles):
-            continue  # only what it is in is called so
-        named = NamedDefinition(name, qualified, kind, doc)
-        score = matcher.match(named) if needles else 0.0
-        if score or not needles:
-            found.setdefault(blob_id, []).append(RankedDefinition(named, line, start, end, score))
-    return found
+def _best(rows: Iterable[Ranked], weights: Features) -> list[Ranked]:
+    scored = [row._replace(score=total(row.features, weights)) for row in rows]
+    return sorted(scored, key=lambda row: (-row.score, row.candidate.path))
 
 
-def _needles(query: Query, rarity: Rarity) -> list[str]:
-    """Terms to look for in definitions: those that tell something."""
-    found: dict[str, float] = {}
-    for word in query.words:
-        share = rarity.shares[word.text]
-        inner = word.terms[2:] or word.terms[1:] if len(word.terms) > 1 else word.terms
-        for term in (*inner, *word.forms):
-            if len(term) > 1 or len(query.words) == 1:
-                found[term] = max(found.get(term, 0.0), share)
-    most = max(found.values(), default=0.0)
-    chosen = sorted((t for t, s in found.items() if s >= most / 8), key=lambda t: (-found[t], t))
-    return [t for t in chosen if not any(o in t and o != t for o in chosen)][:12]
-
-
-def _mentions(view: TreeView, rows: list[Ranked]) -> dict[str, int]:
-    """How many blobs mention each file by its name: a cheap likeness of the import graph."""
-    stems = list({stem_of(row.candidate.name) for row in rows})
-    counted = view.rows(
-        "SELECT n.text, (SELECT count(*) FROM"
-        f" (SELECT 1 FROM {{occurrences}} o WHERE o.name_id=n.id LIMIT {MANY}))"
-        f" FROM {{names}} n WHERE n.text IN ({marks(stems)})",
-        *stems,
-    )
-    found: dict[str, int] = {}
-    for stem, count in counted:
-        found[stem] = found.get(stem, 0) + count
-    return found
+def _fused(parts: list[list[Ranked]]) -> list[Ranked]:
+    """The rankings of a title and of a body as one."""
+    kept: dict[bytes, Ranked] = {}
+    scores: dict[bytes, float] = {}
+    for number, rows in enumerate(parts):
+        most = max((row.score for row in rows), default=0.0)
+        for row in rows:
+            path = row.candidate.path
+            share = (BODY_SHARE if number else 1.0) / most if most > 0 else 0.0
+            scores[path] = scores.get(path, 0.0) + max(row.score, 0.0) * share
+            if path not in kept or (row.data and not kept[path].data):
+                kept[path] = row
+    fused = [row._replace(score=scores[path]) for path, row in kept.items()]
+    return sorted(fused, key=lambda row: (-row.score, row.candidate.path))
 
 
 def _recent_first(view: TreeView, rows: list[Ranked]) -> list[Ranked]:
@@ -258,47 +276,54 @@ def _recent_first(view: TreeView, rows: list[Ranked]) -> list[Ranked]:
     )
 
 
-def _with_texts(
-    view: TreeView, query: Query, rarity: Rarity, rows: list[Ranked]
-) -> Iterator[Ranked]:
-    texts = view.read(row.candidate.path for row in rows)
-    for row in rows:
-        text = decode_text(texts.get(row.candidate.path, b""))
-        seen = look(text, sought_in(query, rarity.shares, row.candidate.held))
-        features = row.features._replace(near=seen.near)
-        yield row._replace(features=features, text=text, seen=seen)
-
-
-def _results(view: TreeView, query: Query, row: Ranked) -> Iterator[dict[str, Any]]:
+def _results(view: TreeView, row: Ranked, explain: bool) -> Iterator[dict[str, Any]]:
     """The places of one file: its best definition, others as exact, or its best line."""
+    query = row.query
+    assert query is not None
     base = path_fields(row.candidate.path)
     for place in _places(view, query, row):
-        yield (
-            base
-            | place
-            | {
-                "matched": [term for term in query.terms if term in row.candidate.held],
-                "source": row.candidate.source,
-            }
-        )
+        found = {
+            "matched": [term for term in query.terms if term in row.candidate.held],
+            "source": row.candidate.source,
+        }
+        yield base | place | found | ({"features": _explained(row.features)} if explain else {})
+
+
+def _explained(features: Features) -> dict[str, dict[str, float]]:
+    """Features that are not 0: what each is, and what it adds to the score."""
+    pairs = zip(features._fields, features, FINAL, strict=True)
+    return {
+        name: {"value": round(value, 4), "adds": round(value * weight, 4)}
+        for name, value, weight in pairs
+        if value
+    }
 
 
 def _places(view: TreeView, query: Query, row: Ranked) -> Iterator[dict[str, Any]]:
     asked = bool(query.filters.kinds)
+    text = decode_text(row.data)
     shown = [d for d in row.definitions if d.score >= SHOWN or asked] if not query.phrases else []
-    exact = [d for d in shown[1:] if d.score >= EXACT * shown[0].score >= EXACT * EXACT or asked]
+    exact = [d for d in shown[1:] if d.exact >= EXACT * shown[0].exact >= EXACT * EXACT or asked]
     for number, found in enumerate([*shown[:1], *exact]):
-        score = row.score * (1 - 0.05 * number)
-        yield _place(score, found.line, row.text, found.start_line, found.end_line, found.named)
+        score = row.score - 0.05 * number
+        named = found.named
+        yield _place(score, named.line, text, named.start_line, named.end_line, named)
     if not shown:
-        line = row.seen.line
-        if query.phrases:
-            line = phrase_line(row.text, query.phrases[0]) or 0
+        line = _line(query, row, text)
         around = _enclosing(view, row.candidate.blob_id, line)
         if around is None:
-            yield _place(row.score, line, row.text, line, line, None)
+            yield _place(row.score, line, text, line, line, None)
         else:
-            yield _place(row.score, line, row.text, *around)
+            yield _place(row.score, line, text, *around)
+
+
+def _line(query: Query, row: Ranked, text: str) -> int:
+    """The line to show: the phrase's, or the best of the best chunk."""
+    for phrase in query.phrases:
+        found = phrase_line(text, phrase)
+        if found is not None:
+            return found
+    return best_line(row.data, row.chunk, query)
 
 
 def _place(

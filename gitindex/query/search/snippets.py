@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
 
-from gitindex.extract.terms import MAX_TERM, terms_of
+from gitindex.extract.terms import MAX_TERM, parts_of, terms_of
+from gitindex.query.search.features import STEP, needle_of
 from gitindex.query.search.query_text import Query
 
-LINE, NEAR = 80, 300
-"""Characters before and after a word within which others are on its line, or near it."""
-MAX_PLACES = 16
 MAX_COUNTED = 200
 MAX_LINE = 240
 SNIPPET_LINES = 3
@@ -40,88 +37,27 @@ _INTRODUCED = re.compile(
     rf"\b(?:{'|'.join(_KEYWORDS)})(?:\s{{1,9}}\([^)\n]{{0,80}}\)\s{{0,9}}|\s{{1,9}})\Z",
     re.IGNORECASE,
 )
+_IMPORT = re.compile(
+    rb"\s*(import\b|from\s+\S+\s+import\b|use\s|using\s|#\s*include|require\b|export\s.*\bfrom\b)"
+)
 _BLANK = re.compile(r"\s+")
 
 
-class TextMatch(NamedTuple):
-    """What a look at a text found; the line is 0-based."""
-
-    line: int
-    near: float  # the share of the query within a few lines of it
-
-
-class SnippetWord(NamedTuple):
-    """One word of the query, as it is looked for in one text."""
-
-    text: str  # as written
-    needles: tuple[tuple[str, float], ...]  # in lower case, with what each is worth
-    share: float  # of the query
-
-
-def sought_in(query: Query, shares: Mapping[str, float], held: Container[str]) -> list[SnippetWord]:
-    """The words that a text is known to hold, those that tell most first."""
-    found = []
-    for word in query.words:
-        whole, *parts = word.terms
-        if whole in held:
-            needles = [(whole, 1.0)]
-        else:
-            needles = [(form, 0.7) for form in word.forms if form in held]
-            needles += [(part, 0.5 / len(parts)) for part in parts if part in held]
-        if needles:
-            found.append(SnippetWord(word.text, tuple(needles), shares[word.text]))
-    return sorted(found, key=lambda one: (-one.share, one.text))
-
-
-def look(text: str, words: list[SnippetWord]) -> TextMatch:
-    """The lines with the most of what was asked.
-
-    Looked for around the word that tells most: `find` is what is fast here.
-    """
-    lowered = text.lower()
-    if len(lowered) != len(text):  # a few letters grow: then only the spelling asked for is seen
-        lowered = text
-    best, place = 0.0, 0
-    for at, level in _places(lowered, words[0].needles) if words else ():
-        exact = 0.2 if text.startswith(words[0].text, at) else 0.0
-        near = words[0].share * (level + exact) + _around(lowered, at, words[1:])
-        if near > best + 1e-9:
-            best, place = near, at
-            if near >= 1.0:
-                break
-    return TextMatch(text.count("\n", 0, place), min(best, 1.0))
-
-
-def _places(lowered: str, needles: tuple[tuple[str, float], ...]) -> Iterator[tuple[int, float]]:
-    """Where a word is: whole words count more than parts of longer ones."""
-    for needle, level in needles:
-        at, left = lowered.find(needle), MAX_PLACES
-        while at != -1 and left:
-            left -= 1
-            yield at, level * (1.0 if _is_whole(lowered, at, at + len(needle)) else 0.7)
-            at = lowered.find(needle, at + len(needle))
-
-
-def _is_whole(text: str, start: int, end: int) -> bool:
-    return not (text[start - 1 : start].isalnum() or text[end : end + 1].isalnum())
-
-
-def _around(lowered: str, at: int, words: list[SnippetWord]) -> float:
-    """What the text around a place holds of the other words: about a line, then a few of them."""
-    if not words:
-        return 0.0
-    line = lowered[max(0, at - LINE) : at + LINE]
-    near = lowered[max(0, at - NEAR) : at + NEAR]
-    found = 0.0
-    for word in words:
-        for needle, level in word.needles:
-            if needle in line:
-                found += word.share * level
-                break
-            if needle in near:
-                found += word.share * level * 0.8
-                break
-    return found
+def best_line(data: bytes, start: int, query: Query) -> int:
+    """The line of the chunk at `start` with most of the query within three lines; imports come last."""
+    needles = {needle_of(part).encode() for word in query.words for part in parts_of(word.text)}
+    whole = {word.text.lower().encode() for word in query.words}
+    lines = data[start : start + 2 * STEP].lower().split(b"\n")
+    held = [{n for n in needles if n in line} | {w for w in whole if w in line} for line in lines]
+    best, chosen = 0.0, 0
+    for number, own in enumerate(held):
+        near = own.union(*held[number + 1 : number + SNIPPET_LINES])
+        worth = len(near) + 0.5 * len(own)
+        if not own or _IMPORT.match(lines[number]):
+            worth *= 0.25
+        if worth > best + 1e-9:
+            best, chosen = worth, number
+    return data.count(b"\n", 0, start) + chosen
 
 
 def holds_phrases(text: str, phrases: Sequence[str]) -> bool:

@@ -1,0 +1,220 @@
+"""Definitions of candidates that have to do with a query, and what they say about their file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from gitindex.extract.terms import parts_of
+from gitindex.query.search.features import Atom, NameMatcher, needle_of
+from gitindex.query.search.query_text import Query
+from gitindex.store.connection import marks
+from gitindex.store.lexical import stem
+from gitindex.view.tree import TreeView
+
+MAX_ROWS = 240
+"""Definitions that one query scores; those with most of its words first."""
+MAX_NEEDLES = 12
+MUCH = 40
+"""Lines of a definition that is surely the primary one of its name."""
+_TYPES = "class interface trait struct enum type protocol object module union namespace"
+TYPES = frozenset(_TYPES.split())
+_WEAK = "variable constant field property key enumerator heading section selector anchor"
+WEAK = frozenset(_WEAK.split())
+"""Kinds that one rarely means when a function or a type has the same name."""
+
+
+class NamedDefinition(NamedTuple):
+    """A definition as ranking sees it. Lines are 0-based."""
+
+    name: str
+    qualified: str
+    kind: str
+    doc: str
+    line: int = 0
+    start_line: int = 0
+    end_line: int = 0
+    is_top: bool = True
+
+
+class ScoredDefinition(NamedTuple):
+    """A definition, how well it is what was asked for, and how exactly."""
+
+    named: NamedDefinition
+    score: float
+    exact: float
+
+
+class DefinitionFeatures(NamedTuple):
+    """What the definitions of one file say, each between 0 and 1."""
+
+    exact: float = 0.0  # one is called as a word of the query
+    best: float = 0.0  # the best one: its name, its class, its comment
+    doc: float = 0.0  # share of the query in one comment
+    phrase: float = 0.0  # words that follow each other in the query and in a name
+    names: float = 0.0  # share of the query in all their names
+    qualified: float = 0.0  # the query is a qualified name of one
+    named: float = 0.0  # the query is the name of one, and nothing else
+
+
+class DefinitionMatcher:
+    """Scores definitions for one query."""
+
+    def __init__(
+        self, query: Query, atoms: Sequence[Atom], shares: dict[str, float], matcher: NameMatcher
+    ) -> None:
+        self._atoms = atoms
+        self._matcher = matcher
+        self._words = [(w.text, w.terms, shares[w.text]) for w in query.words]
+        self._needles = [(needle_of(atom.text), atom.share) for atom in atoms]
+        sequence = [part for word in query.words for part in parts_of(word.text)]
+        self._sequence = [stem(part) for part in sequence]
+        self._pairs = set(pairwise(self._sequence))
+        self._only = query.words[0].text if len(query.words) == 1 else ""
+        self._dotted = f".{query.dotted}" if query.dotted else ""
+
+    def features(
+        self, found: Iterable[NamedDefinition]
+    ) -> tuple[DefinitionFeatures, list[ScoredDefinition]]:
+        """The features of a file's definitions, and the definitions, best first."""
+        exact = best = doc = phrase = qualified = called = 0.0
+        said: dict[int, float] = {}
+        scored = []
+        for named in found:
+            factor = _kind_factor(named.kind)
+            parts = parts_of(named.name)
+            levels = self._matcher.levels(parts)
+            for number, level in levels.items():
+                if level > said.get(number, 0.0):
+                    said[number] = level
+            commented = self._commented(named.doc) if named.doc else 0.0
+            one = self._score(named, parts, levels, commented)
+            scored.append(one)
+            best, exact, doc = max(best, one.score), max(exact, one.exact), max(doc, commented)
+            if len(levels) > 1:
+                phrase = max(phrase, self._phrase(parts) * factor)
+            qualified = max(qualified, float(self._is_qualified(named)))
+            called = max(called, self._called(named))
+        names = sum([self._atoms[number].share * level for number, level in said.items()])
+        scored.sort(key=lambda one: (-one.exact, -one.score, one.named.line))
+        features = DefinitionFeatures(exact, best, doc, phrase, names, qualified, called)
+        return features, scored
+
+    def _score(
+        self,
+        named: NamedDefinition,
+        parts: Sequence[str],
+        levels: dict[int, float],
+        commented: float,
+    ) -> ScoredDefinition:
+        factor = _kind_factor(named.kind)
+        if self._is_qualified(named):
+            return ScoredDefinition(named, factor, factor)
+        cover, precision = self._matcher.measured(levels, parts, "".join(parts))
+        if not cover:
+            return ScoredDefinition(named, 0.0, 0.0)
+        score = cover * (0.5 + 0.5 * precision)
+        if cover < 1.0:
+            around = named.qualified.removesuffix(named.name)
+            context = self._matcher.match(parts_of(around)).cover if around else 0.0
+            score += 0.35 * max(0.0, min(context, 1 - cover)) + 0.3 * max(0.0, commented - cover)
+        return ScoredDefinition(named, min(1.0, score) * factor, self._exact(named) * factor)
+
+    def _exact(self, named: NamedDefinition) -> float:
+        """Is it called as one word of the query? Its share, less for another case or spelling."""
+        found, lowered = 0.0, named.name.lower()
+        for text, terms, share in self._words:
+            if named.name == text:
+                level = 1.0
+            elif lowered == terms[0]:
+                level = 0.8
+            elif len(terms) > 1 and "".join(parts_of(named.name)) == terms[1]:
+                level = 0.7
+            else:
+                continue
+            found = max(found, share * level)
+        return found * (1.0 if named.is_top else 0.8)
+
+    def _called(self, named: NamedDefinition) -> float:
+        """Is the query its name and nothing else? Types, whole and long definitions come first."""
+        if not self._only or named.name.lower() != self._only.lower():
+            return 0.0
+        level = 1.0 if named.name == self._only else 0.6
+        size = min(1.0, (named.end_line - named.start_line) / MUCH)
+        return level * _kind_factor(named.kind) * (0.85 if not named.is_top else 0.9 + 0.1 * size)
+
+    def _commented(self, doc: str) -> float:
+        lowered = doc.lower()
+        return sum(share for needle, share in self._needles if needle in lowered) if doc else 0.0
+
+    def _phrase(self, parts: Sequence[str]) -> float:
+        """Do two words of a name follow each other in the query too, or are they all of it?"""
+        if len(parts) < 2 or len(self._sequence) < 2:
+            return 0.0
+        stems = [stem(part) for part in parts]
+        if self._pairs.isdisjoint(pairwise(stems)):
+            return 0.0
+        width = len(stems)
+        runs = (self._sequence[n : n + width] for n in range(len(self._sequence) - width + 1))
+        return 1.0 if any(run == stems for run in runs) else 0.6
+
+    def _is_qualified(self, named: NamedDefinition) -> bool:
+        return bool(self._dotted) and f".{named.qualified.lower()}".endswith(self._dotted)
+
+
+def load_definitions(
+    view: TreeView, query: Query, atoms: Sequence[Atom], ids: Sequence[int], commented: int
+) -> dict[int, list[NamedDefinition]]:
+    """Definitions of some blobs that hold a word of the query; of the first few, comments count too."""
+    kinds, needles = query.filters.kinds, _needles(atoms)
+    if not ids or not (needles or kinds):
+        return {}
+    values: list[Any] = [*ids]
+    tests = []
+    order = "length('')"
+    if needles:
+        patterns = [f"%{needle}%" for needle in needles]
+        called = "+".join(["(s.qualified_name LIKE ?)"] * len(needles))
+        said = "+".join(["(s.doc LIKE ?)"] * len(needles))
+        first = ids[:commented] if len(atoms) > 1 else ids[:0]
+        tests.append(
+            f"({called}>0 OR (s.doc<>'' AND s.blob_id IN ({marks(first)}) AND ({said})>1))"
+        )
+        values += [*patterns, *first, *patterns]
+        order = called
+    if kinds:
+        tests.append(f"s.kind IN ({marks(kinds)})")
+        values += kinds
+    rows = view.rows(
+        "SELECT s.blob_id, (SELECT text FROM {names} WHERE id=s.name_id), s.qualified_name, s.kind,"
+        " s.doc, s.line, s.start_line, s.end_line, s.parent<0 FROM {symbols} s"
+        f" WHERE s.blob_id IN ({marks(ids)}) AND {' AND '.join(tests)}"
+        f" ORDER BY {order} DESC, length(s.qualified_name), s.blob_id, s.ordinal LIMIT {MAX_ROWS}",
+        *values,
+        *([f"%{needle}%" for needle in needles] if needles else ()),
+    )
+    found: dict[int, list[NamedDefinition]] = {}
+    for blob_id, *fields in rows:
+        found.setdefault(blob_id, []).append(NamedDefinition(*fields))
+    return found
+
+
+def _needles(atoms: Sequence[Atom]) -> list[str]:
+    """What to look for in names: the atoms that tell most."""
+    ordered = sorted(atoms, key=lambda atom: (-atom.share, atom.text))
+    most = ordered[0].share if ordered else 0.0
+    chosen = [
+        needle_of(atom.text)
+        for atom in ordered
+        if atom.share >= most / 10 and (len(atom.text) > 1 or len(atoms) == 1)
+    ]
+    shortest = [n for n in chosen if not any(other in n and other != n for other in chosen)]
+    return list(dict.fromkeys(shortest))[:MAX_NEEDLES]
+
+
+def _kind_factor(kind: str) -> float:
+    """Types before functions, functions before values of the same name."""
+    if kind in TYPES:
+        return 1.0
+    return 0.6 if kind in WEAK else 0.9
