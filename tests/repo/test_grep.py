@@ -607,3 +607,50 @@ def test_hits_have_a_shape(quiet: Repo) -> None:
     ]
     assert answer["freshness"]["state"] == "fresh"
     assert answer["receipt"]["treeId"] == quiet.tree()
+
+
+@pytest.fixture
+def poems(repo: Repo) -> Repo:
+    repo.write("a.py", "".join(f"line {n}\n" for n in range(1, 10)) + "end\n")
+    repo.write("src/b.py", "one\nline 5\nthree\n")
+    repo.write("src/c.js", "line 5\n")
+    repo.commit()
+    repo.index()
+    return repo
+
+
+@pytest.mark.skipif(shutil.which("rg") is None, reason="no ripgrep on PATH to compare with")
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["-C", "1", "line 5"],
+        ["-A", "2", "line [38]"],
+        ["-B", "1", "line [12]", "a.py"],
+        ["-e", "one", "-e", "end"],
+        ["-F", "-e", "line 5", "-e", "(", "src"],
+        ["-g", "*.js", "line"],
+        ["-g", "!*.py", "line"],
+        ["-t", "py", "line 5"],
+        ["-v", "line"],
+        ["-v", "-c", "line"],
+        ["-l", "-g", "src/*", "line"],
+    ],
+)
+def test_flags_mean_what_they_mean_to_ripgrep(poems: Repo, args: list[str]) -> None:
+    theirs = subprocess.run(
+        ["rg", "--no-heading", "--line-number", "--with-filename", "--sort=path", *args],
+        cwd=poems.path,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    ours = poems.gitindex("grep", *args)
+    assert (ours.stdout, ours.returncode) == (theirs.stdout, theirs.returncode), ours.stderr
+
+
+def test_flags_that_are_wrong_are_said(poems: Repo) -> None:
+    assert poems.gitindex("grep").returncode == 2
+    assert poems.gitindex("grep", "-t", "klingon", "x").stderr.startswith(
+        "gitindex: no such type: klingon"
+    )

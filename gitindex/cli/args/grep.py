@@ -6,8 +6,16 @@ from typing import Annotated
 
 import typer
 
-from gitindex.cli.app import Json, Path, app, leave
-from gitindex.cli.verbs.grep import LIMIT, find_lines, form_of
+from gitindex.cli.app import Json, app, leave
+from gitindex.cli.shown_path import stand_in
+from gitindex.cli.verbs.grep import (
+    LIMIT,
+    find_lines,
+    form_of,
+    languages_of,
+    one_pattern,
+    rules_of,
+)
 from gitindex.query.grep.grep import GrepQuery
 from gitindex.query.grep.pattern import GrepPattern
 from gitindex.view.tree import TreeChoice
@@ -15,12 +23,35 @@ from gitindex.view.tree import TreeChoice
 
 @app.command()
 def grep(
-    pattern: Annotated[str, typer.Argument(help="A regular expression, looked for in each line.")],
-    files: Annotated[
+    words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[PATH]...", help="Only in these files or folders."),
+        typer.Argument(
+            metavar="PATTERN [PATH]...",
+            help="A regular expression, looked for in each line; only in these files or folders.",
+        ),
     ] = None,
-    path: Path = ".",
+    path: Annotated[str, typer.Option("--repo", help="A folder inside the work tree.")] = ".",
+    patterns: Annotated[
+        list[str] | None, typer.Option("--regexp", "-e", help="A pattern; may be repeated.")
+    ] = None,
+    after: Annotated[
+        int, typer.Option("--after-context", "-A", min=0, help="Lines after each match.")
+    ] = 0,
+    before: Annotated[
+        int, typer.Option("--before-context", "-B", min=0, help="Lines before each match.")
+    ] = 0,
+    context: Annotated[
+        int, typer.Option("--context", "-C", min=0, help="Lines before and after each match.")
+    ] = 0,
+    globs: Annotated[
+        list[str] | None, typer.Option("--glob", "-g", help="Only paths like this; !GLOB: not.")
+    ] = None,
+    types: Annotated[
+        list[str] | None, typer.Option("--type", "-t", help="Only files of this language.")
+    ] = None,
+    invert: Annotated[
+        bool, typer.Option("--invert-match", "-v", help="Lines that do not match.")
+    ] = False,
     ignore_case: Annotated[
         bool, typer.Option("--ignore-case", "-i", help="Upper and lower case are the same.")
     ] = False,
@@ -56,12 +87,24 @@ def grep(
     ] = False,
 ) -> None:
     """Lines that match a pattern. The index says where to look, the files say what is there."""
-    needle = GrepPattern(pattern, ignore_case, fixed, word)
-    question = GrepQuery(needle, form=form_of(names, count), limit=limit)
+    files = list(words or [])
+    if not patterns and not files:
+        raise typer.BadParameter("give a pattern", param_hint="PATTERN")
+    asked = patterns or [files.pop(0)]
+    stand_in(path)
+    question = GrepQuery(
+        one_pattern(asked, GrepPattern("", ignore_case, fixed, word, invert)),
+        form=form_of(names, count),
+        limit=limit,
+        before=before or context,
+        after=after or context,
+        rules=rules_of(globs or []),
+        languages=languages_of(types or []),
+    )
     ask = TreeChoice(strict, at, staged)
     documents = None
     if tags or date_from or date_to:
         from gitindex.store.entities import Filter
 
         documents = Filter(tuple(tags or ()), date_from, date_to)
-    leave(find_lines(question, files or [], path, ask, as_json, documents=documents))
+    leave(find_lines(question, files, path, ask, as_json, documents=documents))

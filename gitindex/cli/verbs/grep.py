@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable
 from functools import partial
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from gitindex.base.errors import Exit, GitIndexError
@@ -15,7 +18,9 @@ from gitindex.base.worktree import Worktree, find_worktree
 from gitindex.cli.printing import any_of, print_answer
 from gitindex.cli.shown_path import named_path, shown_path
 from gitindex.cli.terminal import coloured, paint, say
+from gitindex.git.wildmatch import Rule, make_rule
 from gitindex.git.worktree_probe import WorktreeProbe
+from gitindex.languages.table import BY_NAME, TEXT, language_of
 from gitindex.query.grep.grep import GrepQuery, grep, scan
 from gitindex.query.grep.pattern import GrepPattern, understand
 from gitindex.view.fallback import served_or_scanned
@@ -85,6 +90,38 @@ def form_of(files: bool, counts: bool) -> GrepForm:
     return GrepForm.COUNTS if counts else GrepForm.FILES if files else GrepForm.LINES
 
 
+def one_pattern(texts: list[str], pattern: GrepPattern) -> GrepPattern:
+    """One pattern that matches where any of the texts does."""
+    if len(texts) == 1:
+        return pattern._replace(text=texts[0])
+    parts = [re.escape(text) if pattern.fixed else text for text in texts]
+    return pattern._replace(text="|".join(f"(?:{part})" for part in parts), fixed=False)
+
+
+def rules_of(globs: list[str]) -> tuple[Rule, ...]:
+    """Globs as ripgrep's `-g` takes them: git's wildcards, `!` in front leaves out."""
+    found = []
+    for glob in globs:
+        rule = make_rule(os.fsencode(glob.removeprefix("!")), negated=glob.startswith("!"))
+        if rule is None:
+            raise GitIndexError(f"not a glob: {safe_text(glob)}", code=Exit.USAGE)
+        found.append(rule)
+    return tuple(found)
+
+
+def languages_of(types: list[str]) -> frozenset[str]:
+    """Languages by name, or by an extension of theirs (`py`, `ts`)."""
+    found = set()
+    for name in types:
+        language = name if name in BY_NAME else language_of(os.fsencode(f"x.{name}"), b"")
+        if language not in BY_NAME or (language == TEXT and name != TEXT):
+            raise GitIndexError(
+                f"no such type: {safe_text(name)}", "see docs/languages.md", Exit.USAGE
+            )
+        found.add(language)
+    return frozenset(found)
+
+
 def _below(worktree: Worktree, path: str, file: str, ask: TreeChoice) -> bytes:
     inside = named_path(worktree.root, path, file)
     if not (ask.at or ask.staged or os.path.lexists(os.path.join(worktree.root, inside))):
@@ -94,7 +131,11 @@ def _below(worktree: Worktree, path: str, file: str, ask: TreeChoice) -> bytes:
 
 def _say_found(answer: dict[str, Any], needle: GrepPattern) -> None:
     show = _painter(needle)
+    if any("before" in result for result in answer["results"]):
+        _say_with_context(answer["results"], show)
     for result in answer["results"]:
+        if "before" in result:
+            break
         shown = paint("path", shown_path(result["path"]))
         if "line" in result:
             text = show(safe_text(result["text"], keep="\t"))
@@ -105,6 +146,26 @@ def _say_found(answer: dict[str, Any], needle: GrepPattern) -> None:
             say(shown)
     for note in _notes(answer):
         sys.stderr.write(f"gitindex: {safe_text(note)}\n")
+
+
+def _say_with_context(results: list[dict[str, Any]], show: Callable[[str], str]) -> None:
+    """Matches and the lines around them, each line once, `--` between parts that are apart."""
+    last: tuple[str, int] | None = None
+    for path, rows in groupby(results, key=itemgetter("path")):
+        matches = {row["line"]: row for row in rows}
+        lines: dict[int, str] = {}
+        for line, row in matches.items():
+            lines |= dict(enumerate(row["before"], line - len(row["before"])))
+            lines |= dict(enumerate(row["after"], line + 1))
+        lines |= {line: row["text"] for line, row in matches.items()}
+        for line in sorted(lines):
+            if last is not None and last != (path, line - 1):
+                say("--")
+            last = (path, line)
+            text, mark = safe_text(lines[line], keep="\t"), "-"
+            if line in matches:
+                text, mark = show(text), ":"
+            say(f"{paint('path', shown_path(path))}{mark}{paint('line', str(line))}{mark}{text}")
 
 
 def _painter(needle: GrepPattern) -> Callable[[str], str]:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
 from gitindex.base.escape import path_fields, utf16_length
 from gitindex.base.vocabulary import GrepForm
 from gitindex.base.worktree import Worktree
+from gitindex.extract.fragments import plain_bytes
 from gitindex.extract.policy import skip_content
+from gitindex.git.wildmatch import Rule, rule_matches
+from gitindex.languages.table import language_of
 from gitindex.query.grep.engines import FileHits, LineLimits, search_disk, search_texts
 from gitindex.query.grep.engines.lines import LineMatch
 from gitindex.query.grep.pattern import GrepPattern, understand
@@ -20,6 +23,7 @@ from gitindex.view.overlay import WORKTREE
 from gitindex.view.overlay_tables import FIRST_ID
 from gitindex.view.tree import TreeView
 
+Read = Callable[[Iterable[bytes]], dict[bytes, bytes]]
 MAX_SHOWN = 1_000
 """Characters of a line in an answer."""
 READ_AT_ONCE = 400
@@ -41,15 +45,35 @@ class GrepQuery(NamedTuple):
     below: tuple[bytes, ...] = ()  # files and folders of the tree; all of it where there are none
     form: GrepForm = GrepForm.LINES
     limit: int = 0  # lines, or files where files are listed; 0: all
+    before: int = 0  # lines of context
+    after: int = 0
+    rules: tuple[Rule, ...] = ()  # globs, the last that matches decides; `!` leaves out
+    languages: frozenset[str] = frozenset()
     only: frozenset[bytes] | None = None  # paths that a filter left; None: no filter
 
     def covers(self, path: bytes) -> bool:
         """Is this path among those that were asked for?"""
         if self.only is not None and path not in self.only:
             return False
-        return not self.below or any(
+        if self.below and not any(
             path == name or not name or path.startswith(name + b"/") for name in self.below
-        )
+        ):
+            return False
+        if self.languages and language_of(path, b"") not in self.languages:
+            return False
+        return self._globbed(path)
+
+    def _globbed(self, path: bytes) -> bool:
+        """As ripgrep's `-g`: some glob must match where one is given, and no later `!glob`."""
+        wanted = all(rule.negated for rule in self.rules)
+        for rule in self.rules:
+            if rule_matches(rule, path):
+                wanted = not rule.negated
+        return wanted
+
+    @property
+    def narrows_paths(self) -> bool:
+        return bool(self.below or self.rules or self.languages or self.only is not None)
 
     @property
     def want(self) -> LineLimits:
@@ -67,7 +91,7 @@ def grep(view: TreeView, question: GrepQuery) -> dict[str, Any]:
         found = search_disk(view.worktree.root, sorted(files), understood, question.want)
     else:
         found = search_texts(_texts(view, sorted(files)), understood, question.want)
-    fields = _fields(question, _judged(view, found), files)
+    fields = _fields(question, _judged(view, found), files, view.read)
     return view.envelope(**fields, searchedFiles=len(files), narrowed=ids is not None)
 
 
@@ -77,7 +101,8 @@ def scan(worktree: Worktree, question: GrepQuery, why: str) -> dict[str, Any]:
     paths = live_paths(worktree, question.covers)
     found = search_disk(worktree.root, paths, understood, question.want)
     texts = (hits for hits in found if _is_text(worktree, hits.path))
-    fields = _fields(question, texts, dict.fromkeys(paths, WORKTREE))
+    sources = dict.fromkeys(paths, WORKTREE)
+    fields = _fields(question, texts, sources, lambda names: dict(live_files(worktree, names)))
     return fallback_envelope(worktree, why, **fields, searchedFiles=len(paths), narrowed=False)
 
 
@@ -86,7 +111,7 @@ def _files(view: TreeView, ids: set[int] | None, question: GrepQuery) -> dict[by
     rows = view.rows(_FILE) if ids is None else view.rows(_NAMED, json.dumps(sorted(ids)))
     if view.changed():
         rows += view.rows(_NEW)  # bytes that no store has: any of them may match
-    if not question.below and question.only is None:
+    if not question.narrows_paths:
         return dict(rows)
     return {path: source for path, source in rows if question.covers(path)}
 
@@ -112,10 +137,10 @@ def _is_text(worktree: Worktree, path: bytes) -> bool:
 
 
 def _fields(
-    question: GrepQuery, found: Iterable[FileHits], sources: dict[bytes, str]
+    question: GrepQuery, found: Iterable[FileHits], sources: dict[bytes, str], read: Read
 ) -> dict[str, Any]:
     """The fields of an answer about what was found: cut at the limit, and said so."""
-    rows = _rows(question.form, found, sources)
+    rows = _rows(question, found, sources, read)
     results = list(islice(rows, question.limit or None))
     cut = bool(question.limit) and next(rows, None) is not None
     asked = question.needle.text.encode("utf-8", "replace").decode()
@@ -123,14 +148,30 @@ def _fields(
 
 
 def _rows(
-    form: GrepForm, found: Iterable[FileHits], sources: dict[bytes, str]
+    question: GrepQuery, found: Iterable[FileHits], sources: dict[bytes, str], read: Read
 ) -> Iterator[dict[str, Any]]:
     for hits in found:
         base = path_fields(hits.path) | {"source": sources[hits.path]}
-        if form is GrepForm.LINES:
-            yield from (base | _line(hit) for hit in hits.hits)
+        if question.form is GrepForm.LINES:
+            around = _context(question, hits.path, read)
+            yield from (base | _line(hit) | around(hit.line) for hit in hits.hits)
         else:
-            yield base | ({"count": hits.lines} if form is GrepForm.COUNTS else {})
+            yield base | ({"count": hits.lines} if question.form is GrepForm.COUNTS else {})
+
+
+def _context(question: GrepQuery, path: bytes, read: Read) -> Callable[[int], dict[str, Any]]:
+    """A function from a line of the file to the lines before and after it."""
+    before, after = question.before, question.after
+    if not (before or after):
+        return lambda _line: {}
+    data = plain_bytes(read([path]).get(path, b""))
+    lines = [text.decode("utf-8", "replace")[:MAX_SHOWN] for text in data.split(b"\n")]
+    if not lines[-1]:
+        lines.pop()
+    return lambda line: {
+        "before": lines[max(0, line - 1 - before) : line - 1],
+        "after": lines[line : line + after],
+    }
 
 
 def _line(hit: LineMatch) -> dict[str, Any]:

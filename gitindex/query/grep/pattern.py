@@ -27,6 +27,7 @@ class GrepPattern(NamedTuple):
     ignore_case: bool = False
     fixed: bool = False  # a literal, not a regular expression
     word: bool = False  # only where no word goes on around it
+    invert: bool = False  # the lines that do not match
 
     @property
     def flags(self) -> re.RegexFlag:
@@ -83,6 +84,8 @@ def understand(pattern: GrepPattern) -> ParsedPattern:
         spelled = literal.encode("utf-8", "surrogateescape")
         any_case = bool(tree.state.flags & re.IGNORECASE)
         looked_for = fold(spelled) if any_case else spelled
+        if pattern.invert:  # any file may have such a line; Python looks for them
+            return ParsedPattern(pattern, (), False, b"", any_case, False)
         return ParsedPattern(pattern, required(tree), plain, looked_for, any_case, not own)
     except (re.error, OverflowError, RecursionError, UnicodeEncodeError) as error:
         hint = "-F looks for the text as it is"

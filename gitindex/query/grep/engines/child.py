@@ -80,7 +80,7 @@ def serve() -> int:
         needle = GrepPattern(*asked)
         regex = regexes.setdefault(needle, needle.compiled())
         signal.setitimer(signal.ITIMER_REAL, seconds)
-        hits = search_text(regex, frame[1], LineLimits(per_file, lines), whole=False)
+        hits = search_text(regex, frame[1], LineLimits(per_file, lines), False, needle.invert)
         signal.setitimer(signal.ITIMER_REAL, 0)
         said = [(h.line, h.column, _decode(h.text) if lines else "") for h in hits]
         sink.write(pack(json.dumps(said).encode()))

@@ -34,11 +34,11 @@ class FileHits(NamedTuple):
 
 
 def search_text(
-    regex: re.Pattern[str], data: bytes, want: LineLimits, whole: bool
+    regex: re.Pattern[str], data: bytes, want: LineLimits, whole: bool, invert: bool = False
 ) -> list[LineMatch]:
-    """Matching lines. `whole`: the pattern cannot leave its line, so the text is searched at once."""
+    """Matching lines, or all others. `whole`: the pattern cannot leave its line."""
     text = plain_bytes(data).decode("utf-8", "surrogateescape")
-    found = _in_whole(regex, text) if whole else _in_lines(regex, text)
+    found = _in_whole(regex, text) if whole else _in_lines(regex, text, invert)
     hits: list[LineMatch] = []
     for number, column, line in found:
         before = line[:column].encode("utf-8", "surrogateescape")
@@ -60,11 +60,13 @@ def _in_whole(regex: re.Pattern[str], text: str) -> Iterator[tuple[int, int, str
         at = end
 
 
-def _in_lines(regex: re.Pattern[str], text: str) -> Iterator[tuple[int, int, str]]:
+def _in_lines(
+    regex: re.Pattern[str], text: str, invert: bool = False
+) -> Iterator[tuple[int, int, str]]:
     lines = text.split("\n")
     if not lines[-1]:
         lines.pop()  # after the last line break there is no line
     for number, line in enumerate(lines, 1):
         match = regex.search(line)
-        if match is not None:
-            yield number, match.start(), line
+        if (match is None) is invert:
+            yield number, match.start() if match else 0, line
