@@ -62,18 +62,18 @@ class IndexCoordinator:
         match _mode(mode):
             case SearchMode.RANKED:
                 filters = Filters(below=below)
-                return self._answer(lambda view: search(view, query, limit, filters))
+                return self._answer(lambda view: dict(search(view, query, limit, filters)))
             case SearchMode.SYMBOL:
                 return self._symbols(query, below, limit)
             case SearchMode.LITERAL | SearchMode.REGEX as kind:
                 pattern = GrepPattern(query, fixed=kind is SearchMode.LITERAL)
                 wanted = GrepQuery(pattern, tuple(map(os.fsencode, below)), limit=limit)
-                return self._answer(lambda view: grep(view, wanted))
+                return self._answer(lambda view: dict(grep(view, wanted)))
 
     def get_symbol(self, name: str, path: str | None = None) -> Answer | None:
         """Return the definition that a name most likely means, or None."""
         wanted = SymbolQuery(name, path or "", limit=1)
-        found = self._answer(lambda view: list_symbols(view, wanted))["symbols"]
+        found = self._answer(lambda view: dict(list_symbols(view, wanted)))["symbols"]
         return found[0] if found else None
 
     def get_references(self, symbol: str, context: str | None = None) -> Answer:
@@ -89,7 +89,7 @@ class IndexCoordinator:
     def get_map(self, include: Iterable[str] = ()) -> Answer:
         """Return the central files and their signatures, with the sections that are asked for."""
         wanted = MapQuery(include=read_sections(include))
-        return self._answer(lambda view: repo_map(view, wanted))
+        return self._answer(lambda view: dict(repo_map(view, wanted)))
 
     def reindex_incremental(
         self, changed_paths: Iterable[str | os.PathLike[str]] | None = None
@@ -114,7 +114,7 @@ class IndexCoordinator:
             answers = [list_symbols(view, one) for one in wanted]
             found = [symbol for answer in answers for symbol in answer["symbols"]]
             cut = len(found) > limit or any(answer.get("truncated") for answer in answers)
-            return answers[-1] | {"symbols": found[:limit], "truncated": cut}
+            return {**answers[-1], "symbols": found[:limit], "truncated": cut}
 
         return self._answer(ask)
 

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from gitindex.base.lean import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gitindex.base.answers import PathFields
+
 
 def safe_text(text: str | bytes, keep: str = "") -> str:
     """Text for a terminal: control characters, bidi marks and bytes that are not UTF-8 escaped."""
@@ -12,9 +17,9 @@ def safe_text(text: str | bytes, keep: str = "") -> str:
     return "".join(c if c in keep or _harmless(c) else _escape(c) for c in text)
 
 
-def path_fields(path: bytes) -> dict[str, str]:
+def path_fields(path: bytes) -> PathFields:
     """A path in an answer: escaped to be shown, and its very bytes where they are not UTF-8."""
-    fields = {"path": safe_text(path)}
+    fields: PathFields = {"path": safe_text(path)}
     try:
         path.decode()
     except UnicodeDecodeError:

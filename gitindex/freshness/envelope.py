@@ -6,8 +6,7 @@ from gitindex.base.escape import safe_text
 from gitindex.base.lean import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from typing import Any
-
+    from gitindex.base.answers import Freshness
     from gitindex.base.vocabulary import FreshnessState
     from gitindex.git.worktree_probe import HeadState
 
@@ -26,10 +25,10 @@ def freshness_object(
     served_commit: str | None,
     mode: str,
     coverage: Coverage | None,
-) -> dict[str, Any]:
+) -> Freshness:
     """The contract's fields. Without `coverage` nothing was served, so nothing is exact."""
     shown = coverage or Coverage()
-    fields = {
+    fields: Freshness = {
         "state": str(state),
         "exact": coverage is not None and not shown.left_out,
         "edits": head.edits,
@@ -40,4 +39,6 @@ def freshness_object(
         "overlayPaths": shown.overlaid,
         "mode": mode,
     }
-    return fields | ({"leftOut": shown.left_out} if shown.left_out else {})
+    if shown.left_out:
+        fields["leftOut"] = shown.left_out
+    return fields

@@ -26,6 +26,8 @@ from gitindex.git.hook_switch import is_enabled
 if TYPE_CHECKING:
     from typing import Any
 
+    from gitindex.base.answers import Freshness
+
 
 def show_status(
     form: str = "text", path: str = ".", *, check: bool = False, clean: bool = False
@@ -94,7 +96,7 @@ def status_envelope(
     return envelope
 
 
-def _freshness(seen: Observation, verdict: Verdict, served: bool) -> dict[str, Any]:
+def _freshness(seen: Observation, verdict: Verdict, served: bool) -> Freshness:
     marker, edits = seen.proof.marker, seen.head.edits
     mode = "skipped_indexing" if seen.progress else "served"
     commit = marker.head_commit if marker else None

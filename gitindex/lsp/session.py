@@ -59,14 +59,12 @@ class EditorSession:
         """Definitions whose names are near a text, nearest first."""
         wanted = SymbolQuery(asked, limit=MAX_SYMBOLS, exact=False)
         with self._open(find_worktree(root)) as view:
-            found: list[dict[str, Any]] = list_symbols(view, wanted)["symbols"] if view else []
-            return found
+            return [*map(dict, list_symbols(view, wanted)["symbols"])] if view else []
 
     def outline(self, file: EditorFile) -> list[dict[str, Any]]:
         """All definitions of one file."""
         with self._open(file.worktree) as view:
-            found: list[dict[str, Any]] = outline(view, file.path)["symbols"] if view else []
-            return found
+            return [*map(dict, outline(view, file.path)["symbols"])] if view else []
 
     def definitions(self, file: EditorFile, line: int, column: int) -> list[dict[str, Any]]:
         """The definitions of the name at a place (1-based, the column in bytes)."""
@@ -105,7 +103,7 @@ class EditorSession:
         with self._open(worktree) as view:
             if view is None:
                 return {"nodes": [], "edges": [], "root": None}
-            return call_graph(view, wanted, self._memory(worktree))
+            return dict(call_graph(view, wanted, self._memory(worktree)))
 
     def _memory(self, worktree: Worktree) -> Memory:
         return self._names.setdefault(worktree.root, Memory())

@@ -41,7 +41,7 @@ def find_symbols(server: ServerState, asked: Arguments) -> Answer:
     with opened(server, asked) as view:
         below = "".join(_folder(server, view, asked["path"]))
         query = SymbolQuery(asked["name"], below, asked["kind"], wanted, exact=asked["exact"])
-        answer = list_symbols(view, query)
+        answer = dict(list_symbols(view, query))
         if not answer["symbols"]:
             answer["suggestions"] = suggestions(view, asked["name"])
     return answer
@@ -55,7 +55,9 @@ def grep_codebase(server: ServerState, asked: Arguments) -> Answer:
     pattern = GrepPattern(asked["pattern"], asked["ignoreCase"], asked["literal"])
     with opened(server, asked) as view:
         below = tuple(map(os.fsencode, _folder(server, view, asked["path"])))
-        answer = grep(view, GrepQuery(pattern, below, limit=asked["offset"] + asked["limit"]))
+        answer: Answer = dict(
+            grep(view, GrepQuery(pattern, below, limit=asked["offset"] + asked["limit"]))
+        )
         if asked["context"]:
             shown = answer["results"][asked["offset"] :]
             add_lines(view, shown, asked["context"])
@@ -107,7 +109,7 @@ def file_outline(server: ServerState, asked: Arguments) -> Answer:
     from gitindex.query.symbols import outline
 
     with opened(server, asked) as view:
-        return outline(view, asked["file"])
+        return dict(outline(view, asked["file"]))
 
 
 def read_file(server: ServerState, asked: Arguments) -> Answer:
@@ -118,7 +120,7 @@ def read_file(server: ServerState, asked: Arguments) -> Answer:
     if last < first:
         raise GitIndexError("`endLine` is before `startLine`", code=Exit.USAGE)
     with opened(server, asked) as view:
-        answer = read_lines(view, LineRange(asked["file"], first, last))
+        answer: Answer = dict(read_lines(view, LineRange(asked["file"], first, last)))
     answer.pop("continueAt", None)
     end = asked["endLine"] or answer["totalLines"]
     answer["truncated"] = answer["endLine"] < min(end, answer["totalLines"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gitindex.base.path_kind import is_test
@@ -60,7 +60,7 @@ def explore(
     )
 
 
-def _place(row: Row, lines: list[str], room: int) -> Row | None:
+def _place(row: Mapping[str, Any], lines: list[str], room: int) -> Row | None:
     """A result with its whole definition, or as many lines of it as there is room for."""
     first, last = row["startLine"], min(row["endLine"], row["startLine"] + CODE_LINES - 1)
     code: list[str] = []
@@ -114,5 +114,5 @@ def _within(rows: Iterator[Row], room: int) -> Iterator[Row]:
         yield row
 
 
-def _also(row: Row) -> Row:
+def _also(row: Mapping[str, Any]) -> Row:
     return {name: row[name] for name in ("path", "line", "name", "kind") if name in row}

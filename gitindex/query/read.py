@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import path_fields, safe_text
@@ -14,6 +14,9 @@ from gitindex.extract.policy import MAX_TEXT_BYTES, is_secret, skip_content
 from gitindex.extract.terms import decode_text
 from gitindex.query.symbols import outline
 from gitindex.view.tree import TreeView
+
+if TYPE_CHECKING:
+    from gitindex.base.answers import ReadAnswer
 
 MAX_LINES = 2_000
 MAX_CHARS = 200_000
@@ -43,7 +46,7 @@ def parse_span(text: str) -> LineRange:
     return LineRange(found["file"], first, last)
 
 
-def read_lines(view: TreeView, span: LineRange, outlined: bool = False) -> dict[str, Any]:
+def read_lines(view: TreeView, span: LineRange, outlined: bool = False) -> ReadAnswer:
     """Some lines of one file. Refuses secrets, links and whatever is not text."""
     clean = normalize_rel_path(span.file)
     path = os.fsencode(clean)
@@ -71,7 +74,7 @@ def read_lines(view: TreeView, span: LineRange, outlined: bool = False) -> dict[
         fields["continueAt"] = f"{safe_text(clean)}:{span.first + len(shown)}-"
     if outlined:
         fields["symbols"] = outline(view, clean)["symbols"]
-    return view.envelope(**fields)
+    return cast("ReadAnswer", view.envelope(**fields))
 
 
 def _allowed(view: TreeView, path: bytes) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from gitindex.base.atomic_file import read_small
 from gitindex.base.errors import Exit, GitIndexError
@@ -22,6 +22,9 @@ from gitindex.semantic.coverage import layer_fields, read_coverage
 from gitindex.semantic.scip.symbols import qualified
 from gitindex.store import semantic
 from gitindex.view.tree import TreeView
+
+if TYPE_CHECKING:
+    from gitindex.base.answers import SymbolRow, SymbolsAnswer
 
 MAX_LIMIT = 1_000
 
@@ -61,7 +64,7 @@ class PlacedSymbol(NamedTuple):
     layer: Layer = Layer.SYNTACTIC
 
 
-def list_symbols(view: TreeView, wanted: SymbolQuery) -> dict[str, Any]:
+def list_symbols(view: TreeView, wanted: SymbolQuery) -> SymbolsAnswer:
     """Definitions of the tree: exact names first, then those that differ in case, then near ones."""
     limit = min(wanted.limit, MAX_LIMIT)
     if wanted.name and wanted.exact:
@@ -82,13 +85,13 @@ def suggestions(view: TreeView, asked: str, limit: int = 5) -> list[str]:
 
 def named_symbols(
     view: TreeView, wanted: SymbolQuery, names: list[str], limit: int
-) -> list[dict[str, Any]]:
+) -> list[SymbolRow]:
     """Definitions of exactly these names, in the order of the names."""
     found = _find_names(view, wanted, names, limit) if names else []
     return list(_fields(found, view.read({placed.path for placed in found})))
 
 
-def _near(view: TreeView, wanted: SymbolQuery, limit: int) -> dict[str, Any]:
+def _near(view: TreeView, wanted: SymbolQuery, limit: int) -> SymbolsAnswer:
     """The definitions of the asked name, followed by those of names that contain it.
 
     Where there is none, `near` suggests names that are merely similar.
@@ -111,7 +114,7 @@ def _near(view: TreeView, wanted: SymbolQuery, limit: int) -> dict[str, Any]:
     return answer
 
 
-def outline(view: TreeView, path: str) -> dict[str, Any]:
+def outline(view: TreeView, path: str) -> SymbolsAnswer:
     """All definitions of one file, in its order."""
     clean = normalize_rel_path(path)
     view.ensure_facts()
@@ -129,7 +132,7 @@ def outline(view: TreeView, path: str) -> dict[str, Any]:
     return _answer(view, SymbolQuery(path=clean), MAX_LIMIT)
 
 
-def file_symbols(path: str) -> dict[str, Any]:
+def file_symbols(path: str) -> SymbolsAnswer:
     """Definitions of any file on disk, extracted now in a child process."""
     try:
         data = read_small(path, MAX_PARSE_BYTES + 1)
@@ -147,7 +150,8 @@ def file_symbols(path: str) -> dict[str, Any]:
     facts = decode_facts(reply.payload)
     symbols = facts.symbols if facts else ()
     placed = [PlacedSymbol(os.fsencode(path), s, _parent(symbols, s)) for s in symbols]
-    return {"status": "ok", "symbols": list(_fields(placed, {os.fsencode(path): data}))}
+    found = list(_fields(placed, {os.fsencode(path): data}))
+    return cast("SymbolsAnswer", {"status": "ok", "symbols": found})  # of no tree: nothing to prove
 
 
 def _parent(symbols: tuple[Symbol, ...], symbol: Symbol) -> str:
@@ -202,17 +206,20 @@ def _limits(wanted: SymbolQuery) -> tuple[list[str], list[str | bytes | int]]:
     return conditions, values
 
 
-def _answer(view: TreeView, wanted: SymbolQuery, limit: int) -> dict[str, Any]:
+def _answer(view: TreeView, wanted: SymbolQuery, limit: int) -> SymbolsAnswer:
     found = _find(view, wanted, limit + 1)
     coverage = read_coverage(view)
     if coverage.current:
         found = list(_merged(found, _known(view, wanted, found), wanted))
         found.sort(key=lambda placed: _rank(placed, _last(wanted.name)))
     contents = view.read({placed.path for placed in found[:limit]})
-    return view.envelope(
-        symbols=list(_fields(found[:limit], contents)),
-        truncated=len(found) > limit,
-        **layer_fields(coverage, {placed.path for placed in found}),
+    return cast(
+        "SymbolsAnswer",
+        view.envelope(
+            symbols=list(_fields(found[:limit], contents)),
+            truncated=len(found) > limit,
+            **layer_fields(coverage, {placed.path for placed in found}),
+        ),
     )
 
 
@@ -298,17 +305,15 @@ def _placed(row: tuple[Any, ...]) -> PlacedSymbol:
     return PlacedSymbol(path, Symbol._make((*fields, bool(exported))), parent, source)
 
 
-def _fields(
-    found: Iterable[PlacedSymbol], contents: dict[bytes, bytes]
-) -> Iterator[dict[str, Any]]:
+def _fields(found: Iterable[PlacedSymbol], contents: dict[bytes, bytes]) -> Iterator[SymbolRow]:
     lines = {path: data.split(b"\n") for path, data in contents.items()}
     for placed in found:
-        symbol = placed.symbol
-        fields: dict[str, Any] = {
+        symbol, shown = placed.symbol, path_fields(placed.path)
+        fields: SymbolRow = {
             "name": symbol.name,
             "qualifiedName": symbol.qualified,
             "kind": symbol.kind,
-            **path_fields(placed.path),
+            "path": shown["path"],
             "line": symbol.line + 1,
             "column": symbol.column + 1,
             "columnUtf16": _utf16_column(lines.get(placed.path, []), symbol) + 1,
@@ -317,6 +322,8 @@ def _fields(
             "exported": symbol.exported,
             "layer": str(placed.layer),
         }
+        if "pathBytes" in shown:
+            fields["pathBytes"] = shown["pathBytes"]
         if symbol.doc:
             fields["doc"] = symbol.doc
         if placed.parent:

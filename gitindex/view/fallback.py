@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar, cast
 
 from gitindex.base.errors import StoreError
 from gitindex.base.vocabulary import GateStatus
 from gitindex.view.snapshot import GateClosed
 from gitindex.view.tree import NOW, TreeChoice
 
-Answer = dict[str, Any]
+Answer = TypeVar("Answer", bound=Mapping[str, Any])
 
 
 def served_or_scanned(
@@ -26,11 +26,12 @@ def served_or_scanned(
     except GateClosed as closed:
         if ask != NOW or closed.envelope["status"] != GateStatus.NOT_INDEXED:
             raise
-        return scan(closed.envelope["message"]) | {"gate": closed.envelope}
+        return cast("Answer", {**scan(closed.envelope["message"]), "gate": closed.envelope})
     except (StoreError, OSError) as error:
         if ask != NOW:
             raise
         message = str(error)
         if isinstance(error, StoreError):
             message = f"{error.message}; {error.hint}" if error.hint else error.message
-        return scan(message) | {"gate": {"status": "error", "message": message}}
+        gate = {"status": "error", "message": message}
+        return cast("Answer", {**scan(message), "gate": gate})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gitindex.base.confined_read import ConfinedRoot
 from gitindex.base.escape import safe_text
@@ -29,6 +29,9 @@ from gitindex.view.overlay import (
 )
 from gitindex.view.overlay_tables import FactsMemory, OverlayTables
 from gitindex.view.snapshot import Snapshot, fingerprint_digest, open_snapshot, verdict
+
+if TYPE_CHECKING:
+    from gitindex.base.answers import Freshness, Receipt
 
 CHUNK = 400
 """Values of one SQL statement."""
@@ -129,7 +132,7 @@ class TreeView:
         """The `source` label of rows that come from the published tree."""
         return f"index@{self.overlay.tree}"
 
-    def _freshness(self) -> dict[str, Any]:
+    def _freshness(self) -> Freshness:
         """The state is the index's own; only another tree, asked for by name, has one of its own."""
         overlay = self.overlay
         differs = len(overlay.laid) + len(overlay.left_out)
@@ -151,7 +154,7 @@ class TreeView:
             return "skipped_indexing"
         return "overlay" if self.overlay.laid else "served"
 
-    def _receipt(self) -> dict[str, Any]:
+    def _receipt(self) -> Receipt:
         return {
             "treeId": self.overlay.tree,
             "overlayDigest": self.overlay.digest,

@@ -41,7 +41,7 @@ def still(tmp_path_factory: pytest.TempPathFactory) -> Repo:
     return fill(made)
 
 
-def ask(repo: Repo, symbol: str, how: TreeChoice = NOW, **fields: Any) -> dict[str, Any]:
+def ask(repo: Repo, symbol: str, how: TreeChoice = NOW, **fields: Any) -> Any:
     with open_tree(repo.worktree, ".", how) as view:
         return call_graph(view, GraphQuery(symbol, **fields))
 

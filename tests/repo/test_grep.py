@@ -83,7 +83,7 @@ def _lines(answer: dict[str, Any]) -> set[Line]:
     return {(os.fsencode(r["path"]), r["line"], r["text"].encode()) for r in answer["results"]}
 
 
-def _ask(repo: Repo, needle: GrepPattern, **more: Any) -> dict[str, Any]:
+def _ask(repo: Repo, needle: GrepPattern, **more: Any) -> Any:
     with open_tree(repo.worktree, ".") as view:
         return grep(view, GrepQuery(needle, **more))
 

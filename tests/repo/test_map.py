@@ -61,7 +61,7 @@ def shop(repo: Repo) -> Repo:
     return repo
 
 
-def _map(repo: Repo, wanted: MapQuery = MapQuery(), ask: TreeChoice = NOW) -> dict[str, Any]:  # noqa: B008
+def _map(repo: Repo, wanted: MapQuery = MapQuery(), ask: TreeChoice = NOW) -> Any:  # noqa: B008
     with open_tree(repo.worktree, str(repo.path), ask) as view:
         return repo_map(view, wanted)
 

@@ -19,7 +19,7 @@ from tests.support import Repo
 LONG = "a_very_long_identifier_name_with_exactly_sixty_characters_xyz"
 
 
-def _find(repo: Repo, text: str, limit: int = 10, ask: TreeChoice = NOW) -> dict[str, Any]:
+def _find(repo: Repo, text: str, limit: int = 10, ask: TreeChoice = NOW) -> Any:
     """What `gitindex search --json` prints, without a process of its own."""
     with open_tree(repo.worktree, str(repo.path), ask) as view:
         return search(view, text, limit)

@@ -21,7 +21,7 @@ def symbols(repo: Repo, **wanted: Any) -> list[tuple[str, str, str]]:
     ]
 
 
-def answer(repo: Repo, **wanted: Any) -> dict[str, Any]:
+def answer(repo: Repo, **wanted: Any) -> Any:
     with open_tree(repo.worktree, ".") as view:
         return list_symbols(view, SymbolQuery(**wanted))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from itertools import groupby
@@ -23,6 +23,7 @@ from gitindex.view.snapshot import GateClosed
 from gitindex.view.tree import NOW, TreeChoice, TreeView
 
 if TYPE_CHECKING:
+    from gitindex.base.answers import CallGraphAnswer
     from gitindex.query.callgraph.answer import GraphQuery
     from gitindex.query.impact.change import TreeChange
     from gitindex.query.impact.dangling import Dangling
@@ -60,14 +61,14 @@ def graph(wanted: GraphQuery, path: str = ".", ask: TreeChoice = NOW, form: str 
 
     inside = wanted._replace(asked=_inside(path, wanted.asked))
 
-    def question(view: TreeView) -> dict[str, Any]:
+    def question(view: TreeView) -> CallGraphAnswer:
         with patience("following names"):
             answer = call_graph(view, inside)
             if answer["status"] == "not_found":
                 answer["near"] = suggestions(view, wanted.asked)
             return answer
 
-    def text(answer: dict[str, Any]) -> None:
+    def text(answer: CallGraphAnswer) -> None:
         if answer["status"] != "ok":
             _say_undecided(answer)
         elif form == "text":
@@ -80,7 +81,7 @@ def graph(wanted: GraphQuery, path: str = ".", ask: TreeChoice = NOW, form: str 
     return print_answer(in_tree(path, ask, question), form == "json", text, _exit)
 
 
-def _exit(answer: dict[str, Any]) -> Exit:
+def _exit(answer: CallGraphAnswer) -> Exit:
     if answer["status"] != "ok":
         return EXITS[answer["status"]]
     return Exit.OK if answer["edges"] else Exit.NO
@@ -123,7 +124,7 @@ def _code(text: str, name: str) -> str:
     return shown.replace(name, paint("match", name)) if name else shown
 
 
-def _say_certificate(answer: dict[str, Any], shown: int, what: str) -> None:
+def _say_certificate(answer: Mapping[str, Any], shown: int, what: str) -> None:
     for mention in answer["unexplained"]:
         place = f"{shown_path(mention['path'])}:{mention['line']}"
         say(f"? {paint('path', place)}  {mention['why']}: {safe_text(mention['text'])}")
@@ -147,7 +148,7 @@ def _counted(number: int, what: str) -> str:
     return f"{number} {what.removesuffix('s') if number == 1 else what}"
 
 
-def _say_graph(answer: dict[str, Any], direction: Direction) -> None:
+def _say_graph(answer: CallGraphAnswer, direction: Direction) -> None:
     known = {node["id"]: node for node in answer["nodes"]}
     root = known[answer["root"]]
     say(f"{paint('name', shown_node(root['id']))}:{root['line']}")
@@ -169,7 +170,7 @@ def _say_graph(answer: dict[str, Any], direction: Direction) -> None:
         _say_certificate(answer, len(answer["edges"]), "edges")
 
 
-def _say_undecided(answer: dict[str, Any]) -> None:
+def _say_undecided(answer: CallGraphAnswer) -> None:
     near = ", ".join(map(safe_text, answer.get("near", ())))
     say(answer["message"] + (f"; near: {near}" if near else ""))
     for node in answer["candidates"]:

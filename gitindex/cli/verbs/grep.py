@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
@@ -27,6 +27,7 @@ from gitindex.view.fallback import served_or_scanned
 from gitindex.view.tree import NOW, TreeChoice, open_tree
 
 if TYPE_CHECKING:
+    from gitindex.base.answers import GrepAnswer, GrepRow
     from gitindex.store.entities import Filter
 
 LIMIT = 1_000
@@ -49,7 +50,7 @@ def find_lines(
     worktree = begun.worktree if begun else find_worktree(path)
     named = question._replace(below=tuple(_below(worktree, path, file, ask) for file in files))
 
-    def serve() -> dict[str, Any]:
+    def serve() -> GrepAnswer:
         with open_tree(worktree, path, ask, begun=begun) as view:
             if documents is None:
                 return grep(view, named)
@@ -57,7 +58,7 @@ def find_lines(
 
             return grep(view, named._replace(only=document_paths(view, documents)))
 
-    def scan_disk(why: str) -> dict[str, Any]:
+    def scan_disk(why: str) -> GrepAnswer:
         if documents is None:
             return scan(worktree, named, why)
         from gitindex.query.document_source import scanned_documents
@@ -129,7 +130,7 @@ def _below(worktree: Worktree, path: str, file: str, ask: TreeChoice) -> bytes:
     return b"" if inside == "." else os.fsencode(inside)
 
 
-def _say_found(answer: dict[str, Any], needle: GrepPattern) -> None:
+def _say_found(answer: GrepAnswer, needle: GrepPattern) -> None:
     show = _painter(needle)
     if any("before" in result for result in answer["results"]):
         _say_with_context(answer["results"], show)
@@ -148,7 +149,7 @@ def _say_found(answer: dict[str, Any], needle: GrepPattern) -> None:
         sys.stderr.write(f"gitindex: {safe_text(note)}\n")
 
 
-def _say_with_context(results: list[dict[str, Any]], show: Callable[[str], str]) -> None:
+def _say_with_context(results: list[GrepRow], show: Callable[[str], str]) -> None:
     """Matches and the lines around them, each line once, `--` between parts that are apart."""
     last: tuple[str, int] | None = None
     for path, rows in groupby(results, key=itemgetter("path")):
@@ -176,7 +177,7 @@ def _painter(needle: GrepPattern) -> Callable[[str], str]:
     return lambda text: regex.sub(lambda match: paint("match", match[0]), text)
 
 
-def _notes(answer: dict[str, Any]) -> list[str]:
+def _notes(answer: GrepAnswer) -> list[str]:
     """What a reader must know about the answer; nothing where it is whole and fresh."""
     notes = list(answer.get("warnings", []))
     if answer["truncated"]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from gitindex.base.worktree import find_worktree, inside_root
@@ -24,7 +25,7 @@ def show_map(
     focus = tuple(inside_root(worktree.root, path, place) for place in wanted.focus)
     wanted = wanted._replace(focus=focus)
 
-    def question(view: TreeView) -> dict[str, Any]:
+    def question(view: TreeView) -> Mapping[str, Any]:
         with progress_bar("map") as report:
             report("ranking the files", None)
             return {"map": map_picture(view, wanted)} if svg else repo_map(view, wanted)

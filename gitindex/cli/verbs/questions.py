@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gitindex.base.atomic_file import write_atomic
 from gitindex.base.errors import Exit, GitIndexError
@@ -24,6 +24,9 @@ from gitindex.query.symbols import outline as file_outline
 from gitindex.view.snapshot import GateClosed
 from gitindex.view.tree import NOW, TreeChoice, open_tree
 
+if TYPE_CHECKING:
+    from gitindex.base.answers import ReadAnswer, SymbolsAnswer
+
 
 def symbols(
     wanted: SymbolQuery, path: str = ".", ask: TreeChoice = NOW, as_json: bool = False
@@ -34,7 +37,7 @@ def symbols(
             f"no such kind: {wanted.kind}", f"one of {', '.join(sorted(KINDS))}", Exit.USAGE
         )
 
-    def text(answer: dict[str, Any]) -> None:
+    def text(answer: SymbolsAnswer) -> None:
         _say_symbols(answer)
         if not answer["symbols"] and wanted.name:
             print_missing(wanted.name, answer.get("near", []))
@@ -71,7 +74,7 @@ def read(
     return print_answer(question, as_json, _say_lines)
 
 
-def _say_lines(answer: dict[str, Any]) -> None:
+def _say_lines(answer: ReadAnswer) -> None:
     starts = {symbol["line"]: symbol for symbol in answer.get("symbols", ())}
     for number, line in enumerate(answer["content"].split("\n"), answer["startLine"]):
         if number in starts:
@@ -120,7 +123,7 @@ def _write(output: str, data: bytes) -> None:
         raise GitIndexError(f"cannot write {output}: {error.strerror}") from error
 
 
-def _say_outline(path: str, answer: dict[str, Any]) -> None:
+def _say_outline(path: str, answer: SymbolsAnswer) -> None:
     """The file once, then its definitions as a tree."""
     say(paint("path", shown_path(path)))
     depths = {"": 0}
@@ -135,7 +138,7 @@ def _say_outline(path: str, answer: dict[str, Any]) -> None:
         say("  no definitions")
 
 
-def _say_symbols(answer: dict[str, Any]) -> None:
+def _say_symbols(answer: SymbolsAnswer) -> None:
     places = [f"{shown_path(s['path'])}:{s['line']}" for s in answer["symbols"]]
     width = min(60, max(map(len, places), default=0))
     for place, symbol in zip(places, answer["symbols"], strict=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from gitindex.base.escape import safe_text
 from gitindex.base.worktree import find_worktree
@@ -15,6 +15,9 @@ from gitindex.query.search.query_text import Filters
 from gitindex.query.search.search import search
 from gitindex.view.fallback import served_or_scanned
 from gitindex.view.tree import NOW, TreeChoice, open_tree
+
+if TYPE_CHECKING:
+    from gitindex.base.answers import SearchAnswer
 
 
 class SearchRequest(NamedTuple):
@@ -37,11 +40,11 @@ def find(
     """Search the index; where there is none, the files. `begun`: a look at the work tree under way."""
     worktree = begun.worktree if begun else find_worktree(path)
 
-    def serve() -> dict[str, Any]:
+    def serve() -> SearchAnswer:
         with open_tree(worktree, path, ask, begun=begun) as view:
             return search(view, query, wish.limit, wish.filters, wish.recent, explain=wish.explain)
 
-    def scan(why: str) -> dict[str, Any]:
+    def scan(why: str) -> SearchAnswer:
         from gitindex.query.search.live import search_live
 
         return search_live(worktree, query, wish.limit, why, wish.filters)
@@ -50,7 +53,7 @@ def find(
     return print_answer(ask_or_scan, as_json, _say_results, any_of("results"))
 
 
-def _say_results(answer: dict[str, Any]) -> None:
+def _say_results(answer: SearchAnswer) -> None:
     for result in answer["results"]:
         place = f"{paint('path', shown_path(result['path']))}:{paint('line', str(result['line']))}"
         if "name" in result:

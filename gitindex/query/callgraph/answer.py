@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from gitindex.base.escape import path_fields, safe_text
 from gitindex.base.vocabulary import Direction
@@ -16,10 +16,13 @@ from gitindex.query.names.memory import Memory
 from gitindex.semantic.coverage import layer_fields
 from gitindex.view.tree import TreeView
 
+if TYPE_CHECKING:
+    from gitindex.base.answers import CallGraphAnswer
+
 __all__ = ["GraphQuery", "call_graph"]
 
 
-def call_graph(view: TreeView, wanted: GraphQuery, memory: Memory | None = None) -> dict[str, Any]:
+def call_graph(view: TreeView, wanted: GraphQuery, memory: Memory | None = None) -> CallGraphAnswer:
     """Nodes, edges and notes around what was asked for, as an envelope."""
     walk = Walk(Finder(view, memory), wanted)
     roots = walk.roots()
@@ -46,7 +49,7 @@ def call_graph(view: TreeView, wanted: GraphQuery, memory: Memory | None = None)
     if definition is not None and wanted.direction is not Direction.CALLEES:
         looked = walk.finder.find([definition])
         fields |= certify(walk.finder.project, definition.name, looked).fields()
-    return view.envelope(**fields)
+    return cast("CallGraphAnswer", view.envelope(**fields))
 
 
 def _node_fields(node: CallNode) -> dict[str, Any]:
@@ -66,11 +69,14 @@ def _edge_fields(edge: CallEdge) -> dict[str, Any]:
     }
 
 
-def _undecided(view: TreeView, walk: Walk, roots: list[CallNode]) -> dict[str, Any]:
+def _undecided(view: TreeView, walk: Walk, roots: list[CallNode]) -> CallGraphAnswer:
     """No such symbol, or several of that name: an answer, not an error."""
     shown = roots[: walk.wanted.limit]
     status = "ambiguous" if roots else "not_found"
     asked = safe_text(walk.wanted.asked)
     message = f"{asked} is {len(roots)} symbols: name one" if roots else f"no symbol {asked}"
     fields = {"message": message, "candidates": [_node_fields(node) for node in shown]}
-    return view.envelope(**fields, nodes=[], edges=[], notes=[]) | {"status": status}
+    return cast(
+        "CallGraphAnswer",
+        view.envelope(**fields, nodes=[], edges=[], notes=[]) | {"status": status},
+    )

@@ -5,16 +5,19 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gitindex.query.svg import Drawing, shortened
+
+if TYPE_CHECKING:
+    from gitindex.base.answers import CallGraphAnswer, NodeRow
 
 _ROW, _COLUMN, _HEIGHT = 56, 320, 40
 _CHARS = 34
 _UNSAFE = re.compile(r"[^A-Za-z0-9 ._/()-]")
 
 
-def to_dot(answer: dict[str, Any]) -> str:
+def to_dot(answer: CallGraphAnswer) -> str:
     """Graphviz' language."""
     names = _names(answer)
     lines = ["digraph calls {", "  rankdir=LR;", '  node [shape=box, fontname="sans-serif"];']
@@ -28,7 +31,7 @@ def to_dot(answer: dict[str, Any]) -> str:
     return "\n".join([*lines, "}"])
 
 
-def to_mermaid(answer: dict[str, Any]) -> str:
+def to_mermaid(answer: CallGraphAnswer) -> str:
     """Mermaid's flowchart, as Markdown viewers draw it."""
     names = _names(answer)
     lines = ["flowchart LR"]
@@ -40,7 +43,7 @@ def to_mermaid(answer: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def to_svg(answer: dict[str, Any]) -> str:
+def to_svg(answer: CallGraphAnswer) -> str:
     """A picture by itself: callers to the left, callees to the right. No script, no style sheet."""
     places = _places(answer)
     width = max((x for x, _ in places.values()), default=0) + _COLUMN - 70
@@ -65,19 +68,19 @@ def to_svg(answer: dict[str, Any]) -> str:
     return str(drawing)
 
 
-FORMATS: dict[str, Callable[[dict[str, Any]], str]] = {
+FORMATS: dict[str, Callable[[CallGraphAnswer], str]] = {
     "dot": to_dot,
     "mermaid": to_mermaid,
     "svg": to_svg,
 }
 
 
-def _names(answer: dict[str, Any]) -> dict[str, str]:
+def _names(answer: CallGraphAnswer) -> dict[str, str]:
     """Names of our own for nodes: what a repository calls them is only ever a label."""
     return {node["id"]: f"n{number}" for number, node in enumerate(answer["nodes"])}
 
 
-def _label(node: dict[str, Any]) -> str:
+def _label(node: NodeRow) -> str:
     name = node["id"].rpartition("#")[2] if "#" in node["id"] else node["name"]
     return f"{name}\n{node['path']}:{node['line']}"
 
@@ -94,7 +97,7 @@ def _mermaid(text: str) -> str:
     )
 
 
-def _places(answer: dict[str, Any]) -> dict[str, tuple[int, int]]:
+def _places(answer: CallGraphAnswer) -> dict[str, tuple[int, int]]:
     """Each step from the root is a column, in the middle of the picture's height."""
     levels = _levels(answer)
     tall = Counter(levels.values())
@@ -109,7 +112,7 @@ def _places(answer: dict[str, Any]) -> dict[str, tuple[int, int]]:
     return places
 
 
-def _levels(answer: dict[str, Any]) -> dict[str, int]:
+def _levels(answer: CallGraphAnswer) -> dict[str, int]:
     """Steps from the root: callers below zero, callees above."""
     levels = {answer["root"]: 0}
     for step, ends in ((-1, ("to", "from")), (1, ("from", "to"))):
@@ -125,9 +128,7 @@ def _levels(answer: dict[str, Any]) -> dict[str, int]:
     return {node["id"]: levels.get(node["id"], 0) for node in answer["nodes"]}
 
 
-def _svg_node(
-    drawing: Drawing, node: dict[str, Any], place: tuple[int, int], is_root: bool
-) -> None:
+def _svg_node(drawing: Drawing, node: NodeRow, place: tuple[int, int], is_root: bool) -> None:
     x, y = place
     first, _, second = _label(node).partition("\n")
     group = drawing.add("g", title=node["id"])

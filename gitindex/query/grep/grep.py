@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from gitindex.base.escape import path_fields, utf16_length
 from gitindex.base.vocabulary import GrepForm
@@ -22,6 +22,9 @@ from gitindex.view.live_scan import fallback_envelope, live_files, live_paths
 from gitindex.view.overlay import WORKTREE
 from gitindex.view.overlay_tables import FIRST_ID
 from gitindex.view.tree import TreeView
+
+if TYPE_CHECKING:
+    from gitindex.base.answers import GrepAnswer
 
 Read = Callable[[Iterable[bytes]], dict[bytes, bytes]]
 MAX_SHOWN = 1_000
@@ -82,7 +85,7 @@ class GrepQuery(NamedTuple):
         return LineLimits(per_file, lines=self.form is GrepForm.LINES, enough=most)
 
 
-def grep(view: TreeView, question: GrepQuery) -> dict[str, Any]:
+def grep(view: TreeView, question: GrepQuery) -> GrepAnswer:
     """The lines of the tree that match, as an envelope."""
     understood = understand(question.needle)
     ids = candidates(view.served.database, understood.clauses)
@@ -92,10 +95,11 @@ def grep(view: TreeView, question: GrepQuery) -> dict[str, Any]:
     else:
         found = search_texts(_texts(view, sorted(files)), understood, question.want)
     fields = _fields(question, _judged(view, found), files, view.read)
-    return view.envelope(**fields, searchedFiles=len(files), narrowed=ids is not None)
+    fields |= {"searchedFiles": len(files), "narrowed": ids is not None}
+    return cast("GrepAnswer", view.envelope(**fields))
 
 
-def scan(worktree: Worktree, question: GrepQuery, why: str) -> dict[str, Any]:
+def scan(worktree: Worktree, question: GrepQuery, why: str) -> GrepAnswer:
     """The same without an index: every file on disk is looked at."""
     understood = understand(question.needle)
     paths = live_paths(worktree, question.covers)
@@ -103,7 +107,8 @@ def scan(worktree: Worktree, question: GrepQuery, why: str) -> dict[str, Any]:
     texts = (hits for hits in found if _is_text(worktree, hits.path))
     sources = dict.fromkeys(paths, WORKTREE)
     fields = _fields(question, texts, sources, lambda names: dict(live_files(worktree, names)))
-    return fallback_envelope(worktree, why, **fields, searchedFiles=len(paths), narrowed=False)
+    fields |= {"searchedFiles": len(paths), "narrowed": False}
+    return cast("GrepAnswer", fallback_envelope(worktree, why, **fields))
 
 
 def _files(view: TreeView, ids: set[int] | None, question: GrepQuery) -> dict[bytes, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
@@ -16,6 +16,9 @@ from gitindex.query.map.file_graph import FileGraph, TopDefinition
 from gitindex.query.map.sections import RenderedSection, Subject, draw
 from gitindex.query.map.svg import MapEdge, MapNode, picture
 from gitindex.view.tree import TreeView
+
+if TYPE_CHECKING:
+    from gitindex.base.answers import MapAnswer
 
 CHARS_PER_TOKEN = 4
 """What a token is taken to be: nobody's tokenizer, and near enough to all of them."""
@@ -63,7 +66,7 @@ class Budget:
         return True
 
 
-def repo_map(view: TreeView, wanted: MapQuery = MapQuery()) -> dict[str, Any]:  # noqa: B008 - a constant
+def repo_map(view: TreeView, wanted: MapQuery = MapQuery()) -> MapAnswer:  # noqa: B008 - a constant
     """The map as text and as fields, in one envelope."""
     graph = FileGraph(view)
     focus = _focus(graph, wanted.focus)
@@ -74,14 +77,17 @@ def repo_map(view: TreeView, wanted: MapQuery = MapQuery()) -> dict[str, Any]:  
     shown = _show_sections(sections, budget)
     files = _show_files(graph, ranks, focus, budget)
     text = "\n\n".join(filter(None, [*map(_section_text, shown), _files_text(files)]))
-    return view.envelope(
-        map=text,
-        tokens=math.ceil(len(text) / CHARS_PER_TOKEN),
-        tokenBudget=wanted.tokens,
-        focus=[safe_text(path) for path in wanted.focus],
-        files=[_file_fields(path, tops, ranks) for path, tops in files.items()],
-        **{str(section.name): [fields for _, fields in section.lines] for section in shown},
-        truncated=budget.cut,
+    return cast(
+        "MapAnswer",
+        view.envelope(
+            map=text,
+            tokens=math.ceil(len(text) / CHARS_PER_TOKEN),
+            tokenBudget=wanted.tokens,
+            focus=[safe_text(path) for path in wanted.focus],
+            files=[_file_fields(path, tops, ranks) for path, tops in files.items()],
+            **{str(section.name): [fields for _, fields in section.lines] for section in shown},
+            truncated=budget.cut,
+        ),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from gitindex.base.escape import path_fields
 from gitindex.base.path_kind import place_of
@@ -36,6 +36,9 @@ from gitindex.query.search.weights import FIRST
 from gitindex.view.live_scan import fallback_envelope, live_files, live_paths
 from gitindex.view.overlay import WORKTREE
 
+if TYPE_CHECKING:
+    from gitindex.base.answers import SearchAnswer
+
 MAX_SECONDS = 20.0
 """So long a scan may take; what it has not seen by then is said."""
 MAX_LIMIT = 200
@@ -59,7 +62,7 @@ def search_live(
     limit: int,
     why: str,
     filters: Filters = Filters(),  # noqa: B008
-) -> dict[str, Any]:
+) -> SearchAnswer:
     """The best `limit` places for a query, as an envelope that says that no index had a part in it."""
     query = split_query(text, filters).queries[0]
     wanted = max(1, min(limit, MAX_LIMIT))
@@ -70,7 +73,7 @@ def search_live(
         worktree, why, query=query.text, results=results, truncated=len(ranked) > wanted
     )
     answer["warnings"] += scan.warnings
-    return answer
+    return cast("SearchAnswer", answer)
 
 
 class _Scan:

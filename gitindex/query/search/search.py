@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from gitindex.base.errors import GitIndexError
 from gitindex.base.escape import path_fields
@@ -31,6 +31,9 @@ from gitindex.query.search.snippets import best_line, holds_phrases, phrase_line
 from gitindex.query.search.weights import FINAL, FIRST
 from gitindex.store.lexical import LexicalMemory
 from gitindex.view.tree import TreeView
+
+if TYPE_CHECKING:
+    from gitindex.base.answers import SearchAnswer
 
 MAX_LIMIT = 200
 POOL = 32
@@ -70,7 +73,7 @@ def search(
     *,
     memory: LexicalMemory | None = None,
     explain: bool = False,
-) -> dict[str, Any]:
+) -> SearchAnswer:
     """The best `limit` places for a query, as an envelope; the same ones whatever the limit is."""
     wanted = max(1, min(limit, MAX_LIMIT))
     asked = _Search(view, memory or LexicalMemory())
@@ -83,7 +86,8 @@ def search(
     truncated = len(results) > wanted or len(ranked) > wanted + 1
     told = {"warnings": asked.warnings} if asked.warnings else {}
     query = text.encode("utf-8", "replace").decode().strip()
-    return view.envelope(query=query, results=results[:wanted], truncated=truncated, **told)
+    answer = view.envelope(query=query, results=results[:wanted], truncated=truncated, **told)
+    return cast("SearchAnswer", answer)
 
 
 class _Search:
