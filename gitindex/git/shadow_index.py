@@ -1,7 +1,8 @@
 """A copy of git's index for readers: with it git lists only folders that changed, and rereads no file.
 
 The runner lets git refresh the copy and put its untracked cache in. It counts as long as git's index
-says the same of all files, by its checksum or entry by entry; else git looks at everything.
+says the same of all files, by its checksum or entry by entry; else git looks at everything. Why that is
+safe: docs/design.md, "The shadow of git's index".
 """
 
 from __future__ import annotations

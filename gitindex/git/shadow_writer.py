@@ -1,4 +1,4 @@
-"""Makes the copy of git's index that readers use. For the runner only."""
+"""Makes the copy of git's index for readers: docs/design.md, "The shadow of git's index". For the runner."""
 
 from __future__ import annotations
 
