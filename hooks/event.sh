@@ -44,6 +44,12 @@ fi
 store=$common/gitindex
 [ -d "$store/spool" ] || exit 0
 
+# A git template made this store, nobody asked for it here: temporary repositories are left alone.
+if [ -e "$store/from-template" ] && [ ! -s "$store/from-template" ]; then
+    tmp=${TMPDIR:-/tmp}
+    case $PWD/ in "${tmp%/}"/* | /tmp/* | /var/tmp/*) exit 0 ;; esac
+fi
+
 # `gitindex.enabled` was false when a runner last looked, and no configuration has changed since.
 off=$store/off.$worktree
 if [ -e "$off" ]; then

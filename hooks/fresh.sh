@@ -69,7 +69,7 @@ gitindex_git() {
 gitindex_answer() {
     gitindex_find && gitindex_proven || return 1
     for note in progress failure; do
-        [ -e "$store/$note/$id" ] && return 1
+        [ -s "$store/$note/$id" ] && return 1
     done
     queued=
     for note in spool taken; do

@@ -1,6 +1,23 @@
 """The one way to write a file that other processes read: whole or not at all, and private."""
 
+from __future__ import annotations
+
 import os
+import time
+from errno import EXDEV
+
+from gitindex.base.lean import NamedTuple
+
+MOMENT_SECONDS = 2.0
+"""A process of another container may look dead: its temporary is left alone for so long."""
+
+
+class FileMode(NamedTuple):
+    """How a file is written: `owner` is a user and a group that it is given to where we may."""
+
+    durable: bool
+    mode: int
+    owner: tuple[int, int] | None
 
 
 def write_atomic(
@@ -9,34 +26,73 @@ def write_atomic(
     durable: bool = True,
     mode: int = 0o600,
     owner: tuple[int, int] | None = None,
+    scratch: str | None = None,
 ) -> None:
-    """Replace `path` by `data`: temp beside it, fsync, rename, fsync the directory.
+    """Replace `path` by `data`: a temporary file, fsync, rename, fsync of the directory.
 
-    Not durable: still whole for every reader, but a power cut may lose it. `owner` is a user and a
-    group that the file is given to where we may.
+    Not durable: still whole for every reader, but a power cut may lose it. The temporary file lies
+    in `scratch`, so that only a rename touches the folder of `path`; beside `path` where there is
+    none or it is on another file system. A folder that is missing is never made.
     """
     folder, name = os.path.split(path)
-    temp = os.path.join(folder, f".{name}.{os.urandom(8).hex()}.tmp")
-    fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    temp = f".{name}.{os.getpid()}-{os.urandom(6).hex()}.tmp"
+    how = FileMode(durable, mode, owner)
+    try:
+        _put(os.path.join(scratch or folder, temp), path, data, how)
+    except OSError as error:
+        if scratch is None or error.errno != EXDEV:
+            raise
+        here = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            _put(temp, name, data, how, here)
+        finally:
+            os.close(here)
+    if durable:
+        sync_dir(folder)
+
+
+def _put(temp: str, path: str, data: bytes, how: FileMode, dir_fd: int | None = None) -> None:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    fd = os.open(temp, flags, 0o600, dir_fd=dir_fd)
     try:
         try:
             view = memoryview(data)
             while view:
                 view = view[os.write(fd, view) :]
-            if owner is not None and owner != (os.geteuid(), os.getegid()):
-                _give_to(fd, owner)
-            if mode != 0o600:
-                os.fchmod(fd, mode)
-            if durable:
+            if how.owner is not None and how.owner != (os.geteuid(), os.getegid()):
+                _give_to(fd, how.owner)
+            if how.mode != 0o600:
+                os.fchmod(fd, how.mode)
+            if how.durable:
                 os.fsync(fd)
         finally:
             os.close(fd)
-        os.replace(temp, path)
+        os.replace(temp, path, src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
     except BaseException:
-        _discard(temp)
+        _discard(temp, dir_fd)
         raise
-    if durable:
-        sync_dir(folder)
+
+
+def sweep_temporaries(folder: str, keep_seconds: float) -> None:
+    """Remove temporary files of `write_atomic` whose process has ended, or that are older than that."""
+    try:
+        entries = list(os.scandir(folder))
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    for entry in entries:
+        if entry.name.startswith(".") and entry.name.endswith((".tmp", ".tmp.lock")):
+            try:
+                age = abs(time.time() - entry.stat(follow_symlinks=False).st_mtime)
+                if age > keep_seconds or (age > MOMENT_SECONDS and not _is_alive(entry.name)):
+                    os.unlink(entry.path)
+            except OSError:
+                continue
+
+
+def _is_alive(temp: str) -> bool:
+    """Whether the process that the temporary's name carries lives; where it carries none, yes."""
+    pid = temp.removesuffix(".tmp").rpartition(".")[2].partition("-")[0]
+    return not pid.isdecimal() or os.path.exists(f"/proc/{pid}") or not os.path.exists("/proc/self")
 
 
 def sync_dir(folder: str) -> None:
@@ -78,8 +134,8 @@ def _give_to(fd: int, owner: tuple[int, int]) -> None:
         return  # we may not; git runs it all the same
 
 
-def _discard(temp: str) -> None:
+def _discard(temp: str, dir_fd: int | None) -> None:
     try:
-        os.unlink(temp)
+        os.unlink(temp, dir_fd=dir_fd)
     except OSError:
         return  # the original error is the one to tell

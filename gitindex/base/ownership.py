@@ -8,6 +8,8 @@ import stat
 from gitindex.base.errors import GitIndexError
 from gitindex.base.worktree import LLMC, Worktree
 
+STORE = "the store .git/gitindex"
+
 
 def check_owner(worktree: Worktree) -> None:
     """Refuse a repository of another user, as git does, and folders of ours that are not ours."""
@@ -16,7 +18,7 @@ def check_owner(worktree: Worktree) -> None:
             raise GitIndexError(
                 "this repository belongs to another user", "run gitindex as that user"
             )
-    check_folder(worktree.store, "the store .git/gitindex")
+    check_folder(worktree.store, STORE)
     check_folder(worktree.llmc, LLMC)
 
 

@@ -73,7 +73,9 @@ class advertised:  # noqa: N801 - not by contextlib: every prompt would import i
     def __enter__(self) -> None:
         advertise(self._anchor)
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is not None:
+            return  # perhaps the store is being deleted; the note of a dead process says nothing
         try:
             remove(_alive(self._anchor))
         except OSError:

@@ -81,6 +81,9 @@ class Worktree(NamedTuple):
         return os.path.join(self.store, "shadow", self.id)
 
 
+FROM_TEMPLATE = "from-template"
+"""In a store that a git template made: nobody has asked for an index in this repository itself."""
+
 STORE_FOLDERS = ("spool", "taken", "progress", "failure", "published", "shadow")
 
 

@@ -98,7 +98,7 @@ def publish_marker(worktree: Worktree, marker: CompletionMarker, store: StoreFil
     run = _stamped(marker, data)
     stamp = Stamp(store, (run, *_proven_runs(worktree, run.run_id)))
     write_atomic(worktree.stamp, stamp.render(), durable=False)
-    write_atomic(worktree.marker, data)
+    write_atomic(worktree.marker, data, scratch=worktree.store)
 
 
 def restamp(path: str, store: StoreFile) -> None:

@@ -31,6 +31,7 @@ SETTINGS = (
     Setting(
         "documents", "", "a folder whose documents are searched though git does not track them"
     ),
+    Setting("submodules", "false", "true: submodules that a git template opted in are indexed"),
     Setting("strict", "false", "true: no answer while a job runs, as with --strict"),
 )
 

@@ -10,18 +10,19 @@ from gitindex.base.atomic_file import write_atomic
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.base.shipped import event_script, shipped_folder
-from gitindex.base.worktree import STORE_FOLDERS
+from gitindex.base.worktree import FROM_TEMPLATE, STORE_FOLDERS
 from gitindex.install.hooks import files
 from gitindex.install.hooks.block import EVENTS, sh_quote
 from gitindex.install.hooks.installation import STUB, render_stub
 from gitindex.install.hooks.place import ask_git
 
 
-def write_template(folder: str) -> list[str]:
+def write_template(folder: str, temporary: bool = False) -> list[str]:
     """Write or refresh the template; returns what the user should know, a line each.
 
     Git copies it into every repository it makes: the store's folders are the opt-in, the hooks fire
-    at the end of the clone. What is there already stays.
+    at the end of the clone. What is there already stays. Repositories below the temporary folder
+    are left alone unless `temporary` asks for them: programs make and remove them in an instant.
     """
     folder = os.path.abspath(os.path.expanduser(folder))
     if os.path.isfile(os.path.join(folder, "HEAD")):
@@ -34,6 +35,8 @@ def write_template(folder: str) -> list[str]:
     notes = [note for event in EVENTS if (note := _put(os.path.join(hooks, event), event))]
     write_atomic(os.path.join(store, "python"), os.fsencode(sys.executable) + b"\n")
     write_atomic(os.path.join(store, STUB), render_stub())
+    asked = b"repositories below the temporary folder too\n" if temporary else b""
+    write_atomic(os.path.join(store, FROM_TEMPLATE), asked)
     _copy_missing(os.path.join(shipped_folder("templates"), "git-template"), folder)
     return [*notes, *_activation(folder)]
 

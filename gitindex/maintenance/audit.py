@@ -15,7 +15,7 @@ from gitindex.base.escape import path_fields
 from gitindex.base.worktree import Worktree, canonical_root, worktree_at
 from gitindex.git.command import run_git
 from gitindex.languages.facts import FactsKey
-from gitindex.refresh.public_files import ensure_folder
+from gitindex.refresh.public_files import create_store
 from gitindex.refresh.refresher import Refresher
 from gitindex.refresh.scope import EMPTY
 from gitindex.refresh.session import Session
@@ -98,7 +98,7 @@ def _clean_build(worktree: Worktree, row: Published, report: Report) -> Iterator
     folder = canonical_root(tempfile.mkdtemp(prefix="gitindex-audit-"))
     try:
         clean = _over_objects(worktree, row, folder)
-        ensure_folder(clean)
+        create_store(clean)
         session = Session(clean)
         try:
             session.jobs(clean)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import resource
 import sys
+import time
 
 from gitindex.base.runner_lock import RunnerLock, advertise
-from gitindex.base.worktree import Worktree, canonical_root
+from gitindex.base.worktree import FROM_TEMPLATE, Worktree, canonical_root
 
 MEMORY_BYTES = 8 << 30
+SETTLE_SECONDS = 1.0
 
 
 def become_background() -> None:
@@ -44,10 +47,58 @@ def main() -> int:
     become_background()
     anchor = Worktree(root, common, common, "main")
     lock = RunnerLock(anchor.lock)
-    if os.path.isdir(anchor.store) and lock.acquire():
+    if os.path.isdir(anchor.store) and _settle(anchor) and lock.acquire():
         advertise(anchor)
         _run(anchor, lock)
     return 0
+
+
+def _settle(anchor: Worktree) -> bool:
+    """Leave a new repository alone until it has been quiet for a second. False: nothing to do here.
+
+    Until then nothing is written, not even a lock file: whoever holds the lock of the spool folder
+    itself waits for all. A repository that the user opted in by a command is served at once.
+    """
+    if os.path.exists(anchor.database) or not os.path.exists(_from_template(anchor)):
+        return True
+    if _is_submodule(anchor) and not _wants_submodules(anchor):
+        return False
+    spool = os.path.join(anchor.store, "spool")
+    try:
+        fd = os.open(spool, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            while (age := _age_of_events(spool)) < SETTLE_SECONDS:
+                time.sleep(SETTLE_SECONDS - age)
+        finally:
+            os.close(fd)
+    except OSError:
+        return False  # another one waits, or the repository is gone
+    return os.path.isdir(spool)
+
+
+def _age_of_events(spool: str) -> float:
+    """Seconds since the last event; a date in the future counts as old."""
+    newest = max(os.stat(os.path.join(spool, name)).st_mtime for name in os.listdir(spool))
+    age = time.time() - newest
+    return age if age >= 0 else SETTLE_SECONDS
+
+
+def _from_template(anchor: Worktree) -> str:
+    return os.path.join(anchor.store, FROM_TEMPLATE)
+
+
+def _is_submodule(anchor: Worktree) -> bool:
+    return f"{os.sep}modules{os.sep}" in anchor.common_dir and os.path.isfile(
+        os.path.join(anchor.root, ".git")
+    )
+
+
+def _wants_submodules(anchor: Worktree) -> bool:
+    from gitindex.git.command import try_git
+
+    answer = try_git(anchor.root, "config", "--type=bool", "--get", "gitindex.submodules")
+    return answer.output.strip() == b"true"
 
 
 def _run(anchor: Worktree, lock: RunnerLock) -> None:
@@ -65,4 +116,5 @@ def _run(anchor: Worktree, lock: RunnerLock) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
+    os._exit(0)  # without tidying up: what is still open belongs to a store that is gone

@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import stat
 import sys
-import time
 
-from gitindex.base.atomic_file import remove, write_atomic
-from gitindex.base.ownership import check_folder
+from gitindex.base.atomic_file import read_small, remove, sweep_temporaries, write_atomic
+from gitindex.base.errors import GitIndexError, StoreReplaced
+from gitindex.base.ownership import STORE, check_folder
 from gitindex.base.vocabulary import BuildKind, IndexState
-from gitindex.base.worktree import LLMC, STORE_FOLDERS, Worktree
+from gitindex.base.worktree import FROM_TEMPLATE, LLMC, STORE_FOLDERS, Worktree
 from gitindex.freshness.fingerprint import SCHEMA_VERSION
 from gitindex.freshness.marker import CompletionMarker
 from gitindex.freshness.status_file import (
@@ -24,50 +25,83 @@ from gitindex.freshness.status_file import (
 from gitindex.git.command import try_git
 
 LITTER_SECONDS = 60.0
+NOTE_BYTES = 256
 
 
 def create_store(worktree: Worktree) -> None:
-    """Make the store's folders, private to their owner. Their existence is the opt-in.
+    """Make the store: a person asked for an index of this repository. Its existence is the opt-in."""
+    if not check_folder(worktree.store, STORE):
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(worktree.store, 0o700)  # never its parents
+    remove(os.path.join(worktree.store, FROM_TEMPLATE))
+    _fill_store(worktree)
 
-    The interpreter is noted for the hooks: they start the one that last did the work.
-    """
+
+def prepare_store(worktree: Worktree) -> None:
+    """Make what a store lacks. A store that is gone stays gone, and so does one that is being deleted."""
+    if not os.path.isdir(os.path.join(worktree.store, "spool")):
+        raise StoreReplaced
+    _fill_store(worktree)
+
+
+def _fill_store(worktree: Worktree) -> None:
+    """Make the folders, private to their owner, and note the interpreter that hooks start."""
     for folder in (worktree.store, *(os.path.join(worktree.store, n) for n in STORE_FOLDERS)):
-        if not check_folder(folder, "the store .git/gitindex"):
+        if not check_folder(folder, STORE):
             with contextlib.suppress(FileExistsError):
-                os.mkdir(folder)  # never its parents: a deleted repository stays deleted
-        os.chmod(folder, 0o700)
-    write_atomic(os.path.join(worktree.store, "python"), os.fsencode(sys.executable) + b"\n")
+                os.mkdir(folder, 0o700)
+        elif stat.S_IMODE(os.stat(folder).st_mode) != 0o700:
+            os.chmod(folder, 0o700)
+    interpreter = os.path.join(worktree.store, "python")
+    name = os.fsencode(sys.executable) + b"\n"
+    if read_small(interpreter) != name:
+        write_atomic(interpreter, name)
 
 
-def ensure_folder(worktree: Worktree) -> None:
-    """Make `.llmc/`, or refuse one that is not ours to write."""
-    if check_folder(worktree.llmc, LLMC):
-        os.chmod(worktree.llmc, 0o700)
-    else:
+def ensure_folder(worktree: Worktree, make: bool = True) -> None:
+    """Make `.llmc/`, or refuse one that is not ours to write. Never in a worktree that is gone.
+
+    Without `make` it was there when the job began: where it is missing now, it is being removed.
+    """
+    if not check_folder(worktree.llmc, LLMC):
+        if not (make and os.path.lexists(os.path.join(worktree.root, ".git"))):
+            raise GitIndexError("the worktree was removed")
         os.mkdir(worktree.llmc, 0o700)
+    if stat.S_IMODE(os.stat(worktree.llmc).st_mode) != 0o700:
+        os.chmod(worktree.llmc, 0o700)
     ignore = os.path.join(worktree.llmc, ".gitignore")
     if not os.path.exists(ignore):
-        write_atomic(ignore, b"*\n")
+        _write(worktree, ignore, b"*\n")
+
+
+def may_make_folder(worktree: Worktree) -> bool:
+    """Before the first publish: did somebody ask for an index here, or only a git template?"""
+    return os.path.isdir(worktree.llmc) or not os.path.exists(
+        os.path.join(worktree.store, FROM_TEMPLATE)
+    )
 
 
 def is_ours(worktree: Worktree) -> bool:
     """May a status be written, even though a refresh was refused? Never into what git tracks."""
-    if os.path.islink(worktree.llmc) or not os.path.isdir(worktree.llmc):
+    try:
+        check_folder(worktree.llmc, LLMC)
+    except GitIndexError:
         return False
+    return not is_tracked(worktree)
+
+
+def is_tracked(worktree: Worktree) -> bool:
+    """Does git track anything in `.llmc/`? Also true where git cannot say."""
     listed = try_git(worktree.root, "ls-files", "-z", "--", LLMC)
-    return listed.returncode == 0 and not listed.output
+    return listed.returncode != 0 or bool(listed.output)
 
 
 def sweep_litter(worktree: Worktree) -> None:
     """Remove what killed writers left behind: a live one keeps its temporary file for moments."""
     folders = (worktree.store, *(os.path.join(worktree.store, name) for name in STORE_FOLDERS))
     for folder in (worktree.llmc, *folders):
-        if os.path.isdir(folder) and not os.path.islink(folder):
-            for entry in list(os.scandir(folder)):
-                left = entry.name.startswith(".") and entry.name.endswith((".tmp", ".tmp.lock"))
-                with contextlib.suppress(FileNotFoundError):
-                    if left and entry.stat().st_mtime < time.time() - LITTER_SECONDS:
-                        os.unlink(entry.path)
+        if not os.path.islink(folder):
+            sweep_temporaries(folder, LITTER_SECONDS)
 
 
 def publish_status(worktree: Worktree, marker: CompletionMarker) -> None:
@@ -77,9 +111,9 @@ def publish_status(worktree: Worktree, marker: CompletionMarker) -> None:
     so either we see the event here or it finds the stale file. Never is `fresh` the last word.
     """
     fresh = _status(worktree, IndexState.FRESH, marker.completed_at, marker.head_commit)
-    save_record(worktree.root, fresh)
+    save_record(worktree.root, fresh, worktree.store)
     stale = fresh._replace(index_state=IndexState.STALE)
-    write_atomic(worktree.stale_status, render_status(stale))
+    _write(worktree, worktree.stale_status, render_status(stale))
     if os.path.exists(worktree.spool):
         mark_stale(worktree)
 
@@ -92,15 +126,18 @@ def mark_stale(worktree: Worktree) -> None:
         return  # a hook was quicker
 
 
-def write_state(worktree: Worktree, state: IndexState, error: str | None = None) -> None:
-    """Write a status that keeps what is known of the last success."""
+def write_state(
+    worktree: Worktree, state: IndexState, error: str | None = None, make: bool = True
+) -> None:
+    """Write a status that keeps what is known of the last success. Makes `.llmc/` if need be."""
+    ensure_folder(worktree, make)
     last = load_record(worktree.root)
     at, commit = (last.last_indexed_at, last.last_indexed_commit) if last else ("", None)
     remove(worktree.stale_status)  # it would tell of the success before this state
-    save_record(worktree.root, _status(worktree, state, at, commit, error))
+    save_record(worktree.root, _status(worktree, state, at, commit, error), worktree.store)
     if state is IndexState.ERROR:  # the next event ends it: HEAD is another one then
         stale = _status(worktree, IndexState.STALE, at, commit)
-        write_atomic(worktree.stale_status, render_status(stale))
+        _write(worktree, worktree.stale_status, render_status(stale))
         if os.path.exists(worktree.spool):
             mark_stale(worktree)
 
@@ -108,7 +145,27 @@ def write_state(worktree: Worktree, state: IndexState, error: str | None = None)
 def note_progress(worktree: Worktree, kind: BuildKind, phase: str, percent: float | None) -> None:
     """Tell readers how far the running job is."""
     fields = {"kind": kind, "phase": phase, "progressPct": percent, "lastUpdated": utc_now()}
-    write_atomic(worktree.progress, json.dumps(fields).encode(), durable=False)
+    _overwrite(worktree.progress, json.dumps(fields).encode())
+
+
+def end_progress(worktree: Worktree) -> None:
+    """Tell readers that no job runs."""
+    with contextlib.suppress(FileNotFoundError):
+        os.truncate(worktree.progress, 0)
+
+
+def _overwrite(path: str, data: bytes) -> None:
+    """Write a short note in place, by one write of constant length.
+
+    No file appears or vanishes for it: a short job must not disturb whoever removes the repository.
+    A reader that sees half a note takes it for none.
+    """
+    flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+    fd = os.open(path, flags, 0o600)
+    try:
+        os.pwrite(fd, data.ljust(NOTE_BYTES), 0)
+    finally:
+        os.close(fd)
 
 
 def note_failure(worktree: Worktree, message: str, commit: str | None) -> None:
@@ -121,3 +178,8 @@ def _status(
 ) -> StatusRecord:
     repo = worktree.root.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
     return StatusRecord(repo, state, at, commit, SCHEMA_VERSION, error)
+
+
+def _write(worktree: Worktree, path: str, data: bytes) -> None:
+    """Write into `.llmc/` by one rename; the temporary file lies in the store."""
+    write_atomic(path, data, scratch=worktree.store)

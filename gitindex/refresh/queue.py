@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from enum import StrEnum
@@ -11,6 +12,7 @@ from gitindex.base.errors import GitIndexError
 from gitindex.base.vocabulary import FailureReason, JobStatus, Layer
 from gitindex.git.interface import Head
 from gitindex.refresh.scope import RefreshScope, merge_scopes, scope_or_full
+from gitindex.store import mapping
 from gitindex.store.connection import Database
 
 MAX_ATTEMPTS = 3
@@ -279,6 +281,29 @@ def anything_queued(database: Database, layer: Layer) -> bool:
     """Does a job of any worktree wait?"""
     where = f"status='queued' AND {_OF_LAYER[layer]}"
     return database.row(f"SELECT 1 FROM refresh_jobs WHERE {where} LIMIT 1") is not None
+
+
+def unfinished(database: Database) -> list[str]:
+    """Names of the worktrees that have a job queued or running, of any layer."""
+    rows = database.rows(
+        "SELECT DISTINCT w.name FROM refresh_jobs j JOIN worktrees w ON w.id = j.worktree_id"
+        " WHERE j.status IN ('queued', 'running')"
+    )
+    return [os.fsdecode(name) for (name,) in rows]
+
+
+def supersede_lost(database: Database, name: str) -> None:
+    """End every job of a worktree that is gone: nobody could do them. `gc` drops its mapping."""
+    row = mapping.published(database, name)
+    if row is not None:
+        with database.write():
+            database.run(
+                "UPDATE refresh_jobs SET status='superseded', finished_at=?, superseded_reason=?"
+                " WHERE worktree_id=? AND status IN ('queued', 'running')",
+                time.time(),
+                "the worktree is gone",
+                row.worktree_id,
+            )
 
 
 def _told(error: GitIndexError | OSError) -> str:

@@ -24,6 +24,7 @@ from gitindex.git.interface import Entry, Head
 from gitindex.languages.facts import FactsKey
 from gitindex.refresh.heavy_slot import heavy_slot
 from gitindex.refresh.ingest import Ingest
+from gitindex.refresh.public_files import ensure_folder
 from gitindex.refresh.scope import EMPTY, FULL, RefreshScope, resolve_scope
 from gitindex.refresh.session import Session
 from gitindex.store import history, mapping
@@ -59,9 +60,15 @@ class Refresher:
     """Refreshes one worktree. The caller holds the runner lock."""
 
     def __init__(
-        self, worktree: Worktree, session: Session, report: Callable[[str, float | None], None]
+        self,
+        worktree: Worktree,
+        session: Session,
+        report: Callable[[str, float | None], None],
+        make_folder: bool = True,
     ) -> None:
+        """`make_folder`: `.llmc/` was not there before; else one that vanishes meanwhile stays away."""
         self._worktree = worktree
+        self._make_folder = make_folder
         self._session = session
         self._db = session.database
         self._repo = session.repository(worktree)
@@ -89,6 +96,8 @@ class Refresher:
     def _prove(self, run_id: str) -> None:
         """Read back what was published, then write its marker."""
         self._read_back(run_id)
+        self._session.check_identity()
+        ensure_folder(self._worktree, make=self._make_folder)
         publish_marker(self._worktree, self._marker(), self._session.store_file())
 
     def _plan(self, head: Head, scope: RefreshScope) -> Plan:

@@ -11,12 +11,15 @@ from gitindex.base.worktree import Worktree, worktree_at
 from gitindex.extract.pool import Extractor
 from gitindex.freshness.stamp import StoreFile, restamp
 from gitindex.git.interface import Repository
-from gitindex.refresh.public_files import create_store
-from gitindex.refresh.queue import RefreshJobService
+from gitindex.refresh.public_files import prepare_store
+from gitindex.refresh.queue import RefreshJobService, unfinished
 from gitindex.store import mapping
 from gitindex.store.connection import Database, open_writer
 from gitindex.store.lexical import LexicalWriter
 from gitindex.store.text_index import merge_segments
+
+_ABANDONED: list[Database] = []
+"""Open databases of stores that were deleted meanwhile."""
 
 
 class Session:
@@ -24,6 +27,8 @@ class Session:
 
     def __init__(self, worktree: Worktree) -> None:
         self._anchor = worktree
+        self._spool = os.path.join(worktree.store, "spool")
+        self._published = os.path.join(worktree.store, "published")
         _prepare(worktree)
         self.database: Database = _open(worktree)
         self._inode = os.stat(worktree.database).st_ino
@@ -32,8 +37,11 @@ class Session:
         self._repositories: dict[str, Repository] = {}
 
     def check_identity(self) -> None:
-        """Stop before anything of this store is written beside another one."""
+        """Stop before anything is written beside another store, or into one that is being deleted."""
         self.store_file()
+        paths = (os.path.join(self._anchor.common_dir, "HEAD"), self._spool, self._published)
+        if not all(map(os.path.exists, paths)):
+            raise StoreReplaced
 
     def store_file(self) -> StoreFile:
         """The database file we opened, as it is now; StoreReplaced if another is in its place."""
@@ -77,6 +85,10 @@ class Session:
                 found[name] = worktree
         return found
 
+    def lost_worktrees(self) -> list[str]:
+        """Worktrees with unfinished jobs that are not there any more."""
+        return [name for name in unfinished(self.database) if self.locate(name) is None]
+
     def locate(self, name: str) -> Worktree | None:
         """Where a worktree is now: as last known, as git's own files say, or as our starter said."""
         known = mapping.known_roots(self.database).get(name)
@@ -102,13 +114,24 @@ class Session:
                 merge_segments(self.database)  # nobody waits for us now
             for repository in self._repositories.values():
                 repository.close()
-            self.database.close()
-            self._restamp()
+            if self._is_deleted():
+                _ABANDONED.append(self.database)  # closing it would remove files under the remover
+            else:
+                self.database.close()
+                self._restamp()
+
+    def _is_deleted(self) -> bool:
+        try:
+            self.check_identity()
+        except StoreReplaced:
+            return True
+        return False
 
     def _restamp(self) -> None:
         """Closing moved the write-ahead log into the database: from now on it must be this large."""
         folder = os.path.join(self._anchor.store, "published")
         with contextlib.suppress(OSError, StoreReplaced):
+            self.check_identity()
             store = self.store_file()
             for name in os.listdir(folder):
                 restamp(os.path.join(folder, name), store)
@@ -154,9 +177,10 @@ def check_store(worktree: Worktree) -> None:
 
 
 def _prepare(worktree: Worktree) -> None:
+    prepare_store(worktree)
     if not os.path.exists(worktree.database) or not os.path.exists(worktree.lexical):
         wipe_store(worktree)  # half a store is none
-    create_store(worktree)
+        prepare_store(worktree)
 
 
 def _open(worktree: Worktree) -> Database:
@@ -165,7 +189,7 @@ def _open(worktree: Worktree) -> Database:
         return open_writer(worktree.database)
     except OlderSchema:
         wipe_store(worktree)
-        create_store(worktree)
+        prepare_store(worktree)
         return open_writer(worktree.database)
 
 

@@ -11,6 +11,8 @@ from gitindex.base.atomic_file import read_small
 from gitindex.base.worktree import Worktree
 
 MAX_BYTES = 1 << 16
+INSTALL = "install"
+"""The event of a person who asks for the index: it is served at once."""
 
 
 class Pace(NamedTuple):
@@ -19,9 +21,10 @@ class Pace(NamedTuple):
     quiet: float = 0.08  # without a new event before the events are taken
     bound: float = 1.0  # at most, however many events come
     linger: float = 1.2  # after the last job, watching spool and HEAD
+    settle: float = 1.0  # without a new event before a worktree without `.llmc/` is written to
 
 
-IMMEDIATE = Pace(quiet=0.0, bound=0.0, linger=0.0)
+IMMEDIATE = Pace(quiet=0.0, bound=0.0, linger=0.0, settle=0.0)
 
 
 def append_event(worktree: Worktree, event: str) -> None:
@@ -40,6 +43,13 @@ def waiting(worktree: Worktree) -> list[str]:
         return os.listdir(os.path.join(worktree.store, "spool"))
     except FileNotFoundError:
         return []
+
+
+def is_settling(worktree: Worktree, pace: Pace) -> bool:
+    """Is this worktree new, and did git move it just now? Then it may be removed again at once."""
+    if os.path.isdir(worktree.llmc) or _age(worktree.spool) >= pace.settle:
+        return False
+    return INSTALL.encode() not in (read_small(worktree.spool, MAX_BYTES) or b"").splitlines()
 
 
 def wait_until_quiet(worktree: Worktree, pace: Pace) -> None:
@@ -83,3 +93,12 @@ def _size(path: str) -> int:
         return os.stat(path).st_size
     except FileNotFoundError:
         return -1
+
+
+def _age(path: str) -> float:
+    """Seconds since a file was written. Very old where it is gone or dated in the future."""
+    try:
+        age = time.time() - os.stat(path).st_mtime
+    except OSError:
+        return float("inf")
+    return age if age >= 0 else float("inf")

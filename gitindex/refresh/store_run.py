@@ -12,8 +12,9 @@ from gitindex.base.errors import GitIndexError
 from gitindex.base.worktree import Worktree
 from gitindex.git.hook_switch import note_switch
 from gitindex.git.shadow_writer import refresh_shadow_index
-from gitindex.refresh import spool
+from gitindex.refresh import public_files, spool
 from gitindex.refresh.log import Log
+from gitindex.refresh.queue import supersede_lost
 from gitindex.refresh.session import Session
 from gitindex.refresh.spool import Pace
 from gitindex.refresh.worktree_writer import (
@@ -23,7 +24,6 @@ from gitindex.refresh.worktree_writer import (
     quietly,
     status_lags,
 )
-from gitindex.store import mapping
 
 POLL_SECONDS = 0.05
 
@@ -48,7 +48,9 @@ class StoreRun:
         for writer in self._writers():
             with self._unless_removed(writer.worktree):
                 if asked is None or asked.id != writer.worktree.id:
-                    remove(writer.worktree.progress)  # else it is the note of the process that asks
+                    quietly(
+                        public_files.end_progress, writer.worktree
+                    )  # else it is the note of the process that asks
                 writer.recover()
 
     def serve_request(self, worktree: Worktree, reason: str, force: bool) -> None:
@@ -79,18 +81,24 @@ class StoreRun:
         """A linked worktree that is removed while we work on it must not stop the others."""
         try:
             yield
-        except GitIndexError:
+        except (GitIndexError, OSError):
             if worktree.id == self._anchor.id or self._session.locate(worktree.id) is not None:
                 raise
-            remove(worktree.taken)
-            mapping.forget(self._session.database, worktree.id)
+            self._forget(worktree.id)
+
+    def _forget(self, name: str) -> None:
+        """End the jobs of a worktree that is gone, so that nobody waits for them."""
+        for folder in ("spool", "taken", "progress", "failure", "published"):
+            remove(os.path.join(self._anchor.store, folder, name))
+        supersede_lost(self._session.database, name)
 
     def _take_events(self) -> None:
         for name in spool.waiting(self._anchor):
             worktree = self._session.locate(name)
             if worktree is None:
-                remove(os.path.join(self._anchor.store, "spool", name))
-                mapping.forget(self._session.database, name)
+                self._forget(name)
+                continue
+            if spool.is_settling(worktree, self._pace):
                 continue
             if not note_switch(worktree):
                 remove(worktree.spool)
@@ -103,6 +111,8 @@ class StoreRun:
 
     def _run_queued(self, forced: str | None = None) -> bool:
         ran = False
+        for name in self._session.lost_worktrees():
+            self._forget(name)
         writers = self._writers()
         self.worktrees = [writer.worktree for writer in writers]
         for writer in writers:
@@ -126,12 +136,19 @@ class StoreRun:
         return noticed
 
     def _wait_for_news(self) -> bool:
+        """Watch spool, HEADs and status files for the linger, and as long as a worktree settles."""
         deadline = time.monotonic() + self._pace.linger
-        while time.monotonic() < deadline:
+        while True:
             self._session.check_identity()
-            if spool.waiting(self._anchor) or self._notice_heads():
+            settling = [self._is_settling(name) for name in spool.waiting(self._anchor)]
+            if not all(settling) or self._notice_heads():
                 return True
             if any(map(status_lags, self._session.worktrees().values())):
                 return True
+            if not settling and time.monotonic() >= deadline:
+                return False
             time.sleep(POLL_SECONDS)
-        return False
+
+    def _is_settling(self, name: str) -> bool:
+        worktree = self._session.locate(name)
+        return worktree is not None and spool.is_settling(worktree, self._pace)

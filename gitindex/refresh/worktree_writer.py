@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
+import threading
 import time
 from collections.abc import Callable
 
 from gitindex.base.atomic_file import remove
 from gitindex.base.errors import GitIndexError
+from gitindex.base.ownership import check_folder
 from gitindex.base.vocabulary import BuildKind, IndexState, JobStatus, Layer, ProofOutcome
 from gitindex.base.worktree import LLMC, Worktree
 from gitindex.freshness.marker import is_newer
@@ -25,6 +27,7 @@ from gitindex.store import mapping
 MAX_SCOPE_PATHS = 50
 """Beyond it a scope names folders: it tells where to look first, and then that is everywhere."""
 RETRY_SECONDS = 0.2
+LONG_JOB_SECONDS = 1.0
 
 Report = Callable[[str, float | None], None]
 
@@ -49,6 +52,7 @@ class WorktreeWriter:
         self._log = log
         self._report = report
         self._failures = failures
+        self._first = not os.path.isdir(worktree.llmc)
 
     def recover(self) -> None:
         """Take over what a dead runner left half-way: its temporaries, its job, its events."""
@@ -100,7 +104,7 @@ class WorktreeWriter:
             run_id = os.urandom(16).hex()
             job = jobs.run_job(job_id, run_id, lambda job: self._refresh(job, kind))
         finally:
-            quietly(remove, self.worktree.progress)
+            quietly(public_files.end_progress, self.worktree)
         assert job is not None, "only the holder of the lock claims"
         self._conclude(jobs, job)
 
@@ -108,15 +112,15 @@ class WorktreeWriter:
         worktree = self.worktree
         if is_newer(prove(worktree)):
             raise GitIndexError("the marker is of a newer gitindex: upgrade gitindex")
-        public_files.ensure_folder(worktree)
-        if kind is BuildKind.CREATE and not public_files.is_ours(worktree):
+        check_folder(worktree.llmc, LLMC)
+        if kind is BuildKind.CREATE and public_files.is_tracked(worktree):
             raise GitIndexError(f"{LLMC} is tracked by git", f"`git rm -r --cached {LLMC}`")
         public_files.note_progress(worktree, kind, "starting", None)
-        public_files.write_state(worktree, IndexState.REBUILDING)
         notes = _ProgressNotes(worktree, kind, self._report)
-        refresher = Refresher(worktree, self._session, notes)
+        refresher = Refresher(worktree, self._session, notes, self._first)
         assert job.run_id is not None
-        return refresher.run(job.run_id, job.scope, force=kind is BuildKind.REINDEX)
+        with _LongJobStatus(worktree):
+            return refresher.run(job.run_id, job.scope, force=kind is BuildKind.REINDEX)
 
     def _conclude(self, jobs: RefreshJobService, job: Job) -> None:
         """A job has ended: publish `fresh`, or note why not. See "Order of a publish" in docs/design.md.
@@ -146,16 +150,25 @@ class WorktreeWriter:
 
     def _publish_fresh(self) -> None:
         """Write `fresh` into the status file, unless it says so or the index is not proven."""
-        if status_lags(self.worktree):
-            marker = prove(self.worktree).marker
-            if marker is not None:
-                public_files.publish_status(self.worktree, marker)
+        marker = prove(self.worktree).marker
+        if marker is None or not _may_say_fresh(self.worktree):
+            return
+        said = load_record(self.worktree.root)
+        now = (IndexState.FRESH, marker.completed_at, marker.head_commit)
+        if said is None or now != (
+            said.index_state,
+            said.last_indexed_at,
+            said.last_indexed_commit,
+        ):
+            public_files.publish_status(self.worktree, marker)
 
     def _note_failure(self, message: str, commit: str | None) -> None:
         def note() -> None:
+            self._session.check_identity()
             public_files.note_failure(self.worktree, message, commit)
             if public_files.is_ours(self.worktree):
-                public_files.write_state(self.worktree, IndexState.ERROR, message)
+                state = IndexState.ERROR
+                public_files.write_state(self.worktree, state, message, make=self._first)
 
         quietly(note)
 
@@ -191,6 +204,32 @@ class WorktreeWriter:
         )
 
 
+class _LongJobStatus:
+    """Writes `rebuilding` into the status file if a job takes longer than a second.
+
+    A shorter one writes the file once, when it is done. Readers of ours do not need the file.
+    """
+
+    def __init__(self, worktree: Worktree) -> None:
+        self._worktree = worktree
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._write, daemon=True)
+
+    def __enter__(self) -> None:
+        self._thread.start()
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _write(self) -> None:
+        worktree = self._worktree
+        if self._over.wait(LONG_JOB_SECONDS) or not public_files.may_make_folder(worktree):
+            return
+        if public_files.is_ours(worktree) and not self._over.is_set():
+            quietly(public_files.write_state, worktree, IndexState.REBUILDING)
+
+
 class _ProgressNotes:
     """Passes progress on to readers and to the terminal, a few times a second at most."""
 
@@ -211,6 +250,11 @@ def status_lags(worktree: Worktree) -> bool:
     status = load_record(worktree.root)
     if status is not None and status.index_state is IndexState.FRESH:
         return False
+    return _may_say_fresh(worktree)
+
+
+def _may_say_fresh(worktree: Worktree) -> bool:
+    """The index is proven, nothing waits, and the last attempt did not fail."""
     proof = prove(worktree)
     proven = proof.outcome is ProofOutcome.VALID and proof.settled
     return proven and not has_pending(worktree) and read_failure(worktree) is None

@@ -57,7 +57,7 @@ def proven(repo: Repo) -> Repo:
 
 def test_a_clone_is_indexed_without_a_command(quiet: Repo, home: Path, tmp_path: Path) -> None:
     folder = tmp_path / "git template"
-    done = quiet.gitindex("template", str(folder))
+    done = quiet.gitindex("template", "--temporary", str(folder))
     assert f"git config --global init.templateDir '{folder}'" in done.stdout
     quiet.git("config", "--global", "init.templateDir", str(folder))
     quiet.git("clone", "-q", str(quiet.path), str(tmp_path / "clone"))
@@ -76,7 +76,7 @@ def test_a_clone_is_indexed_without_a_command(quiet: Repo, home: Path, tmp_path:
 
 
 def test_a_new_repository_is_indexed_at_its_first_commit(home: Path, tmp_path: Path) -> None:
-    write_template(str(tmp_path / "template"))
+    write_template(str(tmp_path / "template"), temporary=True)
     made = Repo(tmp_path / "made")
     made.init(f"--template={tmp_path / 'template'}")
     made.write("app.py", "x = 1\n")

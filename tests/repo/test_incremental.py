@@ -13,7 +13,7 @@ import pytest
 from gitindex.base.worktree import worktree_at
 from gitindex.extract.pool import Extractor
 from gitindex.languages.facts import FactsKey
-from gitindex.refresh.public_files import ensure_folder
+from gitindex.refresh.public_files import create_store
 from gitindex.refresh.refresher import Refresher
 from gitindex.refresh.scope import EMPTY
 from gitindex.refresh.session import Session
@@ -171,7 +171,7 @@ def test_incremental_equals_full(tmp_path: Path, extractor: Extractor, group: in
 def _refresh(root: Path, extractor: Extractor) -> None:
     """What a job does, without a runner's start-up: the workers live on."""
     worktree = worktree_at(str(root.resolve()))
-    ensure_folder(worktree)
+    create_store(worktree)
     session = Session(worktree)
     session.jobs(worktree)
     session.extractor = extractor

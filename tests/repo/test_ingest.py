@@ -12,6 +12,7 @@ from gitindex.extract.extraction import ExtractedBlob
 from gitindex.languages.facts import BlobFacts, FactsKey
 from gitindex.refresh import ingest as intake
 from gitindex.refresh.ingest import Ingest
+from gitindex.refresh.public_files import create_store
 from gitindex.refresh.session import Session
 from gitindex.store.lexical import LexicalReader
 from tests.support import Repo
@@ -19,6 +20,7 @@ from tests.support import Repo
 
 @pytest.fixture
 def session(repo: Repo) -> Iterator[Session]:
+    create_store(repo.worktree)
     session = Session(repo.worktree)
     yield session
     session.close()

@@ -57,9 +57,12 @@ def hook(
 @app.command()
 def template(
     folder: Annotated[str, typer.Argument(help="Where to write the template directory.")],
+    temporary: Annotated[
+        bool, typer.Option(help="Index repositories below the temporary folder too.")
+    ] = False,
 ) -> None:
     """Write a git template directory: new clones index themselves. For `init.templateDir`."""
-    leave(commands.template(folder))
+    leave(commands.template(folder, temporary))
 
 
 aliases = typer.Typer(help="`git fresh` and `git idx` for this user.", no_args_is_help=True)

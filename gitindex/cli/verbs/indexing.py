@@ -25,7 +25,7 @@ from gitindex.install import hooks
 from gitindex.refresh import public_files
 from gitindex.refresh.log import read_log
 from gitindex.refresh.queue import Job, RefreshJobService
-from gitindex.refresh.spool import IMMEDIATE, Pace, append_event
+from gitindex.refresh.spool import IMMEDIATE, INSTALL, Pace, append_event
 from gitindex.store import mapping
 from gitindex.store.connection import open_reader
 from gitindex.view.tree import NOW, TreeView
@@ -41,7 +41,7 @@ def install(path: str = ".", mode: str = "auto", everywhere: bool = False) -> in
     mode = hooks.decide_mode(mode, worktree.root)
     public_files.create_store(worktree)
     states = hooks.install(worktree, mode)
-    append_event(worktree, "install")
+    append_event(worktree, INSTALL)
     hooks.start_runner(worktree)
     code = _say_installed(states)
     if not note_switch(worktree):
@@ -79,11 +79,11 @@ def clear(path: str = ".", as_json: bool = False) -> int:
     return print_answer(removed, as_json, lambda answer: say(answer["message"]), code)
 
 
-def template(folder: str) -> int:
+def template(folder: str, temporary: bool = False) -> int:
     """Write a git template directory that makes new clones index themselves."""
     from gitindex.install.git_template import write_template
 
-    for line in write_template(folder):
+    for line in write_template(folder, temporary):
         say(line)
     return int(Exit.OK)
 
