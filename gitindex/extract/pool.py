@@ -21,6 +21,12 @@ from gitindex.git.command import clean_env
 from gitindex.languages.facts import FactsKey
 
 SECONDS_PER_BLOB = 10.0
+"""Of the child's own CPU: on a busy machine a sound file takes as little of it as on an idle one."""
+IDLE_FACTOR = 6.0
+"""How much longer a child may sleep without using any CPU before it counts as hung."""
+LOOK_SECONDS = 0.5
+START_SECONDS = 1.0
+"""Granted on top to the first blob of a child: its start is not the blob's fault."""
 BATCH_BYTES = 1 << 19
 BATCH_BLOBS = 64
 ALONE_BYTES = 3 << 19
@@ -47,6 +53,7 @@ class _WorkerProcess:
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
+        self._starts = True
         self._process: subprocess.Popen[bytes] | None = None
 
     def ask(self, tasks: list[Task]) -> Iterator[Reply]:
@@ -59,7 +66,9 @@ class _WorkerProcess:
         sender.start()
         try:
             for _ in tasks:
-                yield _receive(process.stdout.fileno(), time.monotonic() + self._seconds)
+                grace, self._starts = START_SECONDS if self._starts else 0.0, False
+                limit = _Limit(process.pid, self._seconds + grace)
+                yield _receive(process.stdout.fileno(), limit)
             sender.join()
         except BaseException:
             self.kill()
@@ -80,6 +89,7 @@ class _WorkerProcess:
     def _start(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._process.poll() is not None:
             self.kill()
+            self._starts = True
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-m", "gitindex.extract.worker"],
                 stdin=subprocess.PIPE,
@@ -236,13 +246,43 @@ def _second_chance(child: _WorkerProcess, task: Task, cause: str) -> Reply:
         return quarantined(task.request, cause)
 
 
-def _receive(fd: int, deadline: float) -> Reply:
+class _Limit:
+    """How long a child may take for one blob: counted in its CPU, not in time that others used."""
+
+    def __init__(self, pid: int, seconds: float) -> None:
+        self._pid, self._seconds = pid, seconds
+        self._start = self._seen = _cpu_of(pid)[0]
+        self._active = time.monotonic()
+
+    def check(self) -> None:
+        """Raise _WorkerDied if the blob has used up its CPU, or the child sleeps for ever."""
+        used, waits_for_cpu = _cpu_of(self._pid)
+        now = time.monotonic()
+        if used != self._seen or waits_for_cpu:
+            self._seen, self._active = used, now
+        idle = now - self._active > self._seconds * IDLE_FACTOR
+        if idle or used - self._start > self._seconds:
+            raise _WorkerDied("timed out")
+
+
+def _cpu_of(pid: int) -> tuple[float, bool]:
+    """CPU seconds of a process, and whether it would run if it could; wall time without /proc."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            fields = file.read().rpartition(b")")[2].split()
+    except OSError:
+        return time.monotonic(), True
+    ticks = int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK"), fields[0] in (b"R", b"D")
+
+
+def _receive(fd: int, limit: _Limit) -> Reply:
     def read(size: int) -> bytes:
         chunks = []
         while size:
-            wait = max(0.0, deadline - time.monotonic())
-            if not select.select([fd], [], [], wait)[0]:
-                raise _WorkerDied("timed out")
+            if not select.select([fd], [], [], LOOK_SECONDS)[0]:
+                limit.check()
+                continue
             chunk = os.read(fd, min(size, 1 << 20))
             if not chunk:
                 raise _WorkerDied("crashed")
