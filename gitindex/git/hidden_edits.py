@@ -41,7 +41,7 @@ def unchecked_entries(worktree: Worktree, digits: int) -> list[UncheckedEntry]:
 
 
 def edited_paths(worktree: Worktree, unchecked: list[UncheckedEntry]) -> list[bytes]:
-    """The paths of those whose bytes on disk are not the index's."""
+    """The paths of those whose bytes or executable bit on disk are not the index's."""
     if not unchecked:
         return []
     from gitindex.base.confined_read import ConfinedRoot  # lazily: mostly there is nothing to read
@@ -62,7 +62,25 @@ def edited_paths(worktree: Worktree, unchecked: list[UncheckedEntry]) -> list[by
                 (unclear if oid else differ).append(entry)
     differ += [entry for entry in unclear if entry.mode == LINK]
     differ += _not_filtered(worktree, [entry for entry in unclear if entry.mode != LINK])
-    return [entry.path for entry in differ]
+    return [entry.path for entry in differ] + _other_modes(worktree, unchecked)
+
+
+def _other_modes(worktree: Worktree, unchecked: list[UncheckedEntry]) -> list[bytes]:
+    """Files that git was told not to check and whose executable bit is not the index's."""
+    root = os.fsencode(worktree.root)
+    found = []
+    for entry in unchecked:
+        if entry.covered and entry.mode not in (LINK, GITLINK):
+            try:
+                now = os.lstat(os.path.join(root, entry.path)).st_mode
+            except OSError:
+                continue  # missing: its bytes have told
+            if bool(now & 0o100) != bool(entry.mode & 0o100):
+                found.append(entry.path)
+    if found:
+        told = try_git(worktree.root, "config", "--type=bool", "--get", "core.fileMode")
+        return [] if told.output.strip() == b"false" else found
+    return found
 
 
 def _listed(worktree: Worktree) -> Iterator[UncheckedEntry]:

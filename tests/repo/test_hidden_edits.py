@@ -291,6 +291,19 @@ def test_git_and_we_find_the_same_doubtful_entries(repo: Repo, name: str, tmp_pa
             find_unchecked(data[:cut], len(oid) // 2)
 
 
+@pytest.mark.parametrize("bit", ["--assume-unchanged", "--skip-worktree"])
+def test_r4_a_hidden_executable_bit_is_counted_once(quiet: Repo, bit: str) -> None:
+    quiet.git("update-index", bit, "app.py", "lib/util.py")
+    (quiet.path / "app.py").chmod(0o755)
+    assert _edits(quiet) == 1
+    quiet.write("app.py", "edited = 1\n")
+    assert _edits(quiet) == 1
+    quiet.git("config", "core.fileMode", "false")
+    assert _edits(quiet) == 1
+    quiet.write("app.py", quiet.git("show", "HEAD:app.py"))
+    assert _edits(quiet) == 0, "git does not look at modes here"
+
+
 def _edits(repo: Repo) -> int | None:
     """How many paths every reader lays over; it is fresh all the same."""
     seen = observe(repo.worktree, EditScope.ALL)
