@@ -202,7 +202,10 @@ class Refresher:
             return None
 
     def _publish(self, plan: Plan, held: dict[FactsKey, int], run: Run) -> bool:
-        """The one publication point. False: HEAD moved on, nothing was written."""
+        """The only publication point; False if HEAD moved and nothing was written.
+
+        "Order of a publish" in docs/design.md explains why the marker and the job come after it.
+        """
         ids = held | self._blobs.ids(w.key for w in plan.wanted if w.key not in held)
         rows = plan.skipped + [_row(wanted, ids[wanted.key]) for wanted in plan.wanted]
         base = self._published()

@@ -20,6 +20,10 @@ from typing import Any
 from gitindex.base.errors import GitIndexError
 from gitindex.cli.args import run_cli
 from gitindex.coordinator import IndexCoordinator
+from gitindex.query.read import LineRange, read_lines
+from gitindex.query.references import ReferenceQuery, find_references
+from gitindex.query.symbols import SymbolQuery, list_symbols
+from gitindex.view.tree import open_tree
 from tests.mcp_client import Inside
 from tests.support import Repo
 from tests.torture import Clock
@@ -178,6 +182,7 @@ class World:
         self._mcp_read(clock, inside, truth)
         self._command(clock, truth, self._rng.choice(NAMES))
         self._library(clock, truth, self._rng.choice(NAMES))
+        self._one_view(clock, truth)
 
     def _mcp(self, clock: Clock, inside: Inside, truth: Truth, name: str) -> None:
         path = self._rng.choice(sorted(truth.files))
@@ -220,6 +225,25 @@ class World:
         except GitIndexError:
             return  # no such name in this state
         self._references(clock, dict(answer), truth, name)
+
+    def _one_view(self, clock: Clock, truth: Truth) -> None:
+        """Every name and every file, asked of one snapshot and its overlay."""
+        with open_tree(self.repo.worktree, ".") as view:
+            for name in NAMES:
+                answer = list_symbols(view, SymbolQuery(name, limit=200))
+                found = _places([row for row in answer["symbols"] if row["name"] == name])
+                real = truth.lines(rf"^def {name}\b")
+                self._lines(clock, answer, "view symbols", found, real, truth)
+                if real:
+                    found_all = find_references(view, ReferenceQuery(name, limit=1_000))
+                    self._references(clock, dict(found_all), truth, name)
+            for path, lines in truth.files.items():
+                read = read_lines(view, LineRange(path))
+                told = read["content"].split("\n")
+                assert told == lines[: len(told)], self._story("view read", path, told)
+                assert len(told) >= len(lines) - 1, self._story("view read", path, told)
+                self._fresh(dict(read), truth)
+                clock.count("answers")
 
     def _references(self, clock: Clock, answer: dict[str, Any], truth: Truth, name: str) -> None:
         """Every place holds the name; a complete answer leaves no call out."""
