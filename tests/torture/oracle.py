@@ -230,15 +230,15 @@ class World:
         """Every name and every file, asked of one snapshot and its overlay."""
         with open_tree(self.repo.worktree, ".") as view:
             for name in NAMES:
-                answer = list_symbols(view, SymbolQuery(name, limit=200))
+                answer: Any = list_symbols(view, SymbolQuery(name, limit=200))
                 found = _places([row for row in answer["symbols"] if row["name"] == name])
                 real = truth.lines(rf"^def {name}\b")
                 self._lines(clock, answer, "view symbols", found, real, truth)
                 if real:
-                    found_all = find_references(view, ReferenceQuery(name, limit=1_000))
+                    found_all: Any = find_references(view, ReferenceQuery(name, limit=1_000))
                     self._references(clock, dict(found_all), truth, name)
             for path, lines in truth.files.items():
-                read = read_lines(view, LineRange(path))
+                read: Any = read_lines(view, LineRange(path))
                 told = read["content"].split("\n")
                 assert told == lines[: len(told)], self._story("view read", path, told)
                 assert len(told) >= len(lines) - 1, self._story("view read", path, told)
