@@ -58,7 +58,22 @@ def record(subject: Subject, root: Path) -> list[Step]:
         check=False,
         timeout=600,
     )
-    return list(_steps(trace.read_text(errors="replace").splitlines(), str(root)))
+    return _steps(_whole(trace.read_text(errors="replace").splitlines()), str(root))
+
+
+def _whole(lines: list[str]) -> list[str]:
+    """Calls on one line each: strace splits those that another thread interrupts."""
+    begun: dict[str, str] = {}
+    whole = []
+    for line in lines:
+        pid, _, rest = line.partition(" ")
+        if rest.endswith("<unfinished ...>"):
+            begun[pid] = rest.removesuffix("<unfinished ...>").strip()
+        elif resumed := re.match(r"\s*<\.\.\. \w+ resumed>(.*)", rest):
+            whole.append(f"{pid} {begun.pop(pid, '')}{resumed[1]}")
+        else:
+            whole.append(line)
+    return whole
 
 
 def _steps(lines: list[str], root: str) -> list[Step]:
