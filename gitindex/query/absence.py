@@ -174,7 +174,7 @@ def _why(
     if file.status != FactsStatus.PARSED:
         return Unexplained.NO_FACTS
     if at in found.excluded:
-        return found.excluded[at]
+        return found.excluded[at]  # also an item of `__all__`, which means what the module binds
     return _outside_of_code(project, file, start, start + len(name.encode()))
 
 
@@ -194,7 +194,7 @@ def _outside_of_code(project: Project, file: MentioningFile, start: int, end: in
         kind = scopes.quiet(start)
         if kind == "comment":
             return MentionKind.COMMENTS
-        if kind == "dynamic":
+        if kind in ("dynamic", "exported"):
             return Unexplained.STRING if _is_whole(data, start, end) else MentionKind.STRINGS
         if kind == "string":
             return _string(project, file, data, start, end)

@@ -27,7 +27,7 @@ from tests.programs import (
 )
 from tests.support import Repo
 
-COUNT = int(os.environ.get("GITINDEX_PROGRAMS", "250"))
+COUNT = int(os.environ.get("GITINDEX_PROGRAMS", "100"))
 SEED = int(os.environ.get("GITINDEX_PROGRAMS_SEED", "1"))
 MAKERS = {
     "python": python_programs,

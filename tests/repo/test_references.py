@@ -313,6 +313,18 @@ def test_what_is_only_inferred_is_no_proof(repo: Repo, case: str) -> None:
     assert {m["why"] for m in answer["unexplained"]} == {why}
 
 
+def test_an_item_of_all_is_a_reference(repo: Repo) -> None:
+    repo.write("pkg/core.py", "def build():\n    pass\n")
+    repo.write("pkg/__init__.py", "from .core import build\n\n__all__ = ['build']\n")
+    repo.write("other.py", "def build():\n    pass\n\n\n__all__ = ['build']\n")
+    repo.commit()
+    repo.index()
+    assert ("pkg/__init__.py", 3, "import") in places(repo, "pkg.core.build")
+    answer = ask(repo, "pkg.core.build")
+    assert answer["complete"], answer["unexplained"]
+    assert "other.py" not in {r["path"] for r in answer["references"]}
+
+
 def edit(repo: Repo) -> None:
     repo.write("app.py", "from pkg.core import build\n\nbuild()\n")
 

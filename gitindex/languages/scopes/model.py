@@ -181,7 +181,7 @@ class FileScopes:
         return Bound(self._text(assigned.annotation).lstrip(": "), self._text(assigned.value))
 
     def quiet(self, offset: int) -> str:
-        """`comment`, `string` or `dynamic` where a place is no code; empty where it is."""
+        """`comment`, `string`, `dynamic` or `exported` where a place is no code; empty where it is."""
         at = bisect_right(self._quiet_starts, offset) - 1
         while at >= 0:
             start, end, kind, around = self._quiet[at]

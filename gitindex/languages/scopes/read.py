@@ -155,7 +155,7 @@ def read_scopes(data: bytes, language: str) -> bytes:
                 kind = KINDS[capture[6:]]
                 for node in nodes:
                     found.setdefault((node.start_byte, -node.end_byte), kind)
-            elif capture in ("comment", "string", "dynamic", "code"):
+            elif capture in ("comment", "string", "dynamic", "exported", "code"):
                 for node in nodes:
                     _keep_quiet(quiet, node, capture)
             elif capture.startswith("bind.") or capture in _MARKS:
@@ -276,14 +276,14 @@ def _targets(node: Node) -> Iterator[tuple[Node, int]]:
 
 def _keep_quiet(quiet: dict[tuple[int, int], str], node: Node, kind: str) -> None:
     key = (node.start_byte, -node.end_byte)
-    if kind == "dynamic":
+    if kind in ("dynamic", "exported"):
         stack = [node]
         while stack:
             here = stack.pop()
             if "string" in here.type:
-                quiet[here.start_byte, -here.end_byte] = "dynamic"
+                quiet[here.start_byte, -here.end_byte] = kind
             stack += here.named_children
-    elif quiet.get(key) != "dynamic":
+    elif quiet.get(key) not in ("dynamic", "exported"):
         quiet[key] = kind
 
 
@@ -294,8 +294,9 @@ def _nested(quiet: dict[tuple[int, int], str]) -> list[list[Any]]:
     for (start, minus_end), kind in sorted(quiet.items()):
         while stack and rows[stack[-1]][1] <= start:
             stack.pop()
-        if kind == "string" and stack and rows[stack[-1]][2] == "dynamic":
-            kind = "dynamic"
+        around = rows[stack[-1]][2] if stack else ""
+        if kind == "string" and around in ("dynamic", "exported"):
+            kind = around
         rows.append([start, -minus_end, kind, stack[-1] if stack else -1])
         stack.append(len(rows) - 1)
     return rows

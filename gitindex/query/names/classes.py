@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cached_property
 
 from gitindex.languages.facts import Use
 from gitindex.languages.scopes.model import MODELLED
@@ -25,8 +26,19 @@ class Classes:
         self._names = names
         self._project = names.project
         self._named_type = named_type
-        self._bases: dict[tuple[str, int], tuple[list[Definition], bool]] = {}
-        self._guessed: set[tuple[str, int]] = set()
+
+    @cached_property
+    def _bases(self) -> dict[tuple[str, int], tuple[list[Definition], bool]]:
+        """What is known of the classes of the tree: it stays true as long as the tree."""
+        found: dict[tuple[str, int], tuple[list[Definition], bool]]
+        found = self._project.tree.notes.setdefault("bases", {})
+        return found
+
+    @cached_property
+    def _guessed(self) -> set[tuple[str, int]]:
+        """Classes with a base that could not be told."""
+        found: set[tuple[str, int]] = self._project.tree.notes.setdefault("guessed", set())
+        return found
 
     def owner(self, source: FileNames, scope: int) -> Definition | None:
         """The class whose code a place belongs to."""

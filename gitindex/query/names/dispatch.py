@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import NamedTuple
 
 from gitindex.languages.facts import Use
@@ -33,8 +34,18 @@ class Dispatch:
         self._binder = binder
         self._project: Project = binder.project
         self._classes: Classes = binder.types.classes
-        self._above: dict[tuple[str, int], tuple[set[tuple[str, int]], bool]] = {}
-        self._below: dict[tuple[str, int], list[Definition]] = {}
+
+    @cached_property
+    def _above(self) -> dict[tuple[str, int], tuple[set[tuple[str, int]], bool]]:
+        found: dict[tuple[str, int], tuple[set[tuple[str, int]], bool]]
+        found = self._project.tree.notes.setdefault("above", {})
+        return found
+
+    @cached_property
+    def _below(self) -> dict[tuple[str, int], list[Definition]]:
+        found: dict[tuple[str, int], list[Definition]]
+        found = self._project.tree.notes.setdefault("below", {})
+        return found
 
     def kin(self, target: Definition) -> Kin:
         """Members that override a target, that it overrides, or that share a class with it."""

@@ -98,6 +98,12 @@ class Finder:
             site = self._judge(source, place, wanted)
             if isinstance(site, Site):
                 found.setdefault(site[:3], site)
+        for source, place in self._exported(chosen.values()):
+            site = self._judge(source, place, wanted)
+            if isinstance(site, Site):
+                found.setdefault(site[:3], site)
+            else:
+                excluded.setdefault((source.path, place.line, place.column), site)
         for site in known.sites():
             found[site[:3]] = site
         for at in found.keys() & excluded.keys():
@@ -146,6 +152,23 @@ class Finder:
                         scope = around.ordinal if around else -1
                         if source is not None:
                             yield source, Occurrence(name, line, column, Use.TYPE, scope)
+
+    def _exported(self, targets: Iterable[Definition]) -> Iterator[tuple[FileNames, Occurrence]]:
+        """Items of Python's `__all__`: each names what its module binds."""
+        names = {t.name for t in targets if t.path.endswith((".py", ".pyi")) and t.parent < 0}
+        for name in sorted(names):
+            for file, places in look(self.project, name).places.items():
+                text = self.project.text(file.path) if file.language == "python" else b""
+                if b"__all__" not in text:
+                    continue
+                source, scopes = self.project.source(file.path), self.project.scopes(file.path)
+                for line, column, start in places if source and scopes else ():
+                    assert source is not None
+                    assert scopes is not None
+                    end = text[start + len(name.encode()) :][:1]
+                    whole = text[start - 1 : start] in (b'"', b"'") and end in (b'"', b"'")
+                    if whole and scopes.quiet(start) == "exported":
+                        yield source, Occurrence(name, line, column, Use.REFERENCE, -1)
 
     def _occurrences(self, name: str) -> Iterator[tuple[FileNames, list[Occurrence]]]:
         by_path = self.project.places(name)

@@ -20,6 +20,9 @@ from gitindex.query.names.meanings import (
 from gitindex.query.names.project import Project
 from gitindex.query.names.source import Definition, FileNames
 
+_MANY = 3
+"""Files of a package that are asked one by one; of more, only those that define the name."""
+
 MAX_HOPS = 8
 """Re-exports followed for one name."""
 
@@ -42,6 +45,9 @@ class Modules:
     ) -> Meaning:
         """What a module offers under a name: its own, passed on, or by a star."""
         outside = False
+        if len(paths) > _MANY and all(path.endswith(".go") for path in paths):
+            having = {d.path for d in self.project.definitions(name)}
+            paths = tuple(path for path in paths if path in having)
         for path in paths:
             source = self.project.source(path)
             if source is None or path in seen or len(seen) > MAX_HOPS:

@@ -68,8 +68,8 @@
   arguments: (argument_list (string) @dynamic)
   (#any-of? @_access "getattr" "setattr" "hasattr" "delattr" "attrgetter" "methodcaller" "import_module"
     "__import__" "patch" "object" "import_string" "import_object" "load_entry_point" "setitem" "dict"))
-(assignment left: (identifier) @_all right: (_) @dynamic (#eq? @_all "__all__"))
-(augmented_assignment left: (identifier) @_all right: (_) @dynamic (#eq? @_all "__all__"))
+(assignment left: (identifier) @_all right: (_) @exported (#eq? @_all "__all__"))
+(augmented_assignment left: (identifier) @_all right: (_) @exported (#eq? @_all "__all__"))
 (subscript value: (call function: (identifier) @_access (#any-of? @_access "globals" "locals" "vars"))
   subscript: (string) @dynamic)
 (subscript value: (attribute attribute: (identifier) @_access (#any-of? @_access "__dict__" "modules"))
