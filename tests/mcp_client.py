@@ -40,6 +40,7 @@ READERS: dict[str, dict[str, Any]] = {
     "grep_codebase": {"pattern": "help.r"},
     "impact": {},
     "search_documents": {"query": "words"},
+    "rename_symbol": {"symbol": "helper", "newName": "assist"},
 }
 """The tools behind the gate, each with arguments that it answers in the `quiet` repository."""
 

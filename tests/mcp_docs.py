@@ -28,6 +28,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "search_documents": {"query": "words"},
     "repo_map": {},
     "check_mutation_gate": {"file": "lib/util.py", "symbol": "helper"},
+    "rename_symbol": {"symbol": "helper", "newName": "assist"},
     "list_codebases": {},
     "manage_index": {"action": "status"},
 }

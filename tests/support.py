@@ -193,11 +193,15 @@ class Repo:
         """The queue's history, newest first."""
         found = self.answer("jobs", "--limit", "100000")["jobs"]
         assert isinstance(found, list)
-        return found
+        return [{_snake(name): value for name, value in job.items()} for job in found]
 
     def extracted(self) -> int:
         """How many blobs all jobs together have extracted."""
         return sum(job["extracted"] for job in self.jobs())
+
+
+def _snake(name: str) -> str:
+    return "".join(f"_{c.lower()}" if c.isupper() else c for c in name)
 
 
 def wait_for(

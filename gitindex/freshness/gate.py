@@ -15,7 +15,7 @@ _REASONS = {
     GateStatus.NOT_READY: NonOkReason.INDEXING,
     GateStatus.NOT_INDEXED: NonOkReason.NOT_INDEXED,
 }
-_RETRY_MS = 500
+RETRY_MS = 500
 STALE_CREATE = (
     "Local snapshot claims indexed, but completion proof is missing/invalid; "
     "treating as not_indexed for create."
@@ -60,7 +60,7 @@ def gating_envelope(status: GateStatus, seen: GateInput, path: str, root: str) -
     hints = envelope["hints"]
     if status is GateStatus.NOT_READY:
         envelope["indexing"] = indexing_fields(seen.progress)
-        envelope["retryAfterMs"] = _RETRY_MS
+        envelope["retryAfterMs"] = RETRY_MS
     elif status is GateStatus.REQUIRES_REINDEX:
         hints["reindex"] = _action("reindex", root)
     elif not is_newer(seen.proof):  # there the remedy is an upgrade, which the message says
@@ -94,11 +94,16 @@ def add_probe_hint(envelope: dict[str, Any], proof: CompletionProof) -> None:
 
 
 def _add_stale_local(hints: dict[str, Any], seen: GateInput, root: str) -> None:
-    if seen.searchable and seen.proof.outcome is ProofOutcome.STALE_LOCAL:
+    if _claims_an_index(seen) and seen.proof.outcome is ProofOutcome.STALE_LOCAL:
         hints["staleLocal"] = {
             "completionProof": str(seen.proof.reason),
             "recommendedAction": _action("create", root),
         }
+
+
+def _claims_an_index(seen: GateInput) -> bool:
+    """Does a published store, or a marker that outlived it, say that there is an index?"""
+    return seen.searchable or seen.proof.marker is not None
 
 
 def _action(action: str, root: str) -> dict[str, Any]:
@@ -107,11 +112,13 @@ def _action(action: str, root: str) -> dict[str, Any]:
 
 def _message(status: GateStatus, seen: GateInput) -> str:
     if status is GateStatus.NOT_READY:
+        if seen.searchable and seen.proof.outcome is ProofOutcome.VALID:
+            return "A job runs on the index; its proven generation is served when it has ended."
         return "The index is being built and has no proven generation to serve yet."
     if status is GateStatus.REQUIRES_REINDEX:
         return "The index was made by another version of gitindex or its grammars; reindex it."
     if seen.proof.message:
         return f"The index is not proven: {seen.proof.message}."
-    if seen.searchable:
+    if _claims_an_index(seen):
         return f"Local index without completion proof ({seen.proof.reason}); create it again."
     return "This codebase is not indexed."

@@ -94,13 +94,26 @@ def _judge(canonical: str, fields: dict[str, Any] | None) -> CompletionProof:
         return _stale(ProofReason.INVALID_MARKER_KIND, message)
     marker = _marker(fields)
     if marker is None:
-        return _stale(ProofReason.INVALID_PAYLOAD)
+        foreign = kind != KIND and _is_foreign(fields)
+        return _stale(ProofReason.FINGERPRINT_MISMATCH if foreign else ProofReason.INVALID_PAYLOAD)
     if not _is_root(marker.codebase_path, canonical):
         return CompletionProof(ProofOutcome.STALE_LOCAL, ProofReason.PATH_MISMATCH, marker)
     if marker.fingerprint != runtime_fingerprint():
         reason = ProofReason.FINGERPRINT_MISMATCH
         return CompletionProof(ProofOutcome.FINGERPRINT_MISMATCH, reason, marker)
     return CompletionProof(ProofOutcome.VALID, None, marker)
+
+
+def _is_foreign(fields: dict[str, Any]) -> bool:
+    """Are these exactly the seven fields of seed 002's own marker? Its tools are not ours."""
+    texts = [fields.get(name) for name in ("codebasePath", "completedAt", "runId")]
+    counts = [fields.get(name) for name in ("indexedFiles", "totalChunks")]
+    return (
+        all(isinstance(text, str) and text for text in texts)
+        and all(type(count) is int for count in counts)
+        and isinstance(fields.get("fingerprint"), dict)
+        and "treeId" not in fields
+    )
 
 
 def _is_root(path: str, canonical: str) -> bool:

@@ -90,7 +90,9 @@ def prove(worktree: Worktree) -> CompletionProof:
     except OSError as error:
         return _probe_failed(str(error))
     if found is None:
-        return CompletionProof(ProofOutcome.STALE_LOCAL, ProofReason.MISSING_MARKER_DOC)
+        return CompletionProof(
+            ProofOutcome.STALE_LOCAL, ProofReason.MISSING_MARKER_DOC, proof.marker
+        )
     stamp = parse_stamp(found)
     if proof.outcome is ProofOutcome.FINGERPRINT_MISMATCH and stamp is None:
         return proof  # another version's stamp: the remedy is a reindex all the same

@@ -30,6 +30,10 @@ CLIENTS = {
     "cursor": Client(".cursor/mcp.json", "cursor-mcp.json"),
     "vscode": Client(".vscode/mcp.json", "vscode-mcp.json"),
     "codex": Client("~/.codex/config.toml", "codex-config.toml", "CODEX_HOME"),
+    "gemini": Client(".gemini/settings.json", "gemini-settings.json"),
+    "zed": Client(".zed/settings.json", "zed-settings.json"),
+    "opencode": Client("opencode.json", "opencode.json"),
+    "copilot": Client("~/.copilot/mcp-config.json", "copilot-mcp-config.json"),
 }
 """Claude Code and Codex start a server where the user works; the editors start it anywhere, and put
 the folder that is open in place of `${workspaceFolder}`."""
@@ -53,9 +57,11 @@ def snippet(client: Client) -> bytes:
     if shutil.which(NAME):
         return data
     python = json.dumps(sys.executable).encode()
+    data = data.replace(b'["gitindex", "mcp"', b"[" + python + b', "mcp"')
     data = data.replace(b'"command": "gitindex"', b'"command": ' + python)
     data = data.replace(b'command = "gitindex"', b"command = " + python)
-    return data.replace(b'["mcp"', b'["-m", "gitindex", "mcp"')
+    data = data.replace(b'["mcp"', b'["-m", "gitindex", "mcp"')
+    return data.replace(python + b', "mcp"', python + b', "-m", "gitindex", "mcp"')
 
 
 def plan_change(client: Client, root: str) -> ConfigChange:

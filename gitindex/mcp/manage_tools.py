@@ -11,7 +11,13 @@ from gitindex.base.escape import safe_text
 from gitindex.base.ownership import check_owner
 from gitindex.base.vocabulary import ManageOutcome
 from gitindex.base.worktree import Worktree, find_worktree, worktree_at
-from gitindex.freshness.gate import GateInput, add_probe_hint, decide_gate, indexing_fields
+from gitindex.freshness.gate import (
+    RETRY_MS,
+    GateInput,
+    add_probe_hint,
+    decide_gate,
+    indexing_fields,
+)
 from gitindex.freshness.observation import prove, read_progress
 from gitindex.mcp.dispatch import Answer, Arguments
 from gitindex.mcp.server_state import ServerState
@@ -81,8 +87,9 @@ def _answer(
         status["operationId"] = answer["operationId"]
     answer["hints"] = {"status": {"tool": "manage_index", "args": status}}
     if done.outcome is ManageOutcome.NOT_ADOPTABLE:
-        create = {"action": "create", "path": root}
-        answer["hints"]["create"] = {"tool": "manage_index", "args": create}
+        answer["hints"]["create"] = _call("create", worktree.root)
+    if done.outcome in (*_KEPT, ManageOutcome.SKIPPED_INDEXING):
+        answer["retryAfterMs"] = RETRY_MS
     return answer
 
 
@@ -120,7 +127,12 @@ def _clear(server: ServerState, path: str) -> Answer:
         "codebaseRoot": safe_text(root),
         "outcome": str(outcome),
         "message": message,
+        "hints": {"create": _call("create", root), "status": _call("status", root)},
     }
+
+
+def _call(action: str, root: str) -> dict[str, Any]:
+    return {"tool": "manage_index", "args": {"action": action, "path": safe_text(root)}}
 
 
 def _codebase(root: str) -> dict[str, Any]:

@@ -78,6 +78,14 @@ def impact(server: ServerState, asked: Arguments) -> Answer:
         return impact(change, asked["depth"])
 
 
+def rename_symbol(server: ServerState, asked: Arguments) -> Answer:
+    """The patch that renames a symbol, with the proof of every place; nothing is written."""
+    from gitindex.edit.rename import rename_preview
+
+    with opened(server, asked) as view:
+        return rename_preview(view, asked["symbol"], asked["newName"], server.binding)
+
+
 def search_documents(server: ServerState, asked: Arguments) -> Answer:
     """Documents by text, topics, days and fields of their front matter."""
     from gitindex.query.documents import DocumentQuery, search_documents

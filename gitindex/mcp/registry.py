@@ -23,6 +23,10 @@ class Registry:
         self._folder = folder
         self._path = os.path.join(folder, "codebases.json")
 
+    def exists(self) -> bool:
+        """Is there a file? One that vanishes is no list of nobody: clearing writes an empty list."""
+        return os.path.lexists(self._path)
+
     def roots(self) -> list[str]:
         """Every registered root, sorted."""
         try:

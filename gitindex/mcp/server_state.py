@@ -52,10 +52,11 @@ class ServerState:
     def roots(self) -> list[str]:
         """Codebases this server may read: the registered ones, and the one it was started in.
 
-        A registry that cannot be read now leaves them as they were.
+        A registry that cannot be read now, or whose file is gone, leaves them as they were.
         """
         try:
-            self._known = self.registry.roots()
+            if self.registry.exists() or not self._known:
+                self._known = self.registry.roots()
         except GitIndexError:
             if not (self._known or self.home):
                 raise

@@ -181,6 +181,12 @@ def _gate(answer: Answer) -> Lines:
         yield f"{row['status']}  {row['path']}{what}  {row['freshness']}, {row['certainty']}; {limits}"
 
 
+def _rename(answer: Answer) -> Lines:
+    yield answer["patch"].rstrip("\n") or "nothing to rename"
+    yield from (f"blocked: {why}" for why in answer.get("blocked", ()))
+    yield from _certificate(answer, f"{len(answer.get('files', ()))} files")
+
+
 def _codebases(answer: Answer) -> Lines:
     for row in answer["codebases"]:
         files = f"  {row['indexedFiles']} files" if "indexedFiles" in row else ""
@@ -223,6 +229,7 @@ _WRITERS: dict[str, Callable[[Answer], Lines]] = {
     "search_documents": _documents,
     "repo_map": _map,
     "check_mutation_gate": _gate,
+    "rename_symbol": _rename,
     "list_codebases": _codebases,
     "manage_index": _manage,
 }

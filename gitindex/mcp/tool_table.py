@@ -218,6 +218,12 @@ TOOLS = (
         asking.check_mutation_gate,
     ),
     McpTool(
+        "rename_symbol",
+        "The patch that renames a symbol, with what proves each place. Applies nothing.",
+        (SYMBOL, Param("newName", "text", "", most=256), *COMMON),
+        asking.rename_symbol,
+    ),
+    McpTool(
         "list_codebases",
         "Codebases that can be asked about.",
         (limit(50), OFFSET),

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from gitindex import __version__
 from gitindex.cli.verbs.agents import SECTION
 from gitindex.install.mcp_clients import CLIENTS, snippet
 from gitindex.mcp.dispatch import content_of
@@ -25,13 +26,22 @@ from tests.mcp_docs import parameter_table
 from tests.support import Repo
 
 DOCS = Path(__file__).parents[2] / "docs"
-PROJECT_CLIENTS = {"claude": "mcpServers", "cursor": "mcpServers", "vscode": "servers"}
+PROJECT_CLIENTS = {
+    "claude": "mcpServers",
+    "cursor": "mcpServers",
+    "vscode": "servers",
+    "gemini": "mcpServers",
+    "zed": "context_servers",
+}
 FILLED_IN = ["--repo", "${workspaceFolder}"]
 ARGS = {
     "claude": ["mcp"],
     "cursor": ["mcp", *FILLED_IN],
     "vscode": ["mcp", *FILLED_IN],
+    "gemini": ["mcp"],
+    "zed": ["mcp"],
 }
+TEMPLATES = DOCS.parent / "templates"
 
 
 def install(repo: Repo, client: str, *options: str, home: Path | None = None) -> str:
@@ -224,3 +234,34 @@ def test_a_server_started_by_hand_says_so_and_ends_at_once(tmp_path: Path) -> No
     os.close(ours)
     process.stdout.close()
     process.stderr.close()
+
+
+def test_install_for_opencode_and_copilot(repo: Repo, tmp_path: Path) -> None:
+    install(repo, "opencode")
+    entry = json.loads((repo.path / "opencode.json").read_text())["mcp"]["gitindex"]
+    assert (entry["type"], entry["command"][-1]) == ("local", "mcp")
+    install(repo, "copilot", home=tmp_path)
+    text = (tmp_path / ".copilot" / "mcp-config.json").read_text()
+    entry = json.loads(text)["mcpServers"]["gitindex"]
+    assert (entry["args"][-1], entry["tools"]) == ("mcp", ["*"])
+
+
+def test_plugins_and_the_registry_entry_have_our_version_and_tools() -> None:
+    registry = json.loads((TEMPLATES / "mcp" / "server.json").read_text())
+    assert registry["version"] == registry["packages"][0]["version"] == __version__
+    plugins = TEMPLATES / "plugins"
+    for name in (
+        "claude-code/.claude-plugin/plugin.json",
+        "codex/.codex-plugin/plugin.json",
+        "gemini-cli/gemini-extension.json",
+    ):
+        assert json.loads((plugins / name).read_text())["version"] == __version__, name
+    skills = [*plugins.rglob("SKILL.md"), *plugins.rglob("GEMINI.md")]
+    assert len(skills) == 3
+    for skill in skills:
+        named = set(re.findall(r"`([a-z]+_[a-z_]+)`", skill.read_text()))
+        assert named <= BY_NAME.keys()
+        assert "`explore`" in skill.read_text()
+    for hooks in plugins.rglob("hooks.json"):
+        [[command]] = [h["hooks"] for h in json.loads(hooks.read_text())["hooks"]["SessionStart"]]
+        assert command["command"] == "gitindex agents-md 2>/dev/null || true"

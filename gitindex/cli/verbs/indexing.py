@@ -248,10 +248,14 @@ def _no_head() -> Head:
 
 
 def _job_fields(job: Job) -> dict[str, object]:
-    """As the queue has it: the columns of `refresh_jobs`."""
-    fields = job._asdict()
-    fields["scope"] = json.loads(job.scope.to_json())
-    return fields
+    """The columns of `refresh_jobs`, in camel case as all JSON here."""
+    fields = job._asdict() | {"scope": json.loads(job.scope.to_json())}
+    return {_camel(name): value for name, value in fields.items()}
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(word.title() for word in rest)
 
 
 def _job_line(job: Job) -> str:
