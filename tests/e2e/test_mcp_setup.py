@@ -102,7 +102,7 @@ def test_without_a_command_on_the_path_our_own_python_is_named(
     for client in CLIENTS.values():
         told = snippet(client).decode()
         assert json.dumps(sys.executable) in told
-        assert '["-m", "gitindex", "mcp"' in told
+        assert '"-m", "gitindex", "mcp"' in told
 
 
 def test_an_editor_starts_the_server_anywhere_and_names_the_folder(tmp_path: Path) -> None:
