@@ -23,10 +23,9 @@ from gitindex.freshness.stamp import identify_store, publish_marker, read_stamp
 from gitindex.freshness.status_file import parse_object, path_of, utc_now
 from gitindex.freshness.verdict import judge
 from gitindex.git.command import try_git
-from gitindex.git.interface import Head
 from gitindex.refresh import public_files
 from gitindex.refresh.detached import start_detached
-from gitindex.refresh.queue import KEEP_ENDED, RefreshJobService
+from gitindex.refresh.queue import KEEP_ENDED, read_history
 from gitindex.refresh.session import check_store, wipe_store
 from gitindex.refresh.spool import waiting
 from gitindex.refresh.start import start_runner
@@ -165,21 +164,8 @@ def new_operation(action: str) -> str:
 
 def was_asked_for(worktree: Worktree, operation: str) -> bool:
     """Is there a job of this operation, whoever started it? The queue notes for what a job was."""
-    database = open_reader(worktree.database)
-    if database is None:
-        return False
-    try:
-        row = mapping.published(database, worktree.id)
-        if row is None:
-            return False
-        jobs = RefreshJobService(database, row.worktree_id, _no_head).history(KEEP_ENDED)
-        return any(job.trigger_reason == operation for job in jobs)
-    finally:
-        database.close()
-
-
-def _no_head() -> Head:
-    raise StoreError("history needs no HEAD")
+    jobs = read_history(worktree, KEEP_ENDED) or []
+    return any(job.trigger_reason == operation for job in jobs)
 
 
 def _start(worktree: Worktree, kind: BuildKind, action: str, message: str) -> ManageResult:

@@ -8,12 +8,13 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import NamedTuple
 
-from gitindex.base.errors import GitIndexError
+from gitindex.base.errors import GitIndexError, StoreError
 from gitindex.base.vocabulary import FailureReason, JobStatus, Layer
+from gitindex.base.worktree import Worktree
 from gitindex.git.interface import Head
 from gitindex.refresh.scope import RefreshScope, merge_scopes, scope_or_full
 from gitindex.store import mapping
-from gitindex.store.connection import Database
+from gitindex.store.connection import Database, open_reader
 
 MAX_ATTEMPTS = 3
 KEEP_ENDED = 200
@@ -324,3 +325,19 @@ def _job(row: tuple[object, ...]) -> Job:
         scope=RefreshScope.from_json(str(job.scope)),
         failure_reason=FailureReason(job.failure_reason) if job.failure_reason else None,
     )
+
+
+def read_history(worktree: Worktree, limit: int) -> list[Job] | None:
+    """The newest jobs of a worktree, read only; None where there is no store."""
+    database = open_reader(worktree.database)
+    if database is None:
+        return None
+    try:
+        row = mapping.published(database, worktree.id)
+        return RefreshJobService(database, row.worktree_id, _no_head).history(limit) if row else []
+    finally:
+        database.close()
+
+
+def _no_head() -> Head:
+    raise StoreError("history needs no HEAD")

@@ -7,7 +7,7 @@ import os
 import sys
 from typing import Any
 
-from gitindex.base.errors import Exit, GitIndexError, NotIndexed, StoreError
+from gitindex.base.errors import Exit, GitIndexError, NotIndexed
 from gitindex.base.escape import path_fields, safe_text
 from gitindex.base.ownership import check_owner
 from gitindex.base.vocabulary import ManageOutcome, ProofOutcome
@@ -19,15 +19,13 @@ from gitindex.cli.terminal import say
 from gitindex.freshness.gate import STALE_CREATE
 from gitindex.freshness.observation import observe
 from gitindex.git.hook_switch import note_switch
-from gitindex.git.interface import Head
 from gitindex.git.settings import SETTINGS, Setting, SettingValue, read_settings, unknown_settings
 from gitindex.install import hooks
 from gitindex.refresh import public_files
 from gitindex.refresh.log import read_log
-from gitindex.refresh.queue import Job, RefreshJobService
+from gitindex.refresh.queue import Job, read_history
 from gitindex.refresh.spool import IMMEDIATE, INSTALL, Pace, append_event
 from gitindex.store import mapping
-from gitindex.store.connection import open_reader
 from gitindex.view.tree import NOW, TreeView
 
 
@@ -178,15 +176,9 @@ def skipped(path: str = ".", as_json: bool = False) -> int:
 
 def jobs(path: str = ".", limit: int = 20, as_json: bool = False) -> int:
     """The queue and its history, newest first."""
-    worktree = find_worktree(path)
-    database = open_reader(worktree.database)
-    if database is None:
+    found = read_history(find_worktree(path), limit)
+    if found is None:
         raise NotIndexed
-    try:
-        row = mapping.published(database, worktree.id)
-        found = RefreshJobService(database, row.worktree_id, _no_head).history(limit) if row else []
-    finally:
-        database.close()
     answer = {"status": "ok", "jobs": [_job_fields(job) for job in found]}
     return print_answer(lambda: answer, as_json, lambda _: [*map(say, map(_job_line, found))])
 
@@ -241,10 +233,6 @@ def _opted_in(path: str) -> Worktree:
     if not os.path.isdir(worktree.store):
         raise NotIndexed
     return worktree
-
-
-def _no_head() -> Head:
-    raise StoreError("history needs no HEAD")
 
 
 def _job_fields(job: Job) -> dict[str, object]:
