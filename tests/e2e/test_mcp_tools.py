@@ -502,7 +502,7 @@ WRONG: dict[str, tuple[str, dict[str, Any]]] = {
     "unknown argument": ("list_codebases", {"x": 1}),
     "wrong type": ("search_codebase", {"query": 1}),
     "a boolean is no number": ("read_file", {"file": "app.py", "startLine": True}),
-    "too long": ("search_codebase", {"query": "x" * 1_001}),
+    "too long": ("search_codebase", {"query": "x" * 8_001}),
     "too many": ("search_codebase", {"query": "x", "limit": 201}),
     "NUL": ("read_file", {"file": "a\0b"}),
     "a lone surrogate": ("read_file", {"file": "\udfff"}),
