@@ -92,6 +92,10 @@ def canonical_root(path: str) -> str:
     return os.path.normpath(os.path.realpath(path))
 
 
+MAX_PATH_BYTES = 4096
+"""Linux opens no longer one."""
+
+
 def normalize_rel_path(path: str) -> str:
     """A repository-relative key with forward slashes; refuses to leave the repository."""
     text = path.replace("\\", "/")
@@ -107,12 +111,14 @@ def normalize_rel_path(path: str) -> str:
 
 def inside_root(root: str, start: str, file: str) -> str:
     """A file's path below the root, by its words alone: links are refused later, not followed."""
+    if len(os.fsencode(file)) > MAX_PATH_BYTES:
+        raise GitIndexError("the path is too long to be one", code=Exit.USAGE)
     named = os.path.normpath(os.path.join(os.path.realpath(start), file))
     above = named
     outermost = ""
     while above != os.path.dirname(above):
         above = os.path.dirname(above)
-        if os.path.realpath(above) == root:
+        if os.path.lexists(above) and os.path.realpath(above) == root:
             outermost = above
     if not outermost:
         raise GitIndexError(f"outside the repository: {safe_text(file)}", code=Exit.USAGE)

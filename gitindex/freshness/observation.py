@@ -13,11 +13,14 @@ from gitindex.freshness.marker import CompletionProof, read_marker
 from gitindex.freshness.stamp import identify_store, is_stamped, parse_stamp
 from gitindex.freshness.status_file import parse_object
 from gitindex.git.worktree_probe import HeadState, WorktreeProbe
+from gitindex.store.seal import damage_of_store
 
 if TYPE_CHECKING:
     from typing import Any
 
 ATTEMPTS = 5
+DAMAGED = "the store is damaged"
+"""Start of the message of a proof whose store was changed behind its writer's back."""
 
 
 class Progress(NamedTuple):
@@ -100,8 +103,9 @@ def prove(worktree: Worktree) -> CompletionProof:
         return CompletionProof(ProofOutcome.STALE_LOCAL, ProofReason.MISSING_MARKER_DOC)
     if proof.outcome is ProofOutcome.VALID and not is_stamped(stamp, proof.marker, data):
         return CompletionProof(ProofOutcome.STALE_LOCAL, ProofReason.INVALID_PAYLOAD)
-    if store.size < stamp.store.size:
-        return _probe_failed("the store is damaged: run `gitindex index --force`")
+    wrong = "facts.db was cut" if store.size < stamp.store.size else damage_of_store(worktree.store)
+    if wrong:
+        return _probe_failed(f"{DAMAGED}: {wrong}; run `gitindex index`")
     return proof._replace(settled=proof.marker.run_id == stamp.runs[0].run_id)
 
 

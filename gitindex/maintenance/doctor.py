@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 from gitindex import __version__
-from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.errors import Exit, GitIndexError, StoreError
 from gitindex.base.escape import safe_text
 from gitindex.base.output import print_json
 from gitindex.base.worktree import LLMC, Worktree, find_worktree
@@ -20,6 +20,7 @@ from gitindex.install.hooks.checks import INSTALL, Finding, check_hooks
 from gitindex.languages.table import grammar_set
 from gitindex.maintenance.hook_trial import HookCost, fire, measure_cost
 from gitindex.refresh.log import read_log
+from gitindex.store.integrity import check_store
 
 SLOW_CPU_MS = 25.0
 """What an interpreter costs; our hook starts none."""
@@ -145,10 +146,22 @@ def _index(worktree: Worktree) -> list[Finding]:
     verdict = judge(observe(worktree))
     ok = verdict.code in (Exit.OK, Exit.NO)
     found = [Finding("index", ok, f"{verdict.state}: {verdict.why}", "run `gitindex index`")]
+    found += _store(worktree)
     error = _last_error(worktree)
     if error:
         found.append(Finding("log", False, error, "see `gitindex log`, then `gitindex index`"))
     return found
+
+
+def _store(worktree: Worktree) -> list[Finding]:
+    """Every byte of the store, where there is one."""
+    if not os.path.exists(worktree.database):
+        return []
+    try:
+        check_store(worktree.store)
+    except StoreError as error:
+        return [Finding("store", False, error.message, error.hint)]
+    return [Finding("store", True, "every byte is as it was written")]
 
 
 def _last_error(worktree: Worktree) -> str:

@@ -26,11 +26,12 @@ from gitindex.git.command import try_git
 from gitindex.refresh import public_files
 from gitindex.refresh.detached import start_detached
 from gitindex.refresh.queue import KEEP_ENDED, read_history
-from gitindex.refresh.session import check_store, wipe_store
+from gitindex.refresh.session import wipe_store
 from gitindex.refresh.spool import waiting
 from gitindex.refresh.start import start_runner
 from gitindex.store import mapping
 from gitindex.store.connection import open_reader, open_writer
+from gitindex.store.integrity import check_store
 from gitindex.store.mapping import Published
 
 Process = subprocess.Popen[bytes]
@@ -198,7 +199,7 @@ def _adoptable(worktree: Worktree) -> CompletionMarker:
         raise _NotAdoptable("it was made by another version")
     if row.tree is None or try_git(worktree.root, "cat-file", "-e", row.tree).returncode:
         raise _NotAdoptable("git does not have its tree any more")
-    check_store(worktree)
+    check_store(worktree.store)
     assert row.run_id is not None
     return CompletionMarker(
         worktree.root,
@@ -242,7 +243,15 @@ def _remove_index(worktree: Worktree) -> None:
     wipe_store(worktree)
     for name in STORE_FOLDERS:
         shutil.rmtree(os.path.join(worktree.store, name), ignore_errors=True)
-    for name in ("runner.lock", "runner.alive", "python", "log", "log.1", f"off.{worktree.id}"):
+    for name in (
+        "runner.lock",
+        "runner.alive",
+        "python",
+        "log",
+        "log.1",
+        "facts.seal.lock",
+        f"off.{worktree.id}",
+    ):
         remove(os.path.join(worktree.store, name))
     _remove_if_empty(worktree.store)
 

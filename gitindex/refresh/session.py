@@ -6,7 +6,7 @@ import contextlib
 import os
 
 from gitindex.base.atomic_file import remove
-from gitindex.base.errors import CorruptStore, GitIndexError, OlderSchema, StoreError, StoreReplaced
+from gitindex.base.errors import CorruptStore, GitIndexError, OlderSchema, StoreReplaced
 from gitindex.base.worktree import Worktree, worktree_at
 from gitindex.extract.pool import Extractor
 from gitindex.freshness.stamp import StoreFile, restamp
@@ -15,7 +15,9 @@ from gitindex.refresh.public_files import prepare_store
 from gitindex.refresh.queue import RefreshJobService, unfinished
 from gitindex.store import mapping
 from gitindex.store.connection import Database, open_writer
+from gitindex.store.integrity import check_store
 from gitindex.store.lexical import LexicalWriter
+from gitindex.store.seal import damage_of_store, remove_seals
 from gitindex.store.text_index import merge_segments
 
 _ABANDONED: list[Database] = []
@@ -145,41 +147,23 @@ def wipe_store(worktree: Worktree) -> None:
     for suffix in ("", "-wal", "-shm"):
         remove(worktree.database + suffix)
     shutil.rmtree(worktree.lexical, ignore_errors=True)
+    remove_seals(worktree.store)
 
 
 def mend_store(worktree: Worktree) -> None:
     """Wipe a store that is damaged, keep a sound one. Only the holder of the runner lock may ask."""
     if os.path.exists(worktree.database):
         try:
-            check_store(worktree)
+            check_store(worktree.store)
         except CorruptStore:
             wipe_store(worktree)
 
 
-def check_store(worktree: Worktree) -> None:
-    """Raise CorruptStore if SQLite or the lexical index is damaged."""
-    from gitindex.store.lexical import LexicalReader
-
-    database = open_writer(worktree.database)
-    try:
-        said = database.row("PRAGMA quick_check(1)")[0]
-        documents = database.row("SELECT lexical_docs FROM repo_state")[0]
-    finally:
-        database.close()
-    if said != "ok":
-        raise CorruptStore(f"the store is damaged: {said}", "run `gitindex index --force`")
-    try:
-        held = LexicalReader(worktree.lexical).documents if documents else 0
-    except StoreError as error:
-        raise CorruptStore(error.message, "run `gitindex index --force`") from error
-    if held < documents:
-        raise CorruptStore("the lexical index lost documents", "run `gitindex index --force`")
-
-
 def _prepare(worktree: Worktree) -> None:
     prepare_store(worktree)
-    if not os.path.exists(worktree.database) or not os.path.exists(worktree.lexical):
-        wipe_store(worktree)  # half a store is none
+    halves = os.path.exists(worktree.database), os.path.exists(worktree.lexical)
+    if not all(halves) or damage_of_store(worktree.store):
+        wipe_store(worktree)  # half a store is none, and neither is a damaged one
         prepare_store(worktree)
 
 

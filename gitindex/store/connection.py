@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from gitindex.base.errors import CorruptStore, OlderSchema, StoreBusy, StoreError
 from gitindex.base.escape import safe_text
 from gitindex.store.migrations import CURRENT, MIGRATIONS, migrate, schema
+from gitindex.store.seal import DatabaseSealing, wal_pages
 
+LOG_BYTES = 8 << 20
+"""A log that is larger than this is moved into the database after a transaction."""
 BUSY_SECONDS = 60.0
 """SQLite's waiting is not fair: among fifty writers one waits a hundred times its share."""
 _DAMAGED = ("malformed", "not a database", "file is encrypted", "disk image")
@@ -88,6 +91,7 @@ class Database:
             self.run("PRAGMA query_only=ON")
 
     def close(self) -> None:
+        """Close the connection."""
         with translated(self.path):
             self._connection.close()
 
@@ -97,16 +101,51 @@ class Database:
                 self._connection.execute("ROLLBACK")
 
 
+class WriterDatabase(Database):
+    """A connection that writes. It moves its log into the file itself, and seals the file again."""
+
+    @contextmanager
+    def write(self) -> Iterator[None]:
+        """As of every database; afterwards a log that has grown is moved into the file."""
+        with super().write():
+            yield
+        with suppress(OSError):
+            if os.stat(f"{self.path}-wal").st_size > LOG_BYTES:
+                self._move_log(lambda: None)
+
+    def close(self) -> None:
+        """Close the connection; the last one takes the log with it."""
+        try:
+            self._move_log(super().close)
+        except OSError:  # the store is being removed: its seal is nobody's any more
+            super().close()
+
+    def _move_log(self, then: Callable[[], None]) -> None:
+        """SQLite's checkpoint, without waiting for readers; what it wrote is sealed."""
+        if not os.path.exists(self.path):
+            then()
+            return
+        with DatabaseSealing(self.path) as sealing:
+            pages, page_size = wal_pages(self.path)
+            try:
+                with translated(self.path):
+                    self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+            finally:
+                then()
+            sealing.finish(pages, page_size)
+
+
 def open_writer(path: str) -> Database:
     """The store's database for a runner; created or migrated if need be."""
     with translated(path):
         connection = sqlite3.connect(
             path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
         )
-        database = Database(path, connection)
+        database = WriterDatabase(path, connection)
         try:
             _configure(connection)
             connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("PRAGMA wal_autocheckpoint=0")
             _bring_up_to_date(database)
         except BaseException:
             connection.close()
@@ -155,11 +194,16 @@ def open_plain(
 
 @contextmanager
 def translated(path: str) -> Iterator[None]:
-    """Every sqlite3.Error inside becomes a message with a remedy."""
+    """Every error of SQLite inside becomes a message with a remedy."""
     try:
         yield
     except sqlite3.Error as error:
         raise _explain(path, error) from error
+    except UnicodeDecodeError as error:  # a text that nobody wrote, or a message that quotes one
+        raise CorruptStore(
+            f"the store is damaged: {safe_text(path)} (a text is not UTF-8)",
+            "run `gitindex index --force`",
+        ) from error
 
 
 def marks(values: Iterable[object]) -> str:

@@ -13,6 +13,7 @@ import tantivy
 
 from gitindex.base.errors import StoreError
 from gitindex.languages.facts import FactsKey
+from gitindex.store.seal import LexicalSealing
 
 HEAP_BYTES = 64_000_000
 MAX_CLAUSES = 64
@@ -71,6 +72,7 @@ class LexicalWriter:
             with _utf8_name(path) as name:
                 self._index = tantivy.Index(_schema(), path=name)
             self._writer = self._index.writer(HEAP_BYTES, 1)
+        self._sealing = LexicalSealing(path)
 
     def add(self, key: FactsKey, body: str, names: str) -> None:
         """Add or replace the document of one blob; visible after `commit`."""
@@ -92,11 +94,13 @@ class LexicalWriter:
         """Make everything added so far durable and visible."""
         with _translated():
             self._writer.commit()
+            self._sealing.note()
 
     def close(self) -> None:
         """Let background merges end: after the marker, never before it."""
         with _translated():
             self._writer.wait_merging_threads()
+            self._sealing.finish()
 
 
 class LexicalReader:

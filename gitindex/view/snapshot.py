@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from gitindex.base.errors import StoreError
+from gitindex.base.errors import CorruptStore, StoreError
 from gitindex.base.escape import safe_text
 from gitindex.base.vocabulary import BuildKind, EditScope, FreshnessState, ProofOutcome
 from gitindex.base.worktree import Worktree
 from gitindex.freshness.gate import GateInput, decide_gate, gating_envelope
-from gitindex.freshness.observation import Observation, observe
+from gitindex.freshness.observation import DAMAGED, Observation, observe
 from gitindex.freshness.verdict import Verdict, judge
 from gitindex.git.settings import is_strict
 from gitindex.git.worktree_probe import WorktreeProbe
@@ -65,6 +65,7 @@ def open_snapshot(
                 with database.snapshot():
                     row = mapping.published(database, worktree.id)
                     seen = observe(worktree, scope, probe)
+                    _refuse_damage(seen)
                     strict = strict or _insists(worktree, seen)
                     searchable = row is not None and row.generation > 0
                     last = attempt == ATTEMPTS - 1
@@ -91,6 +92,13 @@ def verdict(served: Snapshot) -> Verdict:
 def fingerprint_digest(text: str) -> str:
     """A short name for a fingerprint."""
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _refuse_damage(seen: Observation) -> None:
+    """Nothing is read from a store that was changed behind its writer's back."""
+    message = seen.proof.message or ""
+    if seen.proof.outcome is ProofOutcome.PROBE_FAILED and message.startswith(DAMAGED):
+        raise CorruptStore(message.partition("; ")[0], "run `gitindex index`")
 
 
 def _insists(worktree: Worktree, seen: Observation) -> bool:

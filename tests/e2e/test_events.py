@@ -10,11 +10,10 @@ import pytest
 
 from gitindex.base.errors import StoreError
 from gitindex.base.vocabulary import ManageOutcome
-from gitindex.base.worktree import Worktree
 from gitindex.cli.verbs import maintenance as prove
 from gitindex.maintenance import gc
 from gitindex.refresh import lifecycle as manage
-from gitindex.refresh.session import check_store
+from gitindex.store.integrity import check_store
 from tests.support import Repo, runner_pids, wait_for
 
 
@@ -311,11 +310,11 @@ def test_i15_an_event_during_a_repair_is_served_after_it(
     """The runner that the hook starts finds the lock taken and leaves."""
     Path(quiet.worktree.marker).unlink()
 
-    def commit_meanwhile(worktree: Worktree) -> None:
+    def commit_meanwhile(store: str) -> None:
         quiet.write("meanwhile.py", "x = 1\n")
         quiet.commit("meanwhile")
         wait_for(lambda: not runner_pids(quiet.path))
-        check_store(worktree)
+        check_store(store)
 
     monkeypatch.setattr(manage, "check_store", commit_meanwhile)
     assert manage.repair(quiet.worktree).outcome is ManageOutcome.ADOPTED

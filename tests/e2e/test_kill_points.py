@@ -19,7 +19,7 @@ from tests.support import TIMEOUT, Repo
 MUTATING = "rename,unlink,fsync,fdatasync,pwrite64,ftruncate"
 """System calls that change what another process or the next boot can see."""
 
-POINTS = 8
+POINTS = 16
 GROUPS = 2
 
 

@@ -29,6 +29,7 @@ from gitindex.refresh.spool import append_event
 from gitindex.store.checksum import with_checksum
 from gitindex.store.connection import open_reader
 from gitindex.store.lexical import LexicalReader, LexicalWriter
+from gitindex.store.seal import remove_seals
 from gitindex.store.text_index import stored_sums
 from gitindex.view.snapshot import GateClosed
 from gitindex.view.tree import NOW, TreeChoice, open_tree
@@ -198,6 +199,7 @@ class Mutant:
         with closing(sqlite3.connect(self._path)) as connection:
             changed = connection.execute(sql, values).rowcount
             connection.commit()
+        remove_seals(self.repo.worktree.store)  # it is not about who wrote it
         assert changed, sql
 
     def rows(self, sql: str) -> list[Any]:

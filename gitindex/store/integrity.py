@@ -1,0 +1,46 @@
+"""The one thorough check of a store: for the runner, `doctor`, `create`, `repair` and `--force`."""
+
+from __future__ import annotations
+
+import os
+
+from gitindex.base.errors import CorruptStore, StoreError
+from gitindex.store import text_index
+from gitindex.store.connection import open_reader
+from gitindex.store.lexical import LexicalReader
+from gitindex.store.seal import database_damage, lexical_damage
+
+REMEDY = "run `gitindex index --force`"
+
+
+def check_store(store: str) -> None:
+    """Raise CorruptStore unless every byte is as it was written and both halves fit together.
+
+    Checksums of all files, SQLite's own check, the rows of the text index, the number of documents.
+    """
+    wrong = database_damage(store, thorough=True) or lexical_damage(store, thorough=True)
+    if not wrong:
+        try:
+            wrong = _contents(store)
+        except StoreError as error:
+            raise CorruptStore(error.message, REMEDY) from error
+    if wrong:
+        raise CorruptStore(f"the store is damaged: {wrong}", REMEDY)
+
+
+def _contents(store: str) -> str:
+    database = open_reader(os.path.join(store, "facts.db"))
+    if database is None:
+        return "there is no facts.db"
+    try:
+        said = str(database.row("PRAGMA quick_check(1)")[0])
+        if said != "ok":
+            return said
+        wrong = text_index.damage(database)
+        documents = int(database.row("SELECT lexical_docs FROM repo_state")[0])
+    finally:
+        database.close()
+    if not wrong and documents:
+        held = LexicalReader(os.path.join(store, "lexical")).documents
+        wrong = "the lexical index lost documents" if held < documents else ""
+    return wrong

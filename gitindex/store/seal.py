@@ -1,0 +1,312 @@
+"""Tells a store as the writer left it from one that was changed behind its back.
+
+Two small files beside the store: `facts.seal` has the identity of the database file and a checksum of
+each part of it, `lexical.seal` the same of every file of the lexical index. A reader compares
+identities, which costs a few system calls; only where one differs does it read and compare checksums.
+A seal is `open` while its writer changes the files; nothing is concluded from an open one.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from zlib import crc32
+
+from gitindex.base.atomic_file import read_small, remove, write_atomic
+from gitindex.base.lean import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+PART = 1 << 16
+"""Bytes of the database under one checksum."""
+TICK_SECONDS = 0.012
+"""A file system's clock ticks every few milliseconds: what happens within one tick looks the same."""
+MAX_SEAL = 1 << 24
+_MUTABLE = "meta.json"
+_descriptors: dict[str, tuple[int, int]] = {}
+"""Inode and descriptor of databases that were read here. To close one would drop SQLite's locks."""
+
+
+class FileIdentity(NamedTuple):
+    """Changes whenever the bytes of a file do."""
+
+    inode: int
+    size: int
+    modified: int
+    changed: int
+
+
+class Seal(NamedTuple):
+    """What a writer left: of each file its identity and checksums."""
+
+    is_open: bool
+    files: dict[str, tuple[FileIdentity, list[int]]]
+
+
+class BrokenSeal(Exception):
+    """A seal that nobody wrote like this."""
+
+
+def damage_of_store(store: str) -> str:
+    """What was changed behind the writer's back, in words; empty where nothing was."""
+    return database_damage(store) or lexical_damage(store)
+
+
+def database_damage(store: str, thorough: bool = False) -> str:
+    """The same of the database alone; thorough: every byte is read, whatever its identity says."""
+    path = os.path.join(store, "facts.db")
+    for attempt in (1, 2):
+        seal = _read(f"{store}/facts.seal")
+        if isinstance(seal, str):
+            return seal
+        if seal.is_open or "facts.db" not in seal.files:
+            return ""
+        identity, sums = seal.files["facts.db"]
+        try:
+            if identity == _identity(path) and not thorough:
+                return ""
+            if identity.size == os.stat(path).st_size and sums == _database_sums(path):
+                return ""
+        except FileNotFoundError:
+            return ""  # a store that is gone is not damaged
+        if attempt == 1 and _read(f"{store}/facts.seal") == seal:
+            return "facts.db is not what was written"
+    return ""
+
+
+def lexical_damage(store: str, thorough: bool = False) -> str:
+    """The same of the lexical index. Files that came or went count only where nobody writes."""
+    folder = os.path.join(store, "lexical")
+    for attempt in (1, 2):
+        seal = _read(f"{store}/lexical.seal")
+        if isinstance(seal, str):
+            return seal
+        if not seal.files:
+            return ""
+        wrong = _wrong_file(folder, seal, thorough)
+        if not wrong or not os.path.isdir(folder):
+            return ""
+        if attempt == 1 and _read(f"{store}/lexical.seal") == seal:
+            return f"lexical/{wrong} is not what was written"
+    return ""
+
+
+class DatabaseSealing:
+    """Around everything that changes the database file: one writer at a time."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._seal = os.path.join(os.path.dirname(path), "facts.seal")
+        self._lock = -1
+
+    def __enter__(self) -> DatabaseSealing:
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+        self._lock = os.open(f"{self._seal}.lock", flags, 0o600)
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        self._held = _read(self._seal)
+        if isinstance(self._held, Seal):
+            _write(self._seal, self._held._replace(is_open=True))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._lock)
+
+    def finish(self, pages: Iterable[int], page_size: int) -> None:
+        """Seal the file again: only the pages that were written get new checksums."""
+        held = self._held
+        if isinstance(held, str):
+            return  # broken: it stays so until the store is built anew
+        whole = held.is_open or "facts.db" not in held.files  # its writer died: begin anew
+        sums = [] if whole else list(held.files["facts.db"][1])
+        known = len(sums)
+        size = os.stat(self._path).st_size
+        parts = {(page - 1) * page_size // PART for page in pages}
+        if known:
+            parts.add(known - 1)  # it may have been cut by the end of the file
+        sums += [0] * (-(-size // PART) - known)
+        parts |= set(range(known, len(sums)))
+        fd = _descriptor(self._path)
+        for part in sorted(part for part in parts if part < len(sums)):
+            sums[part] = crc32(os.pread(fd, PART, part * PART))
+        _write(self._seal, Seal(False, {"facts.db": (_settled(self._path), sums)}))
+
+
+class LexicalSealing:
+    """Of the writer of a lexical index: open from its first file to its last."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._seal = os.path.join(os.path.dirname(folder), "lexical.seal")
+        held = _read(self._seal)
+        self._files = held.files if isinstance(held, Seal) else {}
+        self._broken = not isinstance(held, Seal)
+        self._write(True)
+
+    def note(self) -> None:
+        """Seal the files that are there; the writer goes on."""
+        self._write(True)
+
+    def finish(self) -> None:
+        """Seal everything: nobody writes any more."""
+        self._write(False)
+
+    def _write(self, is_open: bool) -> None:
+        if self._broken:
+            return
+        files = {}
+        for name in _used_files(self._folder):
+            try:
+                sealed = self._sealed(name, is_open)
+            except FileNotFoundError:
+                continue  # merged away meanwhile
+            except BrokenSeal:
+                self._broken = True
+                write_atomic(self._seal, b"", durable=False)
+                return
+            if sealed is not None:
+                files[name] = sealed
+        self._files = files
+        _write(self._seal, Seal(is_open, files))
+
+    def _sealed(self, name: str, is_open: bool) -> tuple[FileIdentity, list[int]] | None:
+        """What is known of a file, for it is written once; of a new one what its own footer says."""
+        path = os.path.join(self._folder, name)
+        if name in self._files and name != _MUTABLE:
+            return self._files[name]
+        if is_open and (name == _MUTABLE or _age(path) < TICK_SECONDS):
+            return None  # it changes, or could change without a trace
+        data = _content(path)
+        if name != _MUTABLE and not _footer_fits(data):
+            raise BrokenSeal
+        return _settled(path), [crc32(data)]
+
+
+def remove_seals(store: str) -> None:
+    """With the store they speak of."""
+    for name in ("facts.seal", "lexical.seal"):
+        remove(os.path.join(store, name))
+
+
+def wal_pages(path: str) -> tuple[set[int], int]:
+    """The pages that the write-ahead log holds, and their size."""
+    found: set[int] = set()
+    try:
+        with open(f"{path}-wal", "rb") as file:
+            header = file.read(32)
+            page_size = int.from_bytes(header[8:12])
+            if len(header) < 32 or not page_size:
+                return found, 4096
+            step = page_size + 24
+            data = file.read()
+    except FileNotFoundError:
+        return found, 4096
+    for at in range(0, len(data) - 23, step):
+        if data[at + 8 : at + 16] == header[16:24]:  # else of an older round of the log
+            found.add(int.from_bytes(data[at : at + 4]))
+    return found, page_size
+
+
+def _wrong_file(folder: str, seal: Seal, thorough: bool) -> str:
+    """The first file that is not as it was sealed."""
+    for name, (identity, (known,)) in seal.files.items():
+        path = os.path.join(folder, name)
+        if seal.is_open and name == _MUTABLE:
+            continue
+        try:
+            if identity == _identity(path) and not thorough:
+                continue
+            if crc32(_content(path)) != known:
+                return name
+        except FileNotFoundError:
+            if not seal.is_open:
+                return name
+    return ""
+
+
+def _used_files(folder: str) -> list[str]:
+    """The list of segments, and the files of those that it names."""
+    try:
+        listed = _content(os.path.join(folder, _MUTABLE)).replace(b"-", b"")
+        names = sorted(os.listdir(folder))
+    except FileNotFoundError:
+        return []
+    segments = [n for n in names if n[:1] != "." and n.partition(".")[0].encode() in listed]
+    return [_MUTABLE, *(name for name in segments if name != _MUTABLE)]
+
+
+def _content(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def _footer_fits(data: bytes) -> bool:
+    """Does a file of Tantivy have the checksum that its last bytes name?"""
+    if len(data) < 8 or int.from_bytes(data[-4:], "little") != 1337:
+        return False
+    size = int.from_bytes(data[-8:-4], "little")
+    footer, body = data[-8 - size : -8], data[: -8 - size]
+    return b'"crc":%d' % crc32(body) in footer.replace(b" ", b"")
+
+
+def _identity(path: str) -> FileIdentity:
+    found = os.stat(path)
+    return FileIdentity(found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+
+
+def _settled(path: str) -> FileIdentity:
+    """The identity, once any later change would give it another one."""
+    while 0 <= _age(path) < TICK_SECONDS:
+        time.sleep(TICK_SECONDS / 4)
+    return _identity(path)
+
+
+def _age(path: str) -> float:
+    return time.time() - os.stat(path).st_ctime
+
+
+def _descriptor(path: str) -> int:
+    inode = os.stat(path).st_ino
+    held = _descriptors.get(path)
+    if held is None or held[0] != inode:
+        if held is not None:
+            os.close(held[1])  # of a file that is gone: no lock on it matters
+        held = _descriptors[path] = (inode, os.open(path, os.O_RDONLY | os.O_CLOEXEC))
+    return held[1]
+
+
+def _database_sums(path: str) -> list[int]:
+    fd = _descriptor(path)
+    size = os.fstat(fd).st_size
+    return [crc32(os.pread(fd, PART, at)) for at in range(0, size, PART)]
+
+
+def _read(path: str) -> Seal | str:
+    """A seal, an empty open one where there is none, or what is wrong with it."""
+    data = read_small(path, MAX_SEAL)
+    if data is None:
+        return Seal(True, {})
+    said, _, body = data.partition(b"\n")
+    name = os.path.basename(path)
+    try:
+        if said != b"%08x" % crc32(body):
+            return f"{name} is not what was written"
+        state, *lines = body.decode().splitlines()
+        files = {}
+        for line in lines:
+            file, inode, size, modified, changed, *sums = line.split(" ")
+            identity = FileIdentity(int(inode), int(size), int(modified), int(changed))
+            files[file] = identity, [int(number, 16) for number in sums]
+        return Seal(state == "open", files)
+    except (ValueError, UnicodeDecodeError):
+        return f"{name} is not what was written"
+
+
+def _write(path: str, seal: Seal) -> None:
+    lines = ["open" if seal.is_open else "closed"]
+    for name, (identity, sums) in seal.files.items():
+        numbers = " ".join(f"{number:x}" for number in sums)
+        lines.append(f"{name} {' '.join(map(str, identity))} {numbers}")
+    body = "\n".join(lines).encode() + b"\n"
+    write_atomic(path, b"%08x\n%s" % (crc32(body), body), durable=False)

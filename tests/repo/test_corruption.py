@@ -1,0 +1,211 @@
+"""A1: a damaged store never answers wrong and says fresh; the next runner mends it by itself.
+
+`GITINDEX_CORRUPTIONS=15000,3000 GITINDEX_SEED=7` sets how many there are, of SQLite and of Tantivy.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gitindex.base.errors import GitIndexError
+from gitindex.coordinator import IndexCoordinator
+from gitindex.query.grep.grep import GrepQuery, grep, scan
+from gitindex.query.grep.pattern import GrepPattern
+from gitindex.refresh.runner import RefreshRequest, Runner
+from gitindex.store.integrity import check_store
+from gitindex.view.fallback import served_or_scanned
+from gitindex.view.tree import NOW, open_tree
+from tests.support import Repo
+
+SQLITE, TANTIVY = map(int, os.environ.get("GITINDEX_CORRUPTIONS", "300,60").split(","))
+SEED = int(os.environ.get("GITINDEX_SEED", "7"))
+NAMES = [f"name_{number:03d}" for number in range(40)]
+Change = Callable[[random.Random, bytes], bytes]
+
+
+def _flip(chance: random.Random, data: bytes) -> bytes:
+    at = chance.randrange(len(data))
+    return data[:at] + bytes([data[at] ^ 1 << chance.randrange(8)]) + data[at + 1 :]
+
+
+def _zero(chance: random.Random, data: bytes) -> bytes:
+    size = chance.choice([1, 16, 512, 1024, 4096])
+    at = chance.randrange(max(1, len(data) - size))
+    return data[:at] + bytes(size) + data[at + size :]
+
+
+def _garbage(chance: random.Random, data: bytes) -> bytes:
+    size = chance.choice([4, 64, 4096])
+    at = chance.randrange(max(1, len(data) - size))
+    return data[:at] + chance.randbytes(size) + data[at + size :]
+
+
+def _cut(chance: random.Random, data: bytes) -> bytes:
+    return data[: chance.randrange(len(data))]
+
+
+def _swap(chance: random.Random, data: bytes) -> bytes:
+    pages = [data[at : at + 4096] for at in range(0, len(data), 4096)]
+    one, two = (chance.randrange(len(pages)) for _ in range(2))
+    pages[one], pages[two] = pages[two], pages[one]
+    return b"".join(pages)
+
+
+CHANGES: list[Change] = [_flip, _flip, _flip, _zero, _zero, _garbage, _cut, _swap]
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Repo:
+    repo = Repo(tmp_path_factory.mktemp("corruption") / "repo")
+    repo.init()
+    chance = random.Random(1)
+    for number in range(20):
+        lines = []
+        for name in NAMES[number * 2 : number * 2 + 2]:
+            lines += [f"def {name}(a):", f"    return {chance.choice(NAMES)}(a)", ""]
+        repo.write(f"m{number:02d}.py", "\n".join(lines))
+    repo.commit()
+    repo.index()
+    return repo
+
+
+def _grep(repo: Repo, name: str) -> Any:
+    question = GrepQuery(GrepPattern(name, fixed=True))
+
+    def serve() -> Any:
+        with open_tree(repo.worktree, ".") as view:
+            return grep(view, question)
+
+    return served_or_scanned(NOW, serve, lambda why: scan(repo.worktree, question, why))
+
+
+def _true_lines(repo: Repo, name: str) -> list[tuple[str, int]]:
+    return [
+        (path.name, number)
+        for path in sorted(repo.path.glob("*.py"))
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if name in line
+    ]
+
+
+def _wrong_and_fresh(repo: Repo, name: str, kind: int) -> str:
+    """What is wrong with an answer that says fresh; empty where it is right, or does not say so."""
+    places: list[Any] = _true_lines(repo, name)
+    try:
+        if kind == 0:
+            answer = _grep(repo, name)
+            found: list[Any] = [(hit["path"], hit["line"]) for hit in answer["results"]]
+            assert found == places, "a live scan is right as well"
+        elif kind == 1:
+            answer = IndexCoordinator(os.fspath(repo.path)).get_references(name)
+            references = [(hit["path"], hit["line"]) for hit in answer["references"]]
+            defined = [(hit["path"], hit["line"]) for hit in answer["definitions"]]
+            found = sorted({*references, *defined})
+        else:
+            answer = IndexCoordinator(os.fspath(repo.path)).search(name)
+            found = [hit["path"] for hit in answer["results"]]
+            missing = {path for path, _ in places} - set(found)
+            places = found if not missing else sorted(missing)
+    except GitIndexError as error:
+        return "" if re.search("damaged|store|index", error.message) else error.message
+    fresh = answer["freshness"]["state"] == "fresh"
+    return f"{found} for {places}" if fresh and found != places else ""
+
+
+def _try_all(repo: Repo, files: list[Path], times: int, capfd: pytest.CaptureFixture[str]) -> None:
+    chance = random.Random(SEED)
+    sound = {file: file.read_bytes() for file in files}
+    for number in range(times):
+        file = chance.choice(files)
+        damaged = chance.choice(CHANGES)(chance, sound[file])
+        if damaged == sound[file]:
+            continue
+        file.write_bytes(damaged)
+        name = chance.choice(NAMES)
+        wrong = _wrong_and_fresh(repo, name, number % 3)
+        file.write_bytes(sound[file])
+        assert not wrong, f"seed {SEED}, corruption {number} of {file.name}: {wrong}"
+    assert "panicked" not in capfd.readouterr().err
+    for kind in range(3):
+        assert not _wrong_and_fresh(repo, NAMES[3], kind)
+    assert repo.state() == "fresh", "what is put right is right again"
+
+
+def test_a1_a_damaged_database_is_never_fresh_and_wrong(
+    library: Repo, capfd: pytest.CaptureFixture[str]
+) -> None:
+    _try_all(library, [Path(library.worktree.database)], SQLITE, capfd)
+
+
+def test_a1_a_damaged_lexical_index_is_never_fresh_and_wrong(
+    library: Repo, capfd: pytest.CaptureFixture[str]
+) -> None:
+    files = [path for path in Path(library.worktree.lexical).iterdir() if path.name[0] != "."]
+    _try_all(library, sorted(path for path in files if path.stat().st_size), TANTIVY, capfd)
+
+
+@pytest.mark.parametrize("half", ["facts.db", "lexical"])
+def test_a1_status_says_so_and_the_next_runner_mends(tmp_path: Path, half: str) -> None:
+    repo = Repo(tmp_path / "repo")
+    repo.init()
+    repo.write("a.py", "def alpha():\n    return 1\n")
+    repo.commit()
+    repo.index()
+    store = Path(repo.worktree.store)
+    file = store / half if half == "facts.db" else next((store / half).glob("*.store"))
+    file.write_bytes(_flip(random.Random(3), file.read_bytes()))
+    status = repo.gitindex("status")
+    assert status.returncode != 0
+    assert "the store is damaged" in status.stdout + status.stderr
+    with pytest.raises(GitIndexError, match="damaged"):
+        check_store(repo.worktree.store)
+    answer = _grep(repo, "alpha")
+    assert answer["freshness"]["state"] == "unknown"
+    assert "damaged" in answer["warnings"][0]
+    assert repo.gitindex("doctor").returncode == 4
+    Runner(repo.worktree).serve(RefreshRequest(repo.worktree, "test"))
+    assert repo.state() == "fresh"
+    check_store(repo.worktree.store)
+    assert _grep(repo, "alpha")["freshness"]["state"] == "fresh"
+
+
+def test_a1_a_sound_copy_is_not_damaged(tmp_path: Path) -> None:
+    """Other identities, the same bytes: read through once, and served."""
+    repo = Repo(tmp_path / "repo")
+    repo.init()
+    repo.write("a.py", "def alpha():\n    return 1\n")
+    repo.commit()
+    repo.index()
+    for file in Path(repo.worktree.store).rglob("*"):
+        if file.is_file() and file.stat().st_size:
+            file.write_bytes(file.read_bytes())
+    assert repo.state() == "fresh"
+    assert _grep(repo, "alpha")["freshness"]["state"] == "fresh"
+
+
+def test_a1_a_runner_that_lives_seals_only_what_it_wrote(tmp_path: Path) -> None:
+    """Damage that happens while a writer has the store open is not sealed by its next publish."""
+    repo = Repo(tmp_path / "repo")
+    repo.init()
+    repo.write("a.py", "def alpha():\n    return 1\n" * 400)
+    repo.commit()
+    repo.index()
+    database = Path(repo.worktree.database)
+    before = database.read_bytes()
+    changed = bytearray(before)
+    changed[-100] ^= 1
+    repo.write("b.py", "def beta():\n    return 1\n")
+    repo.commit()
+    subprocess.run(["sync"], check=False)
+    database.write_bytes(bytes(changed))
+    repo.index()
+    check_store(repo.worktree.store)
+    assert repo.state() == "fresh"
