@@ -21,13 +21,13 @@ from gitindex.store.lexical import NAME_BOOST, USUAL_LENGTH, LexicalMemory, Lexi
 from gitindex.view.tree import TreeView
 
 CHUNK = 400
-BY_TEXT = 80
+BY_TEXT = 70
 """Candidates by their text. Fixed: the same files are ranked whatever the limit is."""
-TEXT_HITS = 250
+TEXT_HITS = 200
 """Files that are asked for, to leave these after documents, tests and data have given way."""
 BY_NAME = 30
 """Candidates that define a word of the query."""
-BY_PATH = 40
+BY_PATH = 30
 """Candidates by the words of their path."""
 MAX_PATH_ATOMS = 8
 LESS = -1.0

@@ -36,10 +36,12 @@ if TYPE_CHECKING:
     from gitindex.base.answers import SearchAnswer
 
 MAX_LIMIT = 200
-POOL = 32
-"""Candidates whose text and definitions are looked at, whatever the limit is."""
+POOL = 16
+"""Candidates whose text and definitions are looked at, whatever the limit is. 70 give .002 more NDCG."""
 COMMENTED = 16
-"""The first of them, whose definitions' comments are looked at too."""
+"""Those whose definitions' comments are looked at too: costly where many are read for one kind."""
+RECENT_POOL = 40
+"""Candidates that are put in the order of their last change."""
 RECENT_COMMITS = 300
 SHOWN = 0.35
 """A definition that matches so well is the place to show; else it is the best line."""
@@ -79,7 +81,7 @@ def search(
     asked = _Search(view, memory or LexicalMemory())
     ranked = asked.ranked(text, filters)
     if recent:
-        ranked = _recent_first(view, ranked[:POOL])
+        ranked = _recent_first(view, ranked[:RECENT_POOL])
     results: list[dict[str, Any]] = []
     for row in asked.read(ranked[: wanted + 1]):
         results += _results(view, row, explain)
