@@ -63,13 +63,23 @@ if [ -e "$off" ]; then
     [ -z "$off" ] || exit 0
 fi
 
-# Record the event, then make the public status say so, if it is ours: a repository that tracks
-# files of that name is never published.
+# Record the event, then make the public status say so, if it is ours: a checkout may have put a tracked
+# file in its place. The two files that the runner wrote differ in the state, and at most in an error.
 umask 077
 printf '%s\n' "$gitindex_event $*" >>"$store/spool/$worktree"
-if [ -f "$store/published/$worktree" ] && [ -f .llmc/stale_status.json ] && [ ! -h .llmc ]; then
-    if [ -x /bin/mv ]; then mv=/bin/mv; else mv=mv; fi
-    LC_ALL=C "$mv" -f .llmc/stale_status.json .llmc/rag_index_status.json
+if [ -f "$store/published/$worktree" ] && [ ! -h .llmc ] &&
+    [ -f .llmc/stale_status.json ] && [ ! -h .llmc/stale_status.json ] &&
+    [ -f .llmc/rag_index_status.json ] && [ ! -h .llmc/rag_index_status.json ]; then
+    IFS= read -r stale <.llmc/stale_status.json
+    IFS= read -r status <.llmc/rag_index_status.json
+    before=${stale%%'"index_state": "stale"'*}
+    after=${stale##*'"index_state": "stale"'}
+    case $status in
+        "$before"'"index_state": "'*"${after%\}}"*)
+            if [ -x /bin/mv ]; then mv=/bin/mv; else mv=mv; fi
+            LC_ALL=C "$mv" -f .llmc/stale_status.json .llmc/rag_index_status.json
+            ;;
+    esac
 fi
 
 # A live runner sees the event. It is alive if the process of that id has the name it gave itself,

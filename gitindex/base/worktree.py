@@ -128,10 +128,14 @@ def inside_root(root: str, start: str, file: str) -> str:
 def find_worktree(start: str) -> Worktree:
     """The worktree that contains `start`; a nested bare repository is never discovered."""
     here = canonical_root(start)
+    if not os.path.exists(here):
+        raise GitIndexError(f"no such folder: {safe_text(start)}", "check the path", Exit.USAGE)
     folder = here
     while True:
         if os.path.lexists(os.path.join(folder, ".git")):
             return worktree_at(folder)
+        if _is_bare(folder) and os.path.basename(folder) != ".git":
+            raise _no_repository(folder)  # the enclosing one is another repository
         parent = os.path.dirname(folder)
         if parent == folder:
             raise _no_repository(here)
@@ -169,9 +173,12 @@ def _pointer(path: str) -> str:
     return os.fsdecode(data or b"").removesuffix("\n")
 
 
+def _is_bare(folder: str) -> bool:
+    return all(os.path.exists(os.path.join(folder, name)) for name in ("HEAD", "objects", "refs"))
+
+
 def _no_repository(here: str) -> GitIndexError:
-    bare = all(os.path.exists(os.path.join(here, name)) for name in ("HEAD", "objects", "refs"))
-    if bare:
+    if _is_bare(here):
         return GitIndexError(
             f"bare repository, nothing to index: {safe_text(here)}", "run it in a work tree"
         )

@@ -7,6 +7,7 @@ import os
 from gitindex.base.errors import GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.base.worktree import Worktree, worktree_at
+from gitindex.git.filters import QUESTION, filter_overrides
 from gitindex.git.process import TIMEOUT_S, Result, run_program
 
 HARDENING = (
@@ -44,7 +45,8 @@ class GitFailed(GitIndexError):
 
 
 def clean_env(root: str = "/") -> dict[str, str]:
-    """The environment of every child: no GIT_*, no PYTHON*, no prompt, no lock, no fetch.
+    """The environment of every child: no GIT_*, no PYTHON*, no prompt, no lock, no fetch, no filter
+    that only the repository defines.
 
     Git before 2.45 ignores GIT_NO_LAZY_FETCH: without a protocol it reaches no remote either.
     Replaced objects stay what their ids say: everything here is keyed by id.
@@ -60,6 +62,10 @@ def clean_env(root: str = "/") -> dict[str, str]:
         GIT_CEILING_DIRECTORIES=os.path.dirname(root),
         LC_ALL="C",
     )
+    if root != "/":
+        env |= filter_overrides(
+            root, lambda: run_program(git_argv(root, QUESTION, env), env).output
+        )
     return env
 
 

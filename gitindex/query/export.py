@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator
 
 from gitindex import __version__
@@ -52,8 +53,12 @@ def _ctags(view: TreeView, folder: str) -> Iterator[bytes]:
     )
 
 
+_CONTROL = re.compile(rb"[\x00-\x1f\x7f]|\xc2[\x80-\x9f]")
+
+
 def _fits_a_tag(text: bytes) -> bool:
-    return bool(text) and not any(byte in text for byte in b"\t\n\r")
+    """No control characters: the file has no way to quote them, and a terminal may obey them."""
+    return bool(text) and _CONTROL.search(text) is None
 
 
 def _tag(path: bytes, symbol: Symbol) -> bytes:

@@ -109,7 +109,10 @@ def publish_status(worktree: Worktree, marker: CompletionMarker) -> None:
 
     In this order, and with the spool looked at last: a hook appends its event before it renames,
     so either we see the event here or it finds the stale file. Never is `fresh` the last word.
+    A checkout may have brought a tracked `.llmc/` meanwhile: that is left alone.
     """
+    if is_tracked(worktree):
+        return
     fresh = _status(worktree, IndexState.FRESH, marker.completed_at, marker.head_commit)
     save_record(worktree.root, fresh, worktree.store)
     stale = fresh._replace(index_state=IndexState.STALE)

@@ -113,7 +113,7 @@ class WorktreeWriter:
         if is_newer(prove(worktree)):
             raise GitIndexError("the marker is of a newer gitindex: upgrade gitindex")
         check_folder(worktree.llmc, LLMC)
-        if kind is BuildKind.CREATE and public_files.is_tracked(worktree):
+        if public_files.is_tracked(worktree):
             raise GitIndexError(f"{LLMC} is tracked by git", f"`git rm -r --cached {LLMC}`")
         public_files.note_progress(worktree, kind, "starting", None)
         notes = _ProgressNotes(worktree, kind, self._report)

@@ -141,7 +141,9 @@ def test_bare_repository_is_said_in_one_line(tmp_path: Path) -> None:
 
 def test_embedded_bare_repository_is_not_discovered(repo: Repo) -> None:
     Repo(repo.path / "evil").init("--bare")
-    assert find_worktree(str(repo.path / "evil")) == repo.worktree
+    with pytest.raises(GitIndexError, match="bare repository"):  # nor is the outer one meant
+        find_worktree(str(repo.path / "evil"))
+    assert find_worktree(str(repo.path)) == repo.worktree
 
 
 @pytest.mark.parametrize(
