@@ -13,7 +13,7 @@ import random
 import re
 import subprocess
 from collections.abc import Callable
-from contextlib import redirect_stdout
+from contextlib import chdir, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -213,8 +213,8 @@ class World:
 
     def _cli(self, *args: str) -> dict[str, Any]:
         said = io.StringIO()
-        with redirect_stdout(said):
-            run_cli([*args, "--json", "-C", str(self.repo.path)])
+        with chdir(self.repo.path), redirect_stdout(said):
+            run_cli([*args, "--json"])
         answer = json.loads(said.getvalue())
         assert isinstance(answer, dict)
         return answer
