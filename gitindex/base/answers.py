@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, NotRequired, TypedDict
 
 
-class Freshness(TypedDict):
+class FreshnessFields(TypedDict):
     """How the index that answered relates to HEAD and to the disk."""
 
     state: str
@@ -23,7 +23,7 @@ class Freshness(TypedDict):
     leftOut: NotRequired[int]
 
 
-class Receipt(TypedDict):
+class ReceiptFields(TypedDict):
     """What `gitindex verify` derives again."""
 
     treeId: str
@@ -37,8 +37,8 @@ class Envelope(TypedDict):
 
     status: str
     codebaseRoot: str
-    freshness: Freshness
-    receipt: Receipt | None
+    freshness: FreshnessFields
+    receipt: ReceiptFields | None
     warnings: NotRequired[list[str]]
     gate: NotRequired[dict[str, Any]]  # why a live scan answered
 

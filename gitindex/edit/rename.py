@@ -65,7 +65,7 @@ class RenamePlan(NamedTuple):
     blocked: list[str]
 
 
-class _Place(NamedTuple):
+class _RenamePlace(NamedTuple):
     path: str
     line: int
     column: int
@@ -155,12 +155,14 @@ def _family(finder: Finder, chosen: list[Definition]) -> tuple[list[Definition],
     return family, known
 
 
-def _places(project: Project, family: list[Definition], found: Found, name: str) -> list[_Place]:
+def _places(
+    project: Project, family: list[Definition], found: Found, name: str
+) -> list[_RenamePlace]:
     """Definitions and references that are spelled as the old name, each once, in order."""
     raw = name.encode()
-    all_places = [_Place(d.path, d.line, d.column, Tier.EXACT) for d in family]
-    all_places += [_Place(s.path, s.line, s.column, s.tier) for s in found.sites]
-    kept: dict[tuple[str, int, int], _Place] = {}
+    all_places = [_RenamePlace(d.path, d.line, d.column, Tier.EXACT) for d in family]
+    all_places += [_RenamePlace(s.path, s.line, s.column, s.tier) for s in found.sites]
+    kept: dict[tuple[str, int, int], _RenamePlace] = {}
     for place in all_places:
         start = project.offset(place.path, place.line, place.column)
         if project.text(place.path)[start : start + len(raw)] == raw:
@@ -169,7 +171,7 @@ def _places(project: Project, family: list[Definition], found: Found, name: str)
 
 
 def _blocked(
-    finder: Finder, family: list[Definition], places: list[_Place], asked: RenameRequest
+    finder: Finder, family: list[Definition], places: list[_RenamePlace], asked: RenameRequest
 ) -> list[str]:
     """Reasons that are about single places or names."""
     project = finder.project
@@ -200,7 +202,7 @@ def _beside(definition: Definition, family: list[Definition]) -> bool:
     )
 
 
-def _is_shorthand(project: Project, place: _Place, name: str) -> bool:
+def _is_shorthand(project: Project, place: _RenamePlace, name: str) -> bool:
     source = project.source(place.path)
     if source is None or source.language not in _SHORTHAND:
         return False
@@ -220,7 +222,7 @@ def _all_forced(unexplained: Iterable[Any], force: tuple[str, ...]) -> bool:
     return bool(open_places) and all(place in force for place in open_places)
 
 
-def _edits(project: Project, places: list[_Place], old: str, new: str) -> list[FileEdit]:
+def _edits(project: Project, places: list[_RenamePlace], old: str, new: str) -> list[FileEdit]:
     by_path: dict[str, list[int]] = {}
     for place in places:
         offset = project.offset(place.path, place.line, place.column)

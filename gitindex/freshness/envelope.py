@@ -6,12 +6,12 @@ from gitindex.base.escape import safe_text
 from gitindex.base.lean import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from gitindex.base.answers import Freshness
+    from gitindex.base.answers import FreshnessFields
     from gitindex.base.vocabulary import FreshnessState
     from gitindex.git.worktree_probe import HeadState
 
 
-class Coverage(NamedTuple):
+class OverlayCoverage(NamedTuple):
     """How much of what differs from the published tree an answer shows."""
 
     pending: int = 0  # paths that differ from the published tree
@@ -24,11 +24,11 @@ def freshness_object(
     head: HeadState,
     served_commit: str | None,
     mode: str,
-    coverage: Coverage | None,
-) -> Freshness:
+    coverage: OverlayCoverage | None,
+) -> FreshnessFields:
     """The contract's fields. Without `coverage` nothing was served, so nothing is exact."""
-    shown = coverage or Coverage()
-    fields: Freshness = {
+    shown = coverage or OverlayCoverage()
+    fields: FreshnessFields = {
         "state": str(state),
         "exact": coverage is not None and not shown.left_out,
         "edits": head.edits,

@@ -8,7 +8,7 @@ from gitindex.base.lean import TYPE_CHECKING
 from gitindex.base.output import print_json, print_line
 from gitindex.base.vocabulary import EditScope, FreshnessState
 from gitindex.base.worktree import Worktree, find_worktree
-from gitindex.freshness.envelope import Coverage, freshness_object
+from gitindex.freshness.envelope import OverlayCoverage, freshness_object
 from gitindex.freshness.fingerprint import SCHEMA_VERSION
 from gitindex.freshness.gate import (
     GateInput,
@@ -26,7 +26,7 @@ from gitindex.git.hook_switch import is_enabled
 if TYPE_CHECKING:
     from typing import Any
 
-    from gitindex.base.answers import Freshness
+    from gitindex.base.answers import FreshnessFields
 
 
 def show_status(
@@ -96,11 +96,11 @@ def status_envelope(
     return envelope
 
 
-def _freshness(seen: Observation, verdict: Verdict, served: bool) -> Freshness:
+def _freshness(seen: Observation, verdict: Verdict, served: bool) -> FreshnessFields:
     marker, edits = seen.proof.marker, seen.head.edits
     mode = "skipped_indexing" if seen.progress else "served"
     commit = marker.head_commit if marker else None
-    coverage = Coverage(pending=edits) if served and edits is not None else None
+    coverage = OverlayCoverage(pending=edits) if served and edits is not None else None
     return freshness_object(verdict.freshness, seen.head, commit, mode, coverage)
 
 

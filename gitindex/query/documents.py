@@ -59,14 +59,14 @@ class DocumentQuery(NamedTuple):
         return understand(GrepPattern(self.text, ignore_case=True))
 
 
-class _Place(NamedTuple):
+class _TextPlace(NamedTuple):
     line: int  # 0-based
     lines: list[str]
 
 
 class _DocumentRow(NamedTuple):
     document: Document
-    place: _Place
+    place: _TextPlace
     score: float
 
 
@@ -243,7 +243,7 @@ def _heads(documents: list[Document], read: Read) -> Iterator[_DocumentRow]:
         yield _DocumentRow(document, _first_paragraph(text), 0.0)
 
 
-def _first_paragraph(text: str) -> _Place:
+def _first_paragraph(text: str) -> _TextPlace:
     lines = body_of(text).split("\n")
     before = text.count("\n") + 1 - len(lines)
     starts = (n for n, line in enumerate(lines) if line.strip() and line[:1] not in "#=:")
@@ -251,7 +251,7 @@ def _first_paragraph(text: str) -> _Place:
     end = start
     while end < len(lines) and lines[end].strip() and end - start < SNIPPET_LINES:
         end += 1
-    return _Place(before + start, lines[start:end])
+    return _TextPlace(before + start, lines[start:end])
 
 
 def _search_pattern(
@@ -269,7 +269,7 @@ def _search_pattern(
     for file in hits:
         first, *_ = file.hits
         lines = [hit.text.decode("utf-8", "replace") for hit in file.hits]
-        place = _Place(first.line - 1, lines)
+        place = _TextPlace(first.line - 1, lines)
         found.append(_DocumentRow(by_path[file.path], place, float(file.lines)))
     return found
 
@@ -301,4 +301,4 @@ def _look(document: Document, text: str, folded: str, words: list[str]) -> _Docu
     named = sum(word in said.casefold() for word in words)
     many = min(sum(folded.count(word) for word in words), 20) / 20
     lines = text.split("\n")[line : line + SNIPPET_LINES]
-    return _DocumentRow(document, _Place(line, lines), 3.0 * named + best + many)
+    return _DocumentRow(document, _TextPlace(line, lines), 3.0 * named + best + many)

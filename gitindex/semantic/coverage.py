@@ -13,15 +13,15 @@ from gitindex.view.tree import TreeView
 MAX_STALE = 20
 """Stale paths that one answer names."""
 
-_NOTHING = semantic.Coverage(frozenset(), frozenset())
+_NOTHING = semantic.SemanticCoverage(frozenset(), frozenset())
 
 
-def read_coverage(view: TreeView) -> semantic.Coverage:
+def read_coverage(view: TreeView) -> semantic.SemanticCoverage:
     """Which files of the tree the layer knows."""
     return semantic.coverage(view.rows) if semantic.has_facts(view.rows) else _NOTHING
 
 
-def layer_fields(coverage: semantic.Coverage, paths: Iterable[bytes]) -> dict[str, Any]:
+def layer_fields(coverage: semantic.SemanticCoverage, paths: Iterable[bytes]) -> dict[str, Any]:
     """Count the paths whose live bytes it covers, and those it knows with other bytes only.
 
     `stalePaths` are those of the answer itself.

@@ -24,7 +24,7 @@ _SHARED = "s.identity NOT LIKE 'local %'"
 _DEFINED = f"FROM semantic_definitions d JOIN file_semantic_facts f ON f.id=d.facts_id{_LIVE}"
 
 
-class Coverage(NamedTuple):
+class SemanticCoverage(NamedTuple):
     """Which live paths the semantic layer speaks of."""
 
     current: frozenset[bytes]  # facts of exactly their bytes
@@ -84,14 +84,14 @@ def has_facts(rows: Rows) -> bool:
     return bool(rows("SELECT 1 FROM file_semantic_facts LIMIT 1"))
 
 
-def coverage(rows: Rows) -> Coverage:
+def coverage(rows: Rows) -> SemanticCoverage:
     """Which live paths have facts of their bytes, and which of other bytes only."""
     known = rows(
         "SELECT l.path, max(l.oid=f.oid) FROM file_semantic_facts f"
         " JOIN paths p ON p.id=f.path_id JOIN {live} l ON l.path=p.path GROUP BY l.path"
     )
     current = frozenset(path for path, matches in known if matches)
-    return Coverage(current, frozenset(path for path, _ in known) - current)
+    return SemanticCoverage(current, frozenset(path for path, _ in known) - current)
 
 
 def find_identities(rows: Rows, name: str) -> list[str]:

@@ -11,7 +11,7 @@ from gitindex.base.escape import safe_text
 from gitindex.base.vocabulary import EditScope, FreshnessState
 from gitindex.base.worktree import Worktree
 from gitindex.extract.policy import MAX_TEXT_BYTES
-from gitindex.freshness.envelope import Coverage, freshness_object
+from gitindex.freshness.envelope import OverlayCoverage, freshness_object
 from gitindex.git.command import read_blobs
 from gitindex.git.interface import blob_id
 from gitindex.git.worktree_probe import WorktreeProbe
@@ -31,7 +31,7 @@ from gitindex.view.overlay_tables import FactsMemory, OverlayTables
 from gitindex.view.snapshot import Snapshot, fingerprint_digest, open_snapshot, verdict
 
 if TYPE_CHECKING:
-    from gitindex.base.answers import Freshness, Receipt
+    from gitindex.base.answers import FreshnessFields, ReceiptFields
 
 CHUNK = 400
 """Values of one SQL statement."""
@@ -132,7 +132,7 @@ class TreeView:
         """The `source` label of rows that come from the published tree."""
         return f"index@{self.overlay.tree}"
 
-    def _freshness(self) -> Freshness:
+    def _freshness(self) -> FreshnessFields:
         """The state is the index's own; only another tree, asked for by name, has one of its own."""
         overlay = self.overlay
         differs = len(overlay.laid) + len(overlay.left_out)
@@ -141,9 +141,9 @@ class TreeView:
         state = verdict(self.served).freshness
         if other:
             state = FreshnessState.STALE if left_out else FreshnessState.FRESH
-        coverage = Coverage(left_out=left_out)
+        coverage = OverlayCoverage(left_out=left_out)
         if not other:
-            coverage = Coverage(differs, differs - left_out, left_out)
+            coverage = OverlayCoverage(differs, differs - left_out, left_out)
         mode, head = self._mode(other), self.served.seen.head
         return freshness_object(state, head, overlay.commit, mode, coverage)
 
@@ -154,7 +154,7 @@ class TreeView:
             return "skipped_indexing"
         return "overlay" if self.overlay.laid else "served"
 
-    def _receipt(self) -> Receipt:
+    def _receipt(self) -> ReceiptFields:
         return {
             "treeId": self.overlay.tree,
             "overlayDigest": self.overlay.digest,

@@ -287,7 +287,7 @@ def test_x10_a_scope_of_one_file_changes_only_its_rows(sem: Repo) -> None:
     outcome = only(sem, SemanticRequest(scope=RefreshScope(files=("b.py",))))
     assert (outcome.done.imported, outcome.done.changed) == (1, 1)
 
-    def ask(view: TreeView) -> semantic.Coverage:
+    def ask(view: TreeView) -> semantic.SemanticCoverage:
         return semantic.coverage(view.rows)
 
     assert with_lens(sem, ask) == (frozenset({b"b.py"}), frozenset({b"a.py"}))

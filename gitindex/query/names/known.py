@@ -137,9 +137,9 @@ def kin(project: Project, targets: Iterable[Definition]) -> dict[str, list[Defin
     return {name: _homes(project, others) for name, others in found.items()}
 
 
-def coverage(project: Project) -> semantic.Coverage:
+def coverage(project: Project) -> semantic.SemanticCoverage:
     """Which files of the tree the layer knows; found out once for a question."""
-    found: semantic.Coverage | None = project.notes.get("semantic")
+    found: semantic.SemanticCoverage | None = project.notes.get("semantic")
     if found is None:
         found = project.notes["semantic"] = read_coverage(project.view)
     return found
