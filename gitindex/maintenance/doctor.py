@@ -129,7 +129,9 @@ def _trial(worktree: Worktree) -> Finding:
     if "post-commit" not in events:
         return Finding("trial commit", False, f"no event arrived; {took}", INSTALL)
     times = "once" if len(events) == 1 else f"{len(events)} times"
-    return Finding("trial commit", True, f"its event arrived {times}; {took}")
+    return Finding(
+        "trial commit", True, f"its event arrived {times}; {took}; it ran the hooks it found"
+    )
 
 
 def _cost(cost: HookCost) -> Finding:

@@ -18,6 +18,8 @@ from gitindex.store.connection import Database, open_reader
 
 MAX_ATTEMPTS = 3
 KEEP_ENDED = 200
+FORCED = "reindex"
+"""First word of the reason of a forced refresh: the queue remembers by it what was asked for."""
 SYNTACTIC = 0
 """Context id of the lexical and syntactic refresh."""
 _OF_LAYER = {
@@ -95,6 +97,8 @@ class RefreshJobService:
                 return self._widen(queued, scope)
             unfinished = [job.scope for job in (queued, running) if job is not None]
             if queued is not None:
+                if is_forced(queued.trigger_reason):
+                    reason = f"{queued.trigger_reason}, {reason}"
                 self._supersede(queued, f"HEAD moved to {head}")
                 for other in unfinished:
                     scope = merge_scopes(scope, other)
@@ -276,6 +280,11 @@ class RefreshJobService:
             self._worktree,
             KEEP_ENDED - 1,
         )
+
+
+def is_forced(reason: str) -> bool:
+    """Was everything to be extracted again? A runner that takes the job over does so too."""
+    return reason == FORCED or reason.startswith((f"{FORCED}-", f"{FORCED},"))
 
 
 def anything_queued(database: Database, layer: Layer) -> bool:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from gitindex.base.errors import StoreReplaced
+from gitindex.base.errors import GitIndexError, StoreReplaced
 from gitindex.base.runner_lock import RunnerLock, advertised
-from gitindex.base.vocabulary import Layer
-from gitindex.base.worktree import Worktree
-from gitindex.refresh import spool
+from gitindex.base.vocabulary import IndexState, Layer
+from gitindex.base.worktree import Worktree, worktree_at
+from gitindex.refresh import public_files, spool
 from gitindex.refresh.queue import anything_queued
 from gitindex.refresh.session import Session, mend_store
 from gitindex.refresh.spool import IMMEDIATE, Pace
 from gitindex.refresh.store_run import StoreRun
-from gitindex.refresh.worktree_writer import Failures, Report, status_lags
+from gitindex.refresh.worktree_writer import Failures, Report, quietly, status_lags
 from gitindex.store.connection import open_reader
 
 
@@ -67,7 +67,7 @@ class Runner:
     def _serve_locked(self, request: RefreshRequest | None) -> None:
         if request is not None and request.force:
             mend_store(self._anchor)
-        session = Session(self._anchor)
+        session = self._open_store(request)
         try:
             run = StoreRun(self._anchor, session, self._pace, self._report, self._failures)
             if request is None:
@@ -79,6 +79,19 @@ class Runner:
             self._known = run.worktrees
         finally:
             session.close()
+
+    def _open_store(self, request: RefreshRequest | None) -> Session:
+        """Open the store; where that fails the public status says so, as after any failed attempt."""
+        try:
+            return Session(self._anchor)
+        except StoreReplaced:
+            raise
+        except GitIndexError as error:
+            worktree = request.worktree if request else worktree_at(self._anchor.root)
+            quietly(public_files.note_failure, worktree, error.message, None)
+            if public_files.is_ours(worktree):
+                quietly(public_files.write_state, worktree, IndexState.ERROR, error.message)
+            raise
 
     def _anything_waiting(self) -> bool:
         """Without the lock: are there events, queued jobs, or a status that a late hook renamed?"""

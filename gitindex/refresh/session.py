@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 
-from gitindex.base.atomic_file import remove
 from gitindex.base.errors import CorruptStore, GitIndexError, OlderSchema, StoreReplaced
+from gitindex.base.ownership import STORE, check_folder
 from gitindex.base.worktree import Worktree, worktree_at
 from gitindex.extract.pool import Extractor
 from gitindex.freshness.stamp import StoreFile, restamp
@@ -140,14 +140,27 @@ class Session:
 
 
 def wipe_store(worktree: Worktree) -> None:
-    """Remove a store that is proven damaged. The stamps go first: no marker outlives its facts."""
+    """Remove a store that is proven damaged. The stamps go first: no marker outlives its facts.
+
+    By directory descriptor: whatever takes the store's place meanwhile, nothing else is removed.
+    """
+    check_folder(worktree.store, STORE)
+    store = os.open(worktree.store, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        _remove_tree("published", store)
+        for suffix in ("", "-wal", "-shm"):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(os.path.basename(worktree.database) + suffix, dir_fd=store)
+        _remove_tree(os.path.basename(worktree.lexical), store)
+    finally:
+        os.close(store)
+    remove_seals(worktree.store)
+
+
+def _remove_tree(name: str, folder: int) -> None:
     import shutil  # lazily: archive formats come with it
 
-    shutil.rmtree(os.path.join(worktree.store, "published"), ignore_errors=True)
-    for suffix in ("", "-wal", "-shm"):
-        remove(worktree.database + suffix)
-    shutil.rmtree(worktree.lexical, ignore_errors=True)
-    remove_seals(worktree.store)
+    shutil.rmtree(name, ignore_errors=True, dir_fd=folder)
 
 
 def mend_store(worktree: Worktree) -> None:

@@ -18,7 +18,7 @@ from gitindex.freshness.observation import has_pending, prove, read_failure
 from gitindex.freshness.status_file import load_record
 from gitindex.refresh import public_files, spool
 from gitindex.refresh.log import Log
-from gitindex.refresh.queue import Job, RefreshJobService
+from gitindex.refresh.queue import Job, RefreshJobService, is_forced
 from gitindex.refresh.refresher import Refresher
 from gitindex.refresh.scope import FULL, RefreshScope
 from gitindex.refresh.session import Session
@@ -75,7 +75,9 @@ class WorktreeWriter:
         jobs = self._jobs()
         ran = False
         while (job_id := jobs.next_queued()) is not None:
-            self._run_job(jobs, job_id, force)
+            queued = jobs.get_job_status(job_id)
+            again = queued is not None and is_forced(queued.trigger_reason)
+            self._run_job(jobs, job_id, force or again)
             ran = True
         if not ran:
             self._settle(jobs)

@@ -86,7 +86,7 @@ def doctor(
     path: Path = ".",
     as_json: Json = False,
     trial: Annotated[
-        bool, typer.Option(help="Commit in a scratch worktree, and see the event arrive.")
+        bool, typer.Option(help="Commit in a scratch worktree, which runs the hooks it finds.")
     ] = True,
 ) -> None:
     """Say what is installed, what is wrong, and how to mend it. Exit 0 or 4."""
