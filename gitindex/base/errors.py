@@ -48,6 +48,10 @@ class StoreBusy(StoreError):
     """Another process holds the store longer than we wait."""
 
 
+class NewerSchema(StoreError):
+    """The store was written by a newer gitindex: it is left alone."""
+
+
 class CorruptStore(StoreError):
     """The store is proven damaged: only a rebuild mends it."""
 

@@ -5,7 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 
-from gitindex.base.errors import CorruptStore, GitIndexError, OlderSchema, StoreReplaced
+from gitindex.base.errors import (
+    CorruptStore,
+    GitIndexError,
+    NewerSchema,
+    OlderSchema,
+    StoreReplaced,
+)
 from gitindex.base.ownership import STORE, check_folder
 from gitindex.base.worktree import Worktree, worktree_at
 from gitindex.extract.pool import Extractor
@@ -14,7 +20,7 @@ from gitindex.git.interface import Repository
 from gitindex.refresh.public_files import prepare_store
 from gitindex.refresh.queue import RefreshJobService, unfinished
 from gitindex.store import mapping
-from gitindex.store.connection import Database, open_writer
+from gitindex.store.connection import Database, open_reader, open_writer
 from gitindex.store.integrity import check_store
 from gitindex.store.lexical import LexicalWriter
 from gitindex.store.seal import damage_of_store, remove_seals
@@ -165,6 +171,7 @@ def _remove_tree(name: str, folder: int) -> None:
 
 def mend_store(worktree: Worktree) -> None:
     """Wipe a store that is damaged, keep a sound one. Only the holder of the runner lock may ask."""
+    _refuse_newer(worktree)
     if os.path.exists(worktree.database):
         try:
             check_store(worktree.store)
@@ -172,8 +179,21 @@ def mend_store(worktree: Worktree) -> None:
             wipe_store(worktree)
 
 
+def _refuse_newer(worktree: Worktree) -> None:
+    """Raise NewerSchema before a store of a newer gitindex is taken for a damaged one."""
+    try:
+        database = open_reader(worktree.database)
+    except NewerSchema:
+        raise
+    except GitIndexError:
+        return  # whatever is wrong with it, it is not newer
+    if database is not None:
+        database.close()
+
+
 def _prepare(worktree: Worktree) -> None:
     prepare_store(worktree)
+    _refuse_newer(worktree)
     halves = os.path.exists(worktree.database), os.path.exists(worktree.lexical)
     if not all(halves) or damage_of_store(worktree.store):
         wipe_store(worktree)  # half a store is none, and neither is a damaged one

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from gitindex.base.errors import CorruptStore, OlderSchema, StoreBusy, StoreError
+from gitindex.base.errors import CorruptStore, NewerSchema, OlderSchema, StoreBusy, StoreError
 from gitindex.base.escape import safe_text
 from gitindex.store.migrations import CURRENT, MIGRATIONS, migrate, schema
 from gitindex.store.seal import DatabaseSealing, wal_pages
@@ -254,7 +254,7 @@ def _bring_up_to_date(database: Database) -> None:
 
 def _wrong_version(version: int) -> StoreError:
     if version > CURRENT:
-        return StoreError(
+        return NewerSchema(
             f"the store was written by a newer gitindex (schema {version})", "upgrade gitindex"
         )
     return StoreError(f"the store has an older schema ({version})", "run `gitindex index`")

@@ -218,6 +218,8 @@ def test_repair_adopts_a_proven_generation_and_deletes_nothing(agent: Agent, qui
     assert agent.ask("read_file", path=path, file="app.py")["status"] == "not_indexed"
     assert agent.manage("repair", path)["outcome"] == "adopted"
     after = digests(quiet.worktree.store)
+    stamp = os.path.join(quiet.worktree.store, "published", quiet.worktree.id)
+    assert after.pop(stamp) != before.pop(stamp)  # it holds the digest of the new marker
     assert {k: v.split()[0] for k, v in after.items()} == {
         k: v.split()[0] for k, v in before.items()
     }

@@ -539,7 +539,7 @@ def test_scip_typescript_across_a_workspace(real: Repo) -> None:
         "references"
     ]
     assert [(r["path"], r["line"], r["tier"], r["layer"]) for r in found] == [
-        ("packages/b/src/index.ts", 2, "exact", "semantic")
+        ("packages/b/src/index.ts", 2, "semantic", "semantic")
     ]
 
 
