@@ -9,7 +9,7 @@ from fnmatch import translate
 from typing import NamedTuple
 
 from gitindex.base.vocabulary import SkipReason
-from gitindex.git.interface import GITLINK, LINK, Entry
+from gitindex.git.interface import GITLINK, LINK, TREE, Entry
 from gitindex.git.wildmatch import (
     MAX_PATTERNS,
     Rule,
@@ -117,6 +117,8 @@ class Policy:
         """Why a path is left out before a byte of it is read."""
         if entry.mode == GITLINK:
             return SkipReason.SUBMODULE
+        if entry.mode == TREE:
+            return SkipReason.OVERSIZE  # a folder of too many paths
         if entry.mode == LINK:
             return SkipReason.SYMLINK
         if is_secret(entry.path):

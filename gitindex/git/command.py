@@ -109,10 +109,11 @@ def try_git(
     stdin: bytes = b"",
     timeout: float = TIMEOUT_S,
     env: dict[str, str] | None = None,
+    most: int = 0,
 ) -> Result:
     """Run git in `root` and return what happened. `stdin` must fit into a pipe's buffer."""
     env = env or clean_env(root)
-    return run_program(git_argv(root, args, env), env, stdin, timeout)
+    return run_program(git_argv(root, args, env), env, stdin, timeout, most)
 
 
 def run_git(root: str, *args: str, index: str | None = None, timeout: float = TIMEOUT_S) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gitindex.base.errors import GitIndexError
 from gitindex.base.lean import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -12,8 +13,12 @@ else:
 
 LINK = 0o120000
 GITLINK = 0o160000
+TREE = 0o040000
 MAX_ENTRIES = 1_000_000
 """More paths than this in one tree is a bomb, not a project."""
+MAX_REPEATED = 50_000
+"""Paths below folders that the same tree has in several places. A few small objects, each of which
+lists the next one ten times, are millions of paths."""
 
 
 class Head(NamedTuple):
@@ -23,8 +28,12 @@ class Head(NamedTuple):
     tree: str
 
 
+class TooManyPaths(GitIndexError):
+    """Two trees differ in more paths than are followed: list the new one instead."""
+
+
 class Entry(NamedTuple):
-    """One path of a tree: never a folder."""
+    """One path of a tree; a folder only where it is left out as a whole (mode TREE)."""
 
     path: bytes
     mode: int

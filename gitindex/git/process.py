@@ -16,6 +16,10 @@ TIMEOUT_S = 60.0
 SIGKILL = 9  # not imported from signal: half a millisecond of every prompt
 
 
+class TooMuchOutput(GitIndexError):
+    """A program printed more than its caller takes."""
+
+
 class Result(NamedTuple):
     """What a program printed, and how it ended."""
 
@@ -51,10 +55,10 @@ class Running:
                 os.close(fd)
         self._outputs = out_read, err_read
 
-    def result(self, timeout: float = TIMEOUT_S) -> Result:
-        """Wait for its end."""
+    def result(self, timeout: float = TIMEOUT_S, most: int = 0) -> Result:
+        """Wait for its end. TooMuchOutput where it prints more than `most` bytes, if that is given."""
         try:
-            output, errors = _drain(self._outputs, time.monotonic() + timeout)
+            output, errors = _drain(self._outputs, time.monotonic() + timeout, most)
         except BaseException as error:
             self._end()
             if isinstance(error, TimeoutError):
@@ -79,9 +83,10 @@ def run_program(
     env: dict[str, str],
     stdin: bytes = b"",
     timeout: float = TIMEOUT_S,
+    most: int = 0,
 ) -> Result:
     """Run a program to its end."""
-    return Running(argv, env, stdin).result(timeout)
+    return Running(argv, env, stdin).result(timeout, most)
 
 
 def _filled_pipe(data: bytes) -> int:
@@ -95,12 +100,13 @@ def _filled_pipe(data: bytes) -> int:
     return read_end
 
 
-def _drain(fds: tuple[int, int], deadline: float) -> tuple[bytes, bytes]:
+def _drain(fds: tuple[int, int], deadline: float, most: int = 0) -> tuple[bytes, bytes]:
     chunks: dict[int, list[bytes]] = {fd: [] for fd in fds}
     poller = select.poll()
     for fd in fds:
         poller.register(fd, select.POLLIN | select.POLLHUP)
     left = set(fds)
+    size = 0
     try:
         while left:
             ready = poller.poll(max(0.0, deadline - time.monotonic()) * 1000)
@@ -109,6 +115,9 @@ def _drain(fds: tuple[int, int], deadline: float) -> tuple[bytes, bytes]:
             for fd, _ in ready:
                 chunk = os.read(fd, 1 << 20)
                 chunks[fd].append(chunk)
+                size += len(chunk)
+                if most and size > most:
+                    raise TooMuchOutput("git has too much to say")
                 if not chunk:
                     poller.unregister(fd)
                     left.discard(fd)

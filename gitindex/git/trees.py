@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from gitindex.base.errors import GitIndexError
-from gitindex.git.interface import GITLINK, LINK, MAX_ENTRIES, Entry
+from gitindex.git.interface import (
+    GITLINK,
+    LINK,
+    MAX_ENTRIES,
+    MAX_REPEATED,
+    TREE,
+    Entry,
+    TooManyPaths,
+)
 
 NO_TREE = ""
 """Stands for a folder that is not there: needs no hash and no object."""
@@ -13,7 +21,6 @@ NO_TREE = ""
 CHUNK = 200
 """Trees asked for at once: their names fit into a pipe."""
 
-_TREE = 0o040000
 _TYPE = 0o170000
 
 Listing = Mapping[bytes, tuple[int, str]]
@@ -41,16 +48,29 @@ def parse_tree(data: bytes, id_bytes: int) -> Listing:
 
 
 def compare_trees(load: Load, old: str, new: str) -> Iterator[tuple[bytes, Entry | None]]:
-    """Paths that differ, with their entry in `new`. Folders of equal id are not looked into."""
+    """Paths that differ, with their entry in `new`. Folders of equal id are not looked into.
+
+    A folder that repeats others beyond all measure is one entry where a whole tree is listed, and
+    TooManyPaths where two are compared.
+    """
     todo = [(b"", old, new)]
-    count = 0
+    count = repeated = 0
+    seen: set[tuple[str, str]] = set()
     while todo:
         chunk = [item for item in todo[-CHUNK:] if item[1] != item[2]]
         del todo[-CHUNK:]
         listings = load({oid for _, *pair in chunk for oid in pair if oid != NO_TREE})
         for prefix, before, after in chunk:
             was, now = listings.get(before, {}), listings.get(after, {})
-            for name in was.keys() | now.keys():
+            if (before, after) in seen:
+                repeated += len(was) + len(now)
+                if repeated > MAX_REPEATED:
+                    if before != NO_TREE:
+                        raise TooManyPaths("too many paths differ between two trees")
+                    yield prefix[:-1], Entry(prefix[:-1], TREE, after)
+                    continue
+            seen.add((before, after))
+            for name in sorted(was.keys() | now.keys()):  # what is left out must not be chance
                 a, b = was.get(name), now.get(name)
                 if a == b:
                     continue
@@ -64,22 +84,22 @@ def compare_trees(load: Load, old: str, new: str) -> Iterator[tuple[bytes, Entry
 
 
 def _folder(item: tuple[int, str] | None) -> str:
-    return item[1] if item is not None and item[0] == _TREE else NO_TREE
+    return item[1] if item is not None and item[0] == TREE else NO_TREE
 
 
 def _leaf_changes(
     path: bytes, a: tuple[int, str] | None, b: tuple[int, str] | None
 ) -> Iterator[tuple[bytes, Entry | None]]:
-    if b is not None and b[0] != _TREE:
+    if b is not None and b[0] != TREE:
         yield path, Entry(path, b[0], b[1])
-    elif a is not None and a[0] != _TREE:
+    elif a is not None and a[0] != TREE:
         yield path, None
 
 
 def _plain_mode(mode: int) -> int:
     """Git's own reading of odd modes: a file is executable or not, the unknown is a gitlink."""
     kind = mode & _TYPE
-    if kind in (LINK, _TREE):
+    if kind in (LINK, TREE):
         return kind
     if kind == 0o100000:
         return 0o100755 if mode & 0o100 else 0o100644

@@ -20,7 +20,7 @@ from gitindex.freshness.fingerprint import runtime_fingerprint
 from gitindex.freshness.marker import CompletionMarker
 from gitindex.freshness.stamp import announce_run, publish_marker
 from gitindex.freshness.status_file import utc_now
-from gitindex.git.interface import Entry, Head
+from gitindex.git.interface import Entry, Head, TooManyPaths
 from gitindex.languages.facts import FactsKey
 from gitindex.refresh.heavy_slot import heavy_slot
 from gitindex.refresh.ingest import Ingest
@@ -127,8 +127,8 @@ class Refresher:
         if base.tree is not None and comparable:
             try:
                 changed = dict(self._repo.changes(base.tree, head.tree))
-            except ObjectMissing:
-                return self._all_changes(base, head)  # the indexed tree was pruned
+            except (ObjectMissing, TooManyPaths):
+                return self._all_changes(base, head)  # the indexed tree was pruned, or is a bomb
             if not any(map(is_policy_file, changed)):
                 return changed | self._absent(base, changed)
         return self._all_changes(base, head)

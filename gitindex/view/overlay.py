@@ -15,14 +15,18 @@ from gitindex.base.vocabulary import SkipReason
 from gitindex.extract import policy
 from gitindex.extract.plan import PlannedBlob, classify, classify_file, needs_content
 from gitindex.extract.policy import MAX_TEXT_BYTES, Policy, is_policy_file
-from gitindex.git.command import GitFailed, read_blobs, run_git, tree_of
+from gitindex.git.command import GitFailed, check_result, read_blobs, run_git, tree_of, try_git
+from gitindex.git.git_objects import GitCommandRepository
 from gitindex.git.interface import Entry, blob_id
+from gitindex.git.process import TooMuchOutput
 from gitindex.store import mapping
 from gitindex.view.snapshot import Snapshot
 
 MAX_PATHS = 2_000
 """Paths that one answer reads from disk; the rest is left out, and said so."""
 MAX_BYTES = 32 << 20
+MAX_DIFFERENCE = 32 << 20
+"""Bytes of git's comparison of two trees; beyond it the new tree is listed, which has caps."""
 WORKTREE = "worktree"
 STAGED = "staged"
 BUFFER = "buffer"
@@ -192,31 +196,22 @@ def _changes(served: Snapshot, old: str | None, new: str) -> dict[bytes, Entry |
     if old == new:
         return {}
     root = served.worktree.root
+    form = ("-r", "--raw", "-z", "--no-abbrev", "--no-renames", "--end-of-options")
+    asked = ("diff-tree", *form, old or "", new)
     try:
-        output = run_git(
-            root,
-            "diff-tree",
-            "-r",
-            "--raw",
-            "-z",
-            "--no-abbrev",
-            "--no-renames",
-            "--end-of-options",
-            old or "",
-            new,
-        )
-    except GitFailed:  # the published tree was pruned: compare with what is stored of it
+        output = check_result(asked, try_git(root, *asked, most=MAX_DIFFERENCE))
+    except (GitFailed, TooMuchOutput):  # the published tree was pruned, or one of them is a bomb
         return _all_changes(served, new)
     return dict(_parse_raw(output))
 
 
 def _all_changes(served: Snapshot, new: str) -> dict[bytes, Entry | None]:
-    output = run_git(served.worktree.root, "ls-tree", "-r", "-z", "--full-tree", new)
-    now: dict[bytes, Entry | None] = {}
-    for record in filter(None, output.split(b"\0")):
-        meta, path = record.split(b"\t", 1)
-        mode, _, oid = meta.split(b" ")
-        now[path] = Entry(path, int(mode, 8), oid.decode())
+    """The same by what is stored of the published tree."""
+    repository = GitCommandRepository(served.worktree)
+    try:
+        now: dict[bytes, Entry | None] = {e.path: e for e in repository.entries(new)}
+    finally:
+        repository.close()
     held = mapping.read_mapping(served.database, served.published.worktree_id)
     same = {r.path for r in held if now.get(r.path) == Entry(r.path, r.mode, r.oid)}
     gone = {r.path: None for r in held if r.path not in now}
