@@ -196,8 +196,7 @@ def _prepare(worktree: Worktree) -> None:
     _refuse_newer(worktree)
     halves = os.path.exists(worktree.database), os.path.exists(worktree.lexical)
     if not all(halves) or damage_of_store(worktree.store):
-        wipe_store(worktree)  # half a store is none, and neither is a damaged one
-        prepare_store(worktree)
+        _build_anew(worktree)  # half a store is none, and neither is a damaged one
 
 
 def _open(worktree: Worktree) -> Database:
@@ -205,9 +204,21 @@ def _open(worktree: Worktree) -> Database:
     try:
         return open_writer(worktree.database)
     except OlderSchema:
-        wipe_store(worktree)
-        prepare_store(worktree)
+        _build_anew(worktree)
         return open_writer(worktree.database)
+
+
+def _build_anew(worktree: Worktree) -> None:
+    """Wipe the store, and leave an event for each worktree that was published: nobody else will."""
+    try:
+        published = os.listdir(os.path.join(worktree.store, "published"))
+    except FileNotFoundError:
+        published = []
+    wipe_store(worktree)
+    prepare_store(worktree)
+    for name in published:
+        with open(os.path.join(worktree.store, "spool", name), "a", encoding="utf-8") as spool:
+            spool.write("store-rebuilt\n")
 
 
 def _spooled(worktree: Worktree) -> set[str]:

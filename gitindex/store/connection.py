@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
@@ -11,7 +12,7 @@ from typing import Any
 from gitindex.base.errors import CorruptStore, NewerSchema, OlderSchema, StoreBusy, StoreError
 from gitindex.base.escape import safe_text
 from gitindex.store.migrations import CURRENT, MIGRATIONS, migrate, schema
-from gitindex.store.seal import DatabaseSealing, wal_pages
+from gitindex.store.seal import DatabaseSealing, LogHeld, wal_pages
 
 LOG_BYTES = 8 << 20
 """A log that is larger than this is moved into the database after a transaction."""
@@ -101,13 +102,17 @@ class Database:
                 self._connection.execute("ROLLBACK")
 
 
+_OPEN: set[Database] = set()
+"""Writers of this process: freed without a close, SQLite would change the file behind the seal."""
+
+
 class WriterDatabase(Database):
     """A connection that writes. It moves its log into the file itself, and seals the file again."""
 
     @contextmanager
     def write(self) -> Iterator[None]:
         """As of every database; afterwards a log that has grown is moved into the file."""
-        with super().write():
+        with LogHeld(self.path), super().write():
             yield
         with suppress(OSError):
             if os.stat(f"{self.path}-wal").st_size > LOG_BYTES:
@@ -115,6 +120,7 @@ class WriterDatabase(Database):
 
     def close(self) -> None:
         """Close the connection; the last one takes the log with it."""
+        _OPEN.discard(self)
         try:
             self._move_log(super().close)
         except OSError:  # the store is being removed: its seal is nobody's any more
@@ -150,7 +156,16 @@ def open_writer(path: str) -> Database:
         except BaseException:
             connection.close()
             raise
+    _OPEN.add(database)
     return database
+
+
+@atexit.register
+def _close_all() -> None:
+    """Seal what a process leaves open: SQLite moves the log when its last connection is freed."""
+    for database in list(_OPEN):
+        with suppress(OSError, StoreError):
+            database.close()
 
 
 def open_reader(path: str) -> Database | None:

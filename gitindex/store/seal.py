@@ -93,6 +93,25 @@ def lexical_damage(store: str, thorough: bool = False) -> str:
     return ""
 
 
+class LogHeld:
+    """Around a transaction: nobody moves the log meanwhile, so none of its pages goes unsealed."""
+
+    def __init__(self, path: str) -> None:
+        self._seal = os.path.join(os.path.dirname(path), "facts.seal")
+        self._lock = -1
+
+    def __enter__(self) -> None:
+        try:
+            self._lock = _open_lock(self._seal)
+        except OSError:
+            return  # the store is being removed, or cannot be written: SQLite will say so
+        fcntl.flock(self._lock, fcntl.LOCK_SH)
+
+    def __exit__(self, *_: object) -> None:
+        if self._lock >= 0:
+            os.close(self._lock)
+
+
 class DatabaseSealing:
     """Around everything that changes the database file: one writer at a time."""
 
@@ -102,8 +121,7 @@ class DatabaseSealing:
         self._lock = -1
 
     def __enter__(self) -> DatabaseSealing:
-        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-        self._lock = os.open(f"{self._seal}.lock", flags, 0o600)
+        self._lock = _open_lock(self._seal)
         fcntl.flock(self._lock, fcntl.LOCK_EX)
         self._held = _read(self._seal)
         if isinstance(self._held, Seal):
@@ -181,6 +199,11 @@ class LexicalSealing:
         if name != _MUTABLE and not _footer_fits(data):
             raise BrokenSeal
         return _settled(path), [crc32(data)]
+
+
+def _open_lock(seal: str) -> int:
+    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+    return os.open(f"{seal}.lock", flags, 0o600)
 
 
 def remove_seals(store: str) -> None:

@@ -16,6 +16,7 @@ import pytest
 from gitindex.base.vocabulary import BuildKind
 from gitindex.mcp.dispatch import MAX_BYTES, content_of
 from gitindex.mcp.tool_table import BY_NAME
+from gitindex.store.seal import remove_seals
 from tests.mcp_client import READERS, Agent, Inside, digests, job_running, make_quiet
 from tests.support import Repo, runner_pids, stop_runners, wait_for
 
@@ -307,6 +308,7 @@ def test_a_refresh_that_failed_is_not_called_synced(agent: Agent, quiet: Repo) -
     quiet.git("commit", "-qam", "second")
     database = Path(quiet.worktree.lexical, "meta.json")
     kept = database.read_bytes()
+    remove_seals(quiet.worktree.store)  # else the runner sees the damage, and mends it
     database.write_bytes(b"{")  # the lexical index cannot be opened
     answer = agent.manage("sync", path, waitSeconds=60)
     assert (answer["outcome"], bool(answer["error"])) == ("failed", True)

@@ -319,7 +319,8 @@ def test_client_snippets() -> None:
     assert tomllib.loads((TEMPLATES / "mcp/codex-config.toml").read_text())["mcp_servers"]
     listed = (TEMPLATES / "README.md").read_text()
     for path in TEMPLATES.rglob("*.*"):
-        assert path.name in listed + " README.md" or path.parent.name == "prompt", path
+        folders = {"prompt", "plugins"} & set(path.parts)
+        assert path.name in listed + " README.md" or folders, path
 
 
 # The wheel

@@ -152,7 +152,7 @@ def test_wait_shows_how_far_a_job_is(repo: Repo) -> None:
         (["se"], {"search", "semantic"}),
         (["graph", "--form"], {"--format"}),
         (["graph", "--format", ""], {"text", "json", "dot", "mermaid", "svg"}),
-        (["mcp", "install", "--client", "c"], {"claude", "cursor", "codex"}),
+        (["mcp", "install", "--client", "c"], {"claude", "codex", "copilot", "cursor"}),
         (["search", "--in", "t"], {"tests"}),
         (["search", "--kind", "met"], {"method"}),
     ],

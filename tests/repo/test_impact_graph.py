@@ -101,7 +101,7 @@ def test_the_command(project: Repo) -> None:
     replace(project, "pkg/core.py", "return a", "return -a")
     done = project.gitindex("impact")
     assert done.returncode == 0
-    assert "body      pkg/core.py:1  build" in done.stdout
+    assert "pkg/core.py\n      1  body      build\n" in done.stdout
     assert "tests/test_far.py" in done.stdout
     assert project.gitindex("impact", "--tests").stdout == "tests/test_far.py\n"
     assert project.gitindex("impact", "--dangling").returncode == 0

@@ -409,7 +409,8 @@ def test_any_commit_and_the_staged_tree(project: Repo) -> None:
 def test_the_command(still: Repo) -> None:
     done = still.gitindex("refs", "Engine.stop")
     assert done.returncode == 0
-    assert "pkg/core.py:10:21  exact call in Engine.run" in done.stdout
+    assert "[exact call in Engine.run]" in done.stdout
+    assert "pkg/core.py:10:21  " in done.stdout
     assert still.gitindex("refs", "core.py:10:21", cwd=Path(still.path, "pkg")).returncode == 0
     assert json.loads(still.gitindex("refs", "nosuchname", "--json").stdout)["complete"]
     assert still.gitindex("refs", "nosuchname").returncode == 1
