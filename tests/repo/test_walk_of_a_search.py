@@ -25,7 +25,7 @@ def test_search_is_at_most_six_frames_from_main(
     repo.index()
     between: list[str] = []
 
-    def counted(view: TreeView, text: str, limit: int, *rest: object) -> object:
+    def counted(view: TreeView, text: str, limit: int, *_: object, **__: object) -> object:
         frame: FrameType | None = sys._getframe(1)
         while frame is not None and frame.f_code is not door.main.__code__:
             if "/gitindex/" in frame.f_code.co_filename:
