@@ -71,6 +71,14 @@ def _guard_home(event: str, args: tuple[object, ...]) -> None:
 sys.addaudithook(_guard_home)
 
 
+@pytest.fixture(autouse=True)
+def _own_umask() -> Iterator[None]:
+    """A command that runs inside the test process sets the mask for good: not for the next test."""
+    before = os.umask(0o022)
+    yield
+    os.umask(before)
+
+
 @pytest.fixture
 def repo(tmp_path: Path) -> Iterator[Repo]:
     """An empty repository without hooks and without an index."""

@@ -734,7 +734,7 @@ def test_changing_the_mode_leaves_nothing_of_the_other(
     assert not (ready.path / ".git/hooks/post-commit").exists()
     states = hooks.install(ready.worktree, "hooks")
     assert {state.via for state in states} == {"file"}
-    assert ready.try_git("config", "include.path").returncode == 1
+    assert ready.try_git("config", "--local", "include.path").returncode == 1
     hooks.uninstall(ready.worktree)
     assert snapshot(ready.path / ".git/config", ready.path / ".git/hooks") == before
 
