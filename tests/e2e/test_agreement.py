@@ -19,7 +19,7 @@ from gitindex.base.shipped import shipped_folder
 from gitindex.base.vocabulary import BuildKind, IndexState
 from gitindex.cli.args import run_cli
 from gitindex.freshness.status_file import load_record
-from gitindex.install.aliases import install_aliases
+from gitindex.install.aliases import install_aliases, uninstall_aliases
 from gitindex.refresh import public_files
 from gitindex.refresh.lifecycle import describe
 from gitindex.refresh.spool import append_event
@@ -142,8 +142,9 @@ STATES: dict[str, tuple[Callable[[Repo], Any], str]] = {
 def test_every_door_says_the_same(
     quiet: Repo, make: Callable[[Repo], Any], expected: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    install_aliases()
     with ExitStack() as stack:
+        install_aliases()
+        stack.callback(uninstall_aliases)
         made = make(quiet)
         if made is not None:
             stack.enter_context(made)
