@@ -1,6 +1,6 @@
 """How well a file answers a query: features, and one weighted sum of them. Pure.
 
-`Features` lists every feature with what it is and what leaving it out costs; the weights are data
+`Features` lists every feature and what it is; the weights are data
 (`weights.py`), fitted by `python -m bench.fit_ranking`.
 """
 

@@ -27,7 +27,7 @@ def assert_clean(bounds: Bounds, states: int, crash_points: int) -> None:
 
 @pytest.mark.promise("I-01", "I-06", "I-07", "I-13", "I-14", "I-15", cases=43_677)
 def test_three_commits_two_runners_one_kill() -> None:
-    """With the other worlds below 100,000 states; torture has those of four, five and six commits."""
+    """With the other worlds about 108,000 states; torture has those of four, five and six commits."""
     assert_clean(Bounds(moves=3, faults=1), 43_677, 1_458)
 
 
