@@ -42,7 +42,9 @@ def test_a5_no_filter_of_the_repository_runs(quiet: Repo, key: str) -> None:
     if key == "process":
         quiet.git("config", "filter.evil.required", "true")
     assert observe(quiet.worktree, EditScope.ALL).head.edits == 0
-    quiet.git("update-index", "--assume-unchanged", "lib/util.py")
+    # The user's own git looks into files of the index's own second, and would run the driver.
+    own = ("-c", "filter.evil.clean=", "-c", "filter.evil.process=", "-c", "filter.evil.required=")
+    quiet.git(*own, "update-index", "--assume-unchanged", "lib/util.py")
     quiet.write("lib/util.py", "def changed(): pass\n")
     assert observe(quiet.worktree, EditScope.ALL).head.dirty == (b"lib/util.py",)
     coordinator = IndexCoordinator(str(quiet.path))
