@@ -621,7 +621,6 @@ def poems(repo: Repo) -> Repo:
     return repo
 
 
-@pytest.mark.skipif(shutil.which("rg") is None, reason="no ripgrep on PATH to compare with")
 @pytest.mark.parametrize(
     "args",
     [
@@ -639,8 +638,9 @@ def poems(repo: Repo) -> Repo:
     ],
 )
 def test_flags_mean_what_they_mean_to_ripgrep(poems: Repo, args: list[str]) -> None:
+    assert RG is not None
     theirs = subprocess.run(
-        ["rg", "--no-heading", "--line-number", "--with-filename", "--sort=path", *args],
+        [RG, "--no-heading", "--line-number", "--with-filename", "--sort=path", *args],
         cwd=poems.path,
         stdin=subprocess.DEVNULL,
         capture_output=True,

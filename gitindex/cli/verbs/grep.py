@@ -132,11 +132,10 @@ def _below(worktree: Worktree, path: str, file: str, ask: TreeChoice) -> bytes:
 
 def _say_found(answer: GrepAnswer, needle: GrepPattern) -> None:
     show = _painter(needle)
-    if any("before" in result for result in answer["results"]):
+    with_context = any("before" in result for result in answer["results"])
+    if with_context:
         _say_with_context(answer["results"], show)
-    for result in answer["results"]:
-        if "before" in result:
-            break
+    for result in () if with_context else answer["results"]:
         shown = paint("path", shown_path(result["path"]))
         if "line" in result:
             text = show(safe_text(result["text"], keep="\t"))
