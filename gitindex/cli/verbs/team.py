@@ -1,0 +1,222 @@
+"""Verbs of the team's index: plain functions that return an exit code."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.escape import safe_text
+from gitindex.base.output import print_json
+from gitindex.base.worktree import Worktree, find_worktree
+from gitindex.cli.printing import Asking, print_answer
+from gitindex.cli.progress import progress_bar
+from gitindex.cli.terminal import say
+from gitindex.refresh import public_files
+from gitindex.sharing import administration, membership, publish, team_questions
+from gitindex.sharing.server import Server, Unavailable, address, connected
+
+PATIENT_MS = 30_000
+
+
+def init(path: str, url: str, as_json: bool) -> int:
+    """Set up a database."""
+
+    def made() -> dict[str, Any]:
+        named = url or address(find_worktree(path))
+        return {"status": "ok", "outcome": administration.init(named)}
+
+    def text(answer: dict[str, Any]) -> None:
+        created = answer["outcome"] == "created"
+        say("the team index is ready" if created else "the team index was set up before")
+        say("  give people `GRANT gi_reader TO name`, CI `GRANT gi_writer TO name`")
+
+    return print_answer(made, as_json, text)
+
+
+def join(path: str, url: str, ref: str, fleet: bool, as_json: bool) -> int:
+    """Make this clone part of the team's index."""
+    worktree = find_worktree(path)
+
+    def joined() -> dict[str, Any]:
+        import uuid
+
+        public_files.create_store(worktree)
+        named = address(worktree, url)
+        number = str(uuid.uuid4()) if fleet else ""
+        with connected(named, PATIENT_MS, patient=True) as server:
+            found = membership.join(worktree, server, named, ref, number)
+        return {"status": "ok", **membership.fields_of(found)}
+
+    def text(answer: dict[str, Any]) -> None:
+        say(f"joined as {safe_text(answer['repo'])}, branch {safe_text(answer['ref'])}")
+
+    return _print(joined, as_json, text)
+
+
+def leave(path: str) -> int:
+    """Publish nothing more."""
+    membership.forget_membership(find_worktree(path))
+    say("left the team index; what was published stays there")
+    return int(Exit.OK)
+
+
+def status(path: str, as_json: bool) -> int:
+    """Is the server there?"""
+    worktree = find_worktree(path)
+
+    def asked() -> dict[str, Any]:
+        own = membership.read_membership(worktree)
+        fields = membership.fields_of(own) if own else {"repo": None}
+        with connected(own.url if own else address(worktree)) as server:
+            store, version = server.rows("SELECT store_id, schema_version FROM gi_probe()")[0]
+            fleet = server.rows("SELECT name, state, installations FROM gi_fleet_view()")
+        rows = [{"repo": r, "state": s, "installations": n} for r, s, n in fleet]
+        return {
+            "status": "ok",
+            "storeId": str(store),
+            "schemaVersion": version,
+            **fields,
+            "fleet": rows,
+        }
+
+    def text(answer: dict[str, Any]) -> None:
+        where = f"; this clone publishes {safe_text(answer['repo'])}" if answer["repo"] else ""
+        say(f"the team index answers (schema {answer['schemaVersion']}){where}")
+        for row in answer["fleet"]:
+            say(f"  {safe_text(row['repo'])}: {row['installations']} {safe_text(row['state'])}")
+
+    return _print(asked, as_json, text)
+
+
+def repos(path: str, as_json: bool) -> int:
+    """What this user may see."""
+
+    def asked(server: Server) -> dict[str, Any]:
+        rows = server.rows("SELECT name, ref, commit, completed_at, may_write FROM gi_repos()")
+        listed = [
+            {
+                "repo": safe_text(name),
+                "ref": safe_text(ref) if ref else None,
+                "commit": commit,
+                "indexedAt": at.isoformat() if at else None,
+                "mayWrite": write,
+            }
+            for name, ref, commit, at, write in rows
+        ]
+        return {"status": "ok", "repos": listed}
+
+    def text(answer: dict[str, Any]) -> None:
+        for row in answer["repos"]:
+            say(f"{row['repo']}  {row['ref'] or '-'}  {(row['commit'] or 'not published')[:12]}")
+
+    return _print(lambda: _ask(path, asked), as_json, text)
+
+
+def members(
+    path: str, repo: str, add: list[str], remove: list[str], write: bool, as_json: bool
+) -> int:
+    """Who may see a repository."""
+
+    def asked(server: Server) -> dict[str, Any]:
+        for role, see in [*((role, True) for role in add), *((role, False) for role in remove)]:
+            sql = "SELECT gi_set_member(%s, %s, %s, %s)"
+            if not server.rows(sql, repo, role, see, write)[0][0]:
+                raise GitIndexError("no such repository", "`gitindex team repos`", Exit.NO)
+        rows = server.rows("SELECT role, may_write FROM gi_members(%s)", repo)
+        return {"status": "ok", "members": [{"role": r, "mayWrite": w} for r, w in rows]}
+
+    def text(answer: dict[str, Any]) -> None:
+        for row in answer["members"]:
+            say(f"{safe_text(row['role'])}{'  publishes' if row['mayWrite'] else ''}")
+
+    return _print(lambda: _ask(path, asked), as_json, text)
+
+
+def push(path: str, outbox: bool, as_json: bool) -> int:
+    """Publish."""
+    worktree = find_worktree(path)
+
+    def pushed() -> dict[str, Any]:
+        with progress_bar("publishing") as report:
+            found = publish.push(worktree, report, only_pushed=outbox)
+        return {"status": "ok", **found._asdict()}
+
+    def text(answer: dict[str, Any]) -> None:
+        say(f"{answer['outcome']}: {answer['paths']} paths, {answer['documents']} new documents")
+
+    def code(answer: dict[str, Any]) -> int:
+        return int(Exit.NO if answer["outcome"] == "fenced_off" else Exit.OK)
+
+    return _print(pushed, as_json, text, code)
+
+
+def gc(path: str, days: int, as_json: bool) -> int:
+    """Prune."""
+
+    def asked(server: Server) -> dict[str, Any]:
+        gone = server.rows("SELECT gi_prune(make_interval(days => %s))", days)[0][0]
+        return {"status": "ok", "removedDocuments": gone or 0}
+
+    return _print(
+        lambda: _ask(path, asked),
+        as_json,
+        lambda answer: say(f"removed {answer['removedDocuments']} documents"),
+    )
+
+
+def _ask(path: str, question: Callable[[Server], dict[str, Any]]) -> dict[str, Any]:
+    worktree: Worktree = find_worktree(path)
+    own = membership.read_membership(worktree)
+    with connected(own.url if own else address(worktree), PATIENT_MS, patient=True) as server:
+        return question(server)
+
+
+def _print(
+    ask: Callable[[], dict[str, Any]],
+    as_json: bool,
+    text: Callable[[dict[str, Any]], object],
+    code: Callable[[dict[str, Any]], int] = lambda _: int(Exit.OK),
+) -> int:
+    """As any answer; a server that is away is an answer too."""
+    try:
+        return print_answer(ask, as_json, text, code)
+    except Unavailable as away:
+        if not as_json:
+            raise
+        print_json({"status": away.status, "reason": away.why, "message": away.message})
+        return int(away.code)
+
+
+def asking_team(
+    worktree: Worktree,
+    kind: str,
+    words: Callable[[Any], list[str]],
+    limit: int,
+    local: Asking,
+) -> Asking:
+    """A question with what other repositories say; `kind` is a function of sharing/team_questions."""
+    ask, text, code = local
+
+    def asked() -> dict[str, Any]:
+        answer = dict(ask())
+        found = [word for word in words(answer) if word]
+        return team_questions.add_team(worktree, answer, kind, found, limit)
+
+    def told(answer: dict[str, Any]) -> None:
+        text(answer | {"status": "ok"})
+        if "team" not in answer:
+            sys.stderr.write(f"gitindex: {safe_text(answer['message'])}\n")
+            return
+        for hit in answer["team"]["hits"]:
+            place = f"{hit['repo']}@{hit['ref']}:{hit['path']}:{hit['line']}"
+            what = f"{hit['kind']} {hit['qualifiedName'] or hit['name']}".strip()
+            say(f"{place}  {what}  [{hit['tier']}]")
+
+    def exits(answer: dict[str, Any]) -> int:
+        if "team" not in answer:
+            return int(Exit.GATED)
+        return int(Exit.OK) if answer["team"]["hits"] else int(code(answer))
+
+    return asked, told, exits

@@ -1,0 +1,102 @@
+"""Derives facts that came with a pack again, and drops the whole store where one of them is wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+
+from gitindex.base.atomic_file import write_atomic
+from gitindex.base.worktree import Worktree
+from gitindex.extract.plan import is_present
+from gitindex.freshness.pack_note import FILE, PackNote, read_pack_note
+from gitindex.git.interface import Repository
+from gitindex.languages.facts import FactsKey
+from gitindex.refresh.log import Log
+from gitindex.refresh.session import Session, rebuild_store
+from gitindex.store.connection import Database
+from gitindex.store.fact_check import FactsCheck
+from gitindex.store.imported import imported_facts, mark_verified, signers_of, unverified
+from gitindex.store.lexical import LexicalReader
+
+PART = 1_000
+"""Blobs that are derived again before the lock is given up."""
+
+
+def verify_part(anchor: Worktree, size: int = PART) -> bool:
+    """Verify the next blobs; True if there are more. The caller holds the runner lock.
+
+    One difference drops everything: the store is wiped and built anew from git, and the signer is
+    noted. Facts that were verified before were equal, so nothing is lost but time.
+    """
+    if not os.path.exists(anchor.database) or not read_pack_note(anchor.store).imported:
+        return False
+    session = Session(anchor)
+    try:
+        signers, more = _verify(anchor, session, size)
+    finally:
+        session.close()
+    if signers is not None:
+        _reject(anchor, signers)
+    return more
+
+
+def write_pack_note(store: str, note: PackNote) -> None:
+    """Replace the note."""
+    data = json.dumps(note._asdict() | {"rejected": list(note.rejected)})
+    write_atomic(os.path.join(store, FILE), data.encode())
+
+
+def note_progress_of_imports(store: str, database: Database) -> None:
+    """Write down how many imported blobs are verified."""
+    held, note = imported_facts(database), read_pack_note(store)
+    if held is None:
+        write_pack_note(store, PackNote(rejected=note.rejected))
+    else:
+        write_pack_note(store, PackNote(*held, rejected=note.rejected))
+
+
+def _verify(anchor: Worktree, session: Session, size: int) -> tuple[list[str] | None, bool]:
+    """Signers of wrong facts, or None; and whether there is more to do."""
+    database = session.database
+    worktree = next(iter(session.worktrees().values()), None)
+    if worktree is None:
+        return None, False
+    repository = session.repository(worktree)
+    held = _next(database, repository, size)
+    if not held:
+        note_progress_of_imports(anchor.store, database)
+        return None, False
+    ids = {key: blob_id for key, (blob_id, _) in held.items()}
+    languages = {key: language for key, (_, language) in held.items()}
+    check = FactsCheck(
+        database, LexicalReader(anchor.lexical), False, lambda _phase, _percent: None
+    )
+    found = check.compare(repository, session.extractor, languages)
+    wrong = found.differing()
+    if not wrong and not found.quarantined and check.other_terms(found.seen):
+        wrong = set(found.seen)
+    if wrong:
+        return signers_of(database, (ids[key] for key in sorted(wrong))), False
+    with database.write():
+        mark_verified(database, (ids[key] for key in found.seen if key not in found.quarantined))
+    note_progress_of_imports(anchor.store, database)
+    verified = len(found.seen) - len(found.quarantined)
+    return None, verified > 0 and imported_facts(database) is not None
+
+
+def _next(database: Database, repository: Repository, size: int) -> dict[FactsKey, tuple[int, str]]:
+    """The next blobs that git has here: those a partial clone lacks cannot be derived."""
+    after, found = 0, dict[FactsKey, tuple[int, str]]()
+    while len(found) < size and (part := unverified(database, size, after)):
+        after = max(blob_id for blob_id, _ in part.values())
+        found |= {key: row for key, row in part.items() if is_present(repository, key.oid)}
+    return dict(list(found.items())[:size])
+
+
+def _reject(anchor: Worktree, signers: list[str]) -> None:
+    """Note who signed wrong facts, then build the store anew."""
+    note = read_pack_note(anchor.store)
+    rejected = tuple(dict.fromkeys([*note.rejected, *signers]))
+    write_pack_note(anchor.store, PackNote(rejected=rejected))
+    Log(anchor.store).write("pack rejected", signers=", ".join(signers) or "unsigned")
+    rebuild_store(anchor)

@@ -1,0 +1,265 @@
+"""Adopts a pack, as the runner of the store: checks everything first, then puts it in place."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from gitindex.base.errors import GitIndexError, ObjectMissing, StoreError
+from gitindex.base.ownership import check_owner
+from gitindex.base.runner_lock import RunnerLock
+from gitindex.base.worktree import INCOMING, Worktree
+from gitindex.extract.extraction import ExtractedBlob
+from gitindex.extract.plan import is_present, reader_of
+from gitindex.extract.terms import document_text
+from gitindex.freshness.fingerprint import runtime_fingerprint
+from gitindex.freshness.pack_note import read_pack_note
+from gitindex.git.backend import open_repository
+from gitindex.git.interface import Repository
+from gitindex.git.settings import user_setting
+from gitindex.languages.facts import BlobFacts, FactsKey, decode_facts
+from gitindex.languages.table import extractor_id
+from gitindex.refresh import public_files
+from gitindex.refresh.import_check import note_progress_of_imports
+from gitindex.refresh.ingest import Ingest
+from gitindex.refresh.session import Session, wipe_store
+from gitindex.sharing.create import wanted_keys
+from gitindex.sharing.manifest import DATABASE, BadPack, Manifest, render
+from gitindex.sharing.pack_file import unpack
+from gitindex.sharing.signature import find_signer
+from gitindex.store.blobs import BlobTable
+from gitindex.store.connection import Database, open_reader, open_writer
+from gitindex.store.imported import begin_import
+from gitindex.store.lexical import LexicalReader
+from gitindex.store.packing import open_pack_database
+
+LOCK_WAIT_SECONDS = 600.0
+POLL_SECONDS = 0.05
+
+Report = Callable[[str, float | None], None]
+
+
+class Adopted(NamedTuple):
+    """What a pack brought."""
+
+    name: str
+    signer: str
+    blobs: int
+    whole: bool  # taken as it is; else only facts, and the rest was built here
+
+
+@contextmanager
+def incoming_folder(worktree: Worktree) -> Iterator[str]:
+    """A private folder of the store for one pack; folders of dead processes are removed."""
+    check_owner(worktree)
+    public_files.create_store(worktree)
+    parent = os.path.join(worktree.store, INCOMING)
+    os.makedirs(parent, 0o700, exist_ok=True)
+    for name in os.listdir(parent):
+        if not os.path.exists(f"/proc/{name.partition('-')[0]}"):
+            shutil.rmtree(os.path.join(parent, name), ignore_errors=True)
+    folder = os.path.join(parent, f"{os.getpid()}-{os.urandom(8).hex()}")
+    os.mkdir(folder, 0o700)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def take_lock(worktree: Worktree, report: Report) -> RunnerLock:
+    """The runner's lock, as soon as no other runner holds it."""
+    lock = RunnerLock(worktree.lock)
+    deadline = time.monotonic() + LOCK_WAIT_SECONDS
+    while not lock.acquire():
+        if time.monotonic() > deadline:
+            raise GitIndexError("another runner holds the store", "see `gitindex jobs`")
+        report("waiting for another runner", None)
+        time.sleep(POLL_SECONDS)
+    return lock
+
+
+def check_signer(worktree: Worktree, pack: str) -> str:
+    """Who signed a pack; BadPack where that is nobody this user trusts."""
+    allowed = user_setting(worktree, "gitindex.pack.signers")
+    signer = find_signer(pack, allowed or user_setting(worktree, "gpg.ssh.allowedSignersFile"))
+    if not signer and user_setting(worktree, "gitindex.pack.trust") != "any":
+        raise BadPack("it is not signed by an allowed signer")
+    if signer in read_pack_note(worktree.store).rejected:
+        who = f"of {signer}" if signer else "without a signature"
+        raise BadPack(f"a pack {who} had wrong facts before (see `gitindex status`)")
+    return signer
+
+
+def adopt(worktree: Worktree, pack: str, folder: str, report: Report) -> Adopted | None:
+    """Take the facts of a pack; None if they were taken before. The caller holds the runner lock.
+
+    Into an empty store a signed pack is put as it is. Otherwise only facts are taken, through the
+    decoder, and documents and the text index are built here from git's bytes.
+    """
+    report("pack", None)
+    signer = check_signer(worktree, pack)
+    manifest = unpack(pack, folder)
+    if manifest.fingerprint != runtime_fingerprint():
+        raise BadPack("it was made by another version of gitindex")
+    digest = hashlib.sha256(render(manifest)).hexdigest()
+    if _was_taken(worktree, digest):
+        return None
+    found = _checked(folder, manifest)
+    if signer and _is_empty(worktree):
+        found.close()
+        _put_in_place(worktree, folder, digest, signer)
+        return Adopted(manifest.name, signer, manifest.blobs, True)
+    try:
+        taken = _take_facts(worktree, found, manifest, (digest, signer), report)
+    finally:
+        found.close()
+    return Adopted(manifest.name, signer, taken, False)
+
+
+def _checked(folder: str, manifest: Manifest) -> Database:
+    """The pack's database, after every check that its members allow."""
+    try:
+        database = open_pack_database(os.path.join(folder, DATABASE))
+    except StoreError as error:
+        raise BadPack(error.message) from error
+    try:
+        blobs, documents = database.row("SELECT count(*), coalesce(sum(lexical), 0) FROM blobs")
+        promised = database.row("SELECT lexical_docs FROM repo_state")[0]
+        held = LexicalReader(os.path.join(folder, "lexical")).documents if documents else 0
+        if blobs != manifest.blobs or not documents == promised == held:
+            raise BadPack("its halves do not fit together")
+    except (StoreError, TypeError) as error:
+        database.close()
+        raise BadPack(getattr(error, "message", str(error))) from error
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def _is_empty(worktree: Worktree) -> bool:
+    database = _reader(worktree)
+    if database is None:
+        return True
+    try:
+        return database.row("SELECT 1 FROM blobs LIMIT 1") is None
+    finally:
+        database.close()
+
+
+def _was_taken(worktree: Worktree, digest: str) -> bool:
+    database = _reader(worktree)
+    if database is None:
+        return False
+    try:
+        if not database.row("SELECT 1 FROM sqlite_master WHERE name='pack_imports'"):
+            return False
+        return bool(database.row("SELECT 1 FROM pack_imports WHERE manifest=?", digest))
+    finally:
+        database.close()
+
+
+def _reader(worktree: Worktree) -> Database | None:
+    try:
+        return open_reader(worktree.database)
+    except StoreError:
+        return None  # damaged or older: the next session builds it anew
+
+
+def _put_in_place(worktree: Worktree, folder: str, digest: str, signer: str) -> None:
+    """Move both halves into the empty store. Killed in between, half a store is wiped and built anew."""
+    path = os.path.join(folder, DATABASE)
+    database = open_writer(path)
+    try:
+        with database.write():
+            blobs = int(database.row("SELECT count(*) FROM blobs")[0])
+            number = begin_import(database, digest, signer, blobs)
+            database.run("INSERT INTO pack_blobs SELECT id, ? FROM blobs", number)
+    finally:
+        database.close()
+    for name in (DATABASE, *(f"lexical/{name}" for name in os.listdir(f"{folder}/lexical"))):
+        _sync(os.path.join(folder, name))
+    wipe_store(worktree)
+    public_files.create_store(worktree)
+    os.rename(os.path.join(folder, "lexical"), worktree.lexical)
+    os.rename(path, worktree.database)
+    reader = open_reader(worktree.database)
+    assert reader is not None
+    try:
+        note_progress_of_imports(worktree.store, reader)
+    finally:
+        reader.close()
+
+
+def _sync(path: str) -> None:
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def _take_facts(
+    worktree: Worktree,
+    pack: Database,
+    manifest: Manifest,
+    origin: tuple[str, str],
+    report: Report,
+) -> int:
+    """Put facts that the tree needs and the store lacks into it; returns how many."""
+    session = Session(worktree)
+    repository = open_repository(worktree)
+    try:
+        if not is_tree_here(repository, manifest.tree):
+            raise BadPack("its tree is not one of this repository")
+        wanted = BlobTable(session.database).missing(sorted(wanted_keys(repository, manifest.tree)))
+        with session.database.write():
+            number = begin_import(session.database, *origin, 0)
+        with Ingest(worktree, session, number) as ingest:
+            for at, key in enumerate(wanted):
+                blob = _read_blob(pack, repository, key)
+                if blob is not None:
+                    ingest.add(blob)
+                report("facts", 100.0 * at / len(wanted))
+        session.database.run("UPDATE pack_imports SET blobs=? WHERE id=?", ingest.count, number)
+        note_progress_of_imports(worktree.store, session.database)
+        return ingest.count
+    finally:
+        repository.close()
+        session.close()
+
+
+def is_tree_here(repository: Repository, tree: str) -> bool:
+    """Does git have this tree?"""
+    try:
+        next(iter(repository.entries(tree)), None)
+    except (ObjectMissing, GitIndexError):
+        return False
+    return True
+
+
+def _read_blob(pack: Database, repository: Repository, key: FactsKey) -> ExtractedBlob | None:
+    """A blob with facts of the pack and everything else from git; None where either lacks it."""
+    if not is_present(repository, key.oid):
+        return None
+    facts = read_facts(pack, key)
+    data = reader_of(repository)(key.oid)
+    if facts is None or data is None or extractor_id(facts.language) != key.extractor:
+        return None
+    blob = ExtractedBlob(key, facts)
+    if not blob.is_searched:
+        return blob
+    return ExtractedBlob(key, facts, data, *document_text(data, [s.name for s in facts.symbols]))
+
+
+def read_facts(pack: Database, key: FactsKey) -> BlobFacts | None:
+    """Facts of a pack through the decoder: whatever it does not accept is a miss."""
+    try:
+        return decode_facts(BlobTable(pack).get(key) or b"")
+    except (ValueError, TypeError, KeyError, StoreError):
+        return None

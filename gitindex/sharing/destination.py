@@ -1,0 +1,274 @@
+"""Where packs are: a folder, an HTTPS address, or refs of a git remote."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import urllib.error
+import urllib.request
+from abc import ABC, abstractmethod
+from urllib.parse import urlsplit
+
+from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.escape import safe_text
+from gitindex.base.worktree import Worktree
+from gitindex.git.command import clean_env, git_program, try_git
+from gitindex.git.settings import user_setting
+from gitindex.sharing.manifest import NAME
+from gitindex.sharing.pack_file import MAX_PACK
+from gitindex.sharing.signature import SUFFIX
+
+LISTING = "packs.txt"
+"""Names of the packs in a folder, one a line: a web server lists nothing by itself."""
+REFS = "refs/gitindex/packs/"
+TIMEOUT_SECONDS = 600.0
+CONNECT_SECONDS = 20.0
+MAX_LISTING = 4 << 20
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+class Destination(ABC):
+    """A place that holds packs by name."""
+
+    @abstractmethod
+    def names(self) -> list[str]:
+        """The packs that are there."""
+
+    @abstractmethod
+    def pull(self, name: str, folder: str) -> str:
+        """Copy a pack, and its signature if it has one, into a folder; returns the pack's path."""
+
+    @abstractmethod
+    def push(self, path: str) -> None:
+        """Put a pack and its signature there."""
+
+
+def configured(worktree: Worktree, given: str) -> str:
+    """The destination asked for, else that of the user's own configuration."""
+    named = given or user_setting(worktree, "gitindex.pack.dest")
+    if not named:
+        raise GitIndexError(
+            "no destination for packs",
+            "`git config --global gitindex.pack.dest DEST`, or name one",
+            Exit.USAGE,
+        )
+    return named
+
+
+def open_destination(worktree: Worktree, named: str, scratch: str) -> Destination:
+    """What a destination's name means. `scratch` is an empty folder for a git repository of ours."""
+    if named.startswith(("https://", "http://")):
+        return _Web(named)
+    if named.startswith("git:"):
+        return _GitRefs(worktree, named.removeprefix("git:"), scratch)
+    path = os.path.expanduser(named)
+    if os.path.isabs(path):
+        is_git = all(os.path.exists(os.path.join(path, part)) for part in ("HEAD", "objects"))
+        return _GitRefs(worktree, path, scratch) if is_git else _Folder(path)
+    return _GitRefs(worktree, named, scratch)
+
+
+class _Folder(Destination):
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def names(self) -> list[str]:
+        try:
+            return sorted(name for name in os.listdir(self._path) if NAME.fullmatch(name))
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise _unreachable(self._path, error.strerror or "cannot be read") from error
+
+    def pull(self, name: str, folder: str) -> str:
+        target = os.path.join(folder, name)
+        for suffix in ("", SUFFIX):
+            source = os.path.join(self._path, name + suffix)
+            if not suffix or os.path.exists(source):
+                with open(source, "rb") as file:
+                    _copy(file, target + suffix)
+        return target
+
+    def push(self, path: str) -> None:
+        os.makedirs(self._path, exist_ok=True)
+        for suffix in (SUFFIX, ""):  # the pack last: whoever sees it finds its signature
+            if os.path.exists(path + suffix):
+                target = os.path.join(self._path, os.path.basename(path) + suffix)
+                shutil.copyfile(path + suffix, f"{target}.part")
+                os.replace(f"{target}.part", target)
+        listing = os.path.join(self._path, LISTING)
+        with open(f"{listing}.part", "w", encoding="ascii") as file:
+            file.writelines(f"{name}\n" for name in self.names())
+        os.replace(f"{listing}.part", listing)
+
+
+class _Web(Destination):
+    def __init__(self, address: str) -> None:
+        parts = urlsplit(address)
+        if parts.scheme != "https" and parts.hostname not in _LOOPBACK:
+            raise GitIndexError("packs are read over https only", "use https://", Exit.USAGE)
+        self._address = address.rstrip("/")
+
+    def names(self) -> list[str]:
+        found = self._get(LISTING)
+        if found is None:
+            return []
+        with found:
+            listed = found.read(MAX_LISTING).decode("ascii", "replace").split()
+        return sorted(name for name in listed if NAME.fullmatch(name))
+
+    def pull(self, name: str, folder: str) -> str:
+        target = os.path.join(folder, name)
+        for suffix in ("", SUFFIX):
+            found = self._get(name + suffix)
+            if found is not None:
+                with found:
+                    _copy(found, target + suffix)
+            elif not suffix:
+                raise _unreachable(self._address, "the pack is gone")
+        return target
+
+    def push(self, path: str) -> None:  # noqa: ARG002 - no path can be put there
+        raise GitIndexError(
+            "an https destination is read only", "push to the folder that the web server serves"
+        )
+
+    def _get(self, name: str) -> urllib.request._UrlopenRet | None:
+        request = urllib.request.Request(f"{self._address}/{name}")  # noqa: S310 - checked above
+        opener = urllib.request.build_opener(_SameScheme)
+        try:
+            return opener.open(request, timeout=CONNECT_SECONDS)
+        except urllib.error.HTTPError as error:
+            if error.code == 404:
+                return None
+            raise _unreachable(self._address, f"HTTP status {error.code}") from error
+        except (OSError, ValueError) as error:
+            raise _unreachable(self._address, str(error)) from error
+
+
+class _SameScheme(urllib.request.HTTPRedirectHandler):
+    """Follows a redirection only to https."""
+
+    def redirect_request(
+        self,
+        req: urllib.request.Request,
+        fp: object,
+        code: int,
+        msg: str,
+        headers: object,
+        newurl: str,
+    ) -> urllib.request.Request | None:
+        if not newurl.startswith("https://"):
+            return None
+        return super().redirect_request(req, fp, code, msg, headers, newurl)  # type: ignore[arg-type]
+
+
+class _GitRefs(Destination):
+    """Each pack is a ref that names a tree with the pack and its signature.
+
+    Git runs in a repository of ours without configuration: none of this clone's is in force.
+    """
+
+    def __init__(self, worktree: Worktree, remote: str, scratch: str) -> None:
+        named = try_git(worktree.root, "config", "--get", f"remote.{remote}.url").output
+        self._url = os.fsdecode(named.removesuffix(b"\n")) or remote
+        if self._url.startswith("-") or "::" in self._url:
+            raise GitIndexError("not a git remote", "name a remote or its address", Exit.USAGE)
+        if self._url.startswith((".", "/")) and not os.path.isabs(self._url):
+            self._url = os.path.normpath(os.path.join(worktree.root, self._url))
+        self._scratch = os.path.join(scratch, "git")
+        self._root = worktree.root
+        self._ready = False
+
+    def names(self) -> list[str]:
+        listed = self._git("ls-remote", "--refs", self._url, f"{REFS}*").decode("ascii", "replace")
+        found = [line.rpartition(REFS)[2] for line in listed.splitlines()]
+        return sorted(name for name in found if NAME.fullmatch(name))
+
+    def pull(self, name: str, folder: str) -> str:
+        ref = REFS + name
+        self._git("fetch", "-q", "--no-tags", "--depth=1", self._url, f"+{ref}:{ref}")
+        listed = self._git("ls-tree", "--name-only", ref).decode("ascii", "replace").split()
+        target = os.path.join(folder, name)
+        for suffix in ("", SUFFIX):
+            if "pack" + suffix in listed:
+                self._write_blob(f"{ref}:pack{suffix}", target + suffix)
+        if not os.path.exists(target):
+            raise _unreachable(self._url, "the ref holds no pack")
+        return target
+
+    def push(self, path: str) -> None:
+        rows = []
+        for suffix in ("", SUFFIX):
+            if os.path.exists(path + suffix):
+                oid = self._git("hash-object", "-w", "--", os.path.abspath(path + suffix))
+                rows.append(f"100644 blob {oid.decode().strip()}\tpack{suffix}\n")
+        tree = self._git("mktree", stdin="".join(rows).encode()).decode().strip()
+        self._git("push", "-q", self._url, f"+{tree}:{REFS}{os.path.basename(path)}")
+
+    def _write_blob(self, name: str, target: str) -> None:
+        size = int(self._git("cat-file", "-s", name))
+        if size > MAX_PACK:
+            raise _unreachable(self._url, "the pack is too large")
+        with open(target, "xb") as file:
+            self._run(["cat-file", "blob", name], b"", file.fileno())
+
+    def _git(self, *args: str, stdin: bytes = b"") -> bytes:
+        return self._run(list(args), stdin, subprocess.PIPE)
+
+    def _run(self, args: list[str], stdin: bytes, stdout: int) -> bytes:
+        env = _network_env()
+        git = [git_program(env), "-c", "core.compression=0", "-c", "core.hooksPath=/dev/null"]
+        git += ["-c", "core.bigFileThreshold=1m", "-c", "gc.auto=0"]
+        if not self._ready:
+            form = try_git(self._root, "rev-parse", "--show-object-format").output.decode().strip()
+            made = [
+                *git,
+                "init",
+                "-q",
+                "--bare",
+                f"--object-format={form or 'sha1'}",
+                self._scratch,
+            ]
+            subprocess.run(made, env=env, check=True, capture_output=True)
+            self._ready = True
+        try:
+            done = subprocess.run(
+                [*git, "-C", self._scratch, *args],
+                input=stdin,
+                stdout=stdout,
+                stderr=subprocess.PIPE,
+                env=env,
+                timeout=TIMEOUT_SECONDS,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise _unreachable(self._url, "git did not answer") from error
+        if done.returncode:
+            lines = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["git failed"]
+            raise _unreachable(self._url, lines[0].removeprefix("fatal: "))
+        return done.stdout or b""
+
+
+def _network_env() -> dict[str, str]:
+    """The environment of a git that may reach a remote: the user's agent and helpers, no prompt."""
+    env = clean_env()
+    env["GIT_ALLOW_PROTOCOL"] = "file:git:http:https:ssh"
+    return env
+
+
+def _copy(source: object, target: str) -> None:
+    size = 0
+    with open(target, "xb") as file:
+        while chunk := source.read(1 << 20):  # type: ignore[attr-defined]
+            size += len(chunk)
+            if size > MAX_PACK:
+                raise GitIndexError("the pack is larger than any pack may be")
+            file.write(chunk)
+
+
+def _unreachable(where: str, why: str) -> GitIndexError:
+    return GitIndexError(
+        f"cannot use {safe_text(where)} for packs: {safe_text(why)}", "check the destination"
+    )

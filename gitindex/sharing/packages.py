@@ -1,0 +1,80 @@
+"""Which packages a repository is, and which a file imports: the edges between repositories."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tomllib
+from typing import Any
+
+from gitindex.base.worktree import Worktree
+from gitindex.git.command import read_blobs, try_git
+from gitindex.languages.facts import BlobFacts
+
+MAX_FILES = 400
+_GO = re.compile(r"^module\s+(\S+)", re.MULTILINE)
+_READERS = ("pyproject.toml", "package.json", "go.mod", "Cargo.toml")
+
+
+def packages_of(worktree: Worktree, commit: str) -> list[list[str]]:
+    """Ecosystem, name and folder of each package that a commit's project files declare."""
+    listed = try_git(worktree.root, "ls-tree", "-r", "-z", "--full-tree", commit).output
+    files: dict[str, str] = {}
+    found: set[tuple[str, str, str]] = set()
+    for record in filter(None, listed.split(b"\0")):
+        meta, _, raw = record.partition(b"\t")
+        path, oid = os.fsdecode(raw), meta.split(b" ")[2].decode()
+        folder, _, name = path.rpartition("/")
+        if name in _READERS and len(files) < MAX_FILES:
+            files[path] = oid
+        if name == "__init__.py" and folder.count("/") <= 1:
+            found.add(("python", folder.rpartition("/")[2], folder))
+    contents = read_blobs(worktree.root, list(files.values()))
+    for path, oid in files.items():
+        folder, _, name = path.rpartition("/")
+        for ecosystem, package in _declared(name, contents.get(oid, b"")):
+            found.add((ecosystem, package, folder))
+    return [list(row) for row in sorted(found) if _is_storable(row)]
+
+
+def _is_storable(row: tuple[str, str, str]) -> bool:
+    return bool(row[1]) and all(text.isprintable() and len(text) < 400 for text in row)
+
+
+def _declared(file: str, data: bytes) -> list[tuple[str, str]]:
+    text = data.decode("utf-8", "replace")
+    try:
+        if file == "go.mod":
+            match = _GO.search(text)
+            return [("go", match[1])] if match else []
+        if file == "package.json":
+            return [("npm", str(_table(json.loads(text)).get("name", "")))]
+        tables = tomllib.loads(text)
+        if file == "Cargo.toml":
+            return [("cargo", str(_table(tables.get("package")).get("name", "")).replace("-", "_"))]
+        name = str(_table(tables.get("project")).get("name", ""))
+        return [("python", name.lower().replace("-", "_"))]
+    except (ValueError, RecursionError):
+        return []
+
+
+def _table(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def import_roots(facts: BlobFacts) -> set[str]:
+    """What a package would have to be called for one of the imports to come from it."""
+    found: set[str] = set()
+    for row in facts.imports:
+        module = row.module.strip("\"'")
+        if row.level or not module or module.startswith("."):
+            continue
+        if facts.language == "go":
+            parts = module.split("/")
+            found |= {"/".join(parts[:count]) for count in range(1, len(parts) + 1)}
+        elif module.startswith("@"):
+            found.add("/".join(module.split("/")[:2]))
+        else:
+            found.add(re.split(r"[./:]", module, maxsplit=1)[0])
+    return {root for root in found if root and len(root) < 400}

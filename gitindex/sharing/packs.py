@@ -1,0 +1,169 @@
+"""What the commands do with packs: push one, pull the nearest, list them, verify a file."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from gitindex.base.errors import GitIndexError
+from gitindex.base.worktree import Worktree
+from gitindex.git.command import try_git
+from gitindex.git.settings import user_setting
+from gitindex.refresh.run import refresh_now
+from gitindex.refresh.runner import RefreshRequest
+from gitindex.refresh.start import start_runner
+from gitindex.sharing.adoption import (
+    Adopted,
+    adopt,
+    check_signer,
+    incoming_folder,
+    take_lock,
+)
+from gitindex.sharing.create import CreatedPack, create_pack, derive_root
+from gitindex.sharing.destination import configured, open_destination
+from gitindex.sharing.manifest import DATABASE, NAME, BadPack, Manifest, fingerprint_name
+from gitindex.sharing.pack_file import unpack
+from gitindex.sharing.signature import sign
+from gitindex.store.connection import open_reader
+from gitindex.store.imported import imported_facts
+from gitindex.store.packing import open_pack_database
+
+ANCESTORS = 1_000
+"""First-parent ancestors of HEAD whose pack is near enough."""
+
+Report = Callable[[str, float | None], None]
+
+
+class Pulled(NamedTuple):
+    """What became of a pull: `distance` is how many commits HEAD is ahead of the pack."""
+
+    outcome: str  # adopted, taken_before, none
+    adopted: Adopted | None = None
+    distance: int = 0
+
+
+class ListedPack(NamedTuple):
+    """A pack at a destination."""
+
+    name: str
+    distance: int | None  # from HEAD; None: of no ancestor
+    usable: bool  # made by this version's rules
+
+
+def create(worktree: Worktree, rev: str, output: str, key: str, report: Report) -> CreatedPack:
+    """Make a pack, and sign it where a key is given or configured."""
+    made = create_pack(worktree, rev, output, report)
+    key = key or user_setting(worktree, "gitindex.pack.key")
+    if key:
+        report("sign", None)
+        sign(made.path, key)
+    return made
+
+
+def push(worktree: Worktree, rev: str, dest: str, key: str, report: Report) -> Manifest:
+    """Make the pack of a commit and put it at a destination."""
+    named = configured(worktree, dest)
+    with incoming_folder(worktree) as folder:
+        made = create(worktree, rev, folder, key, report)
+        report("push", None)
+        open_destination(worktree, named, folder).push(made.path)
+    return made.manifest
+
+
+def pull(worktree: Worktree, dest: str, report: Report) -> Pulled:
+    """Adopt the nearest pack of a destination, then refresh; without one nothing is done."""
+    named = configured(worktree, dest)
+    with incoming_folder(worktree) as folder:
+        source = open_destination(worktree, named, folder)
+        report("list", None)
+        near = [pack for pack in _listed(worktree, source.names()) if pack.distance is not None]
+        chosen = next((pack for pack in near if pack.usable), None)
+        if chosen is None or chosen.distance is None:
+            return Pulled("none")
+        report("pull", None)
+        path = source.pull(chosen.name, folder)
+        shutil.rmtree(os.path.join(folder, "git"), ignore_errors=True)
+        found = _adopt_and_refresh(worktree, path, folder, report)
+    return Pulled("adopted" if found else "taken_before", found, chosen.distance)
+
+
+def list_packs(worktree: Worktree, dest: str) -> list[ListedPack]:
+    """The packs of a destination, those of ancestors first, nearest first."""
+    named = configured(worktree, dest)
+    with incoming_folder(worktree) as folder:
+        return _listed(worktree, open_destination(worktree, named, folder).names())
+
+
+def verify_file(worktree: Worktree, path: str) -> dict[str, Any]:
+    """Check a pack as an adoption does, and its Merkle root besides. Adopts nothing."""
+    if not os.path.isfile(path):
+        raise GitIndexError("no such pack", "name a .gixp file")
+    signer = check_signer(worktree, path)
+    with incoming_folder(worktree) as folder:
+        manifest = unpack(path, folder)
+        database = open_pack_database(os.path.join(folder, DATABASE))
+        try:
+            if derive_root(database) != manifest.merkle_root:
+                raise BadPack("its facts are not those of the manifest")
+        finally:
+            database.close()
+    return {
+        "status": "ok",
+        "name": manifest.name,
+        "signer": signer,
+        "commit": manifest.commit,
+        "treeId": manifest.tree,
+        "blobs": manifest.blobs,
+        "usable": fingerprint_name(manifest.fingerprint) == fingerprint_name(),
+        "merkleRoot": manifest.merkle_root,
+        "tool": manifest.tool,
+    }
+
+
+def start_verification(worktree: Worktree) -> None:
+    """Start a runner in the background if facts of a pack are not verified yet."""
+    database = open_reader(worktree.database)
+    if database is None:
+        return
+    try:
+        waiting = imported_facts(database) is not None
+    finally:
+        database.close()
+    if waiting:
+        start_runner(worktree)
+
+
+def _adopt_and_refresh(
+    worktree: Worktree, path: str, folder: str, report: Report
+) -> Adopted | None:
+    """Both under one lock: nobody sees the adopted facts before they are published."""
+    lock = take_lock(worktree, report)
+    try:
+        mask = os.umask(0o077)
+        try:
+            found = adopt(worktree, path, folder, report)
+        finally:
+            os.umask(mask)
+        refresh_now(RefreshRequest(worktree, "pack"), report, lock)
+    finally:
+        lock.release()
+    return found
+
+
+def _listed(worktree: Worktree, names: list[str]) -> list[ListedPack]:
+    log = try_git(
+        worktree.root, "log", "--first-parent", f"-n{ANCESTORS}", "--format=%T", "HEAD", "--"
+    )
+    trees: dict[str, int] = {}
+    for distance, tree in enumerate(log.output.decode("ascii", "replace").split()):
+        trees.setdefault(tree[:12], distance)
+    packs = []
+    for name in names:
+        match = NAME.fullmatch(name)
+        if match:
+            usable = match[2] == fingerprint_name()
+            packs.append(ListedPack(name, trees.get(match[1]), usable))
+    far = len(trees)
+    return sorted(packs, key=lambda p: (far if p.distance is None else p.distance, p.name))

@@ -1,0 +1,197 @@
+"""Publishes a tree to the team's index: documents first, then the tree, in one fenced transaction."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+from gitindex import __version__
+from gitindex.base.errors import GitIndexError, NotIndexed, ObjectMissing
+from gitindex.base.worktree import Worktree
+from gitindex.git.backend import open_repository
+from gitindex.git.command import try_git
+from gitindex.git.interface import TooManyPaths
+from gitindex.languages.facts import BlobFacts, FactsKey, decode_facts
+from gitindex.sharing.membership import Membership, require_membership, save_membership
+from gitindex.sharing.packages import import_roots, packages_of
+from gitindex.sharing.server import Server, connected
+from gitindex.store import mapping
+from gitindex.store.blobs import BlobTable
+from gitindex.store.connection import Database, open_reader
+from gitindex.store.imported import imported_facts
+from gitindex.store.mapping import Published
+
+BATCH_BYTES = 4 << 20
+ASKED = 20_000
+PUBLISH_MS = 300_000
+
+Report = Callable[[str, float | None], None]
+
+
+class PublishResult(NamedTuple):
+    """What became of a push."""
+
+    outcome: str  # published, already, fenced_off, nothing
+    documents: int = 0
+    paths: int = 0
+
+
+def push(worktree: Worktree, report: Report, only_pushed: bool = False) -> PublishResult:
+    """Publish what is indexed of this clone; `only_pushed`: nothing that is on no remote branch."""
+    membership = require_membership(worktree)
+    database = open_reader(worktree.database)
+    if database is None:
+        raise NotIndexed
+    try:
+        with database.snapshot():
+            row = mapping.published(database, worktree.id)
+            if row is None or row.tree is None or row.head_commit is None:
+                raise NotIndexed
+            if only_pushed and not _is_on_remote(worktree, row.head_commit, membership.ref):
+                return PublishResult("nothing")
+            if imported_facts(database) is not None:
+                raise GitIndexError("facts of a pack are not verified yet", "`gitindex pack check`")
+            report("connect", None)
+            with connected(membership.url, PUBLISH_MS, patient=True) as server:
+                found = _publish(worktree, server, database, row, membership, report)
+    finally:
+        database.close()
+    if found.outcome in ("published", "already"):
+        save_membership(worktree, membership._replace(pushed=row.tree))
+    return found
+
+
+def _publish(
+    worktree: Worktree,
+    server: Server,
+    database: Database,
+    row: Published,
+    membership: Membership,
+    report: Report,
+) -> PublishResult:
+    fence, base, fingerprint, _ = server.rows(
+        "SELECT * FROM gi_begin(%s, %s)", membership.repo, membership.ref
+    )[0]
+    if (base, fingerprint) == (row.tree, row.fingerprint):
+        return PublishResult("already")
+    changed = None if fingerprint != row.fingerprint else _changes(worktree, base, row.tree or "")
+    rows = _mapping(database, row.worktree_id)
+    put = [r for r in rows if changed is None or r[0] in changed]
+    kept = {r[0] for r in rows}
+    gone = [] if changed is None else [path for path in changed if path not in kept]
+    missing = _missing(server, {FactsKey(oid, extractor) for _, oid, extractor in put})
+    delta = {
+        "commit": row.head_commit,
+        "tree": row.tree,
+        "fingerprint": row.fingerprint,
+        "runId": row.run_id,
+        "base": base,
+        "whole": changed is None,
+        "put": [[_text(path), oid, extractor] for path, oid, extractor in put],
+        "gone": [_text(path) for path in gone],
+        "packages": packages_of(worktree, row.head_commit or "HEAD"),
+    }
+    with server.transaction():
+        sent = 0
+        for batch in _batches(database, sorted(missing)):
+            sent += len(batch)
+            report("documents", 100.0 * sent / len(missing))
+            server.rows("SELECT gi_put_docs(%s::jsonb)", _json(batch))
+        report("publish", None)
+        done = server.rows(
+            "SELECT gi_publish(%s, %s, %s, %s::jsonb)",
+            membership.repo,
+            membership.ref,
+            fence,
+            _json(delta),
+        )[0][0]
+    if membership.fleet:
+        server.rows(
+            "SELECT gi_note_fleet(%s, %s, 'fresh', NULL, NULL, NULL, %s)",
+            membership.repo,
+            membership.fleet,
+            __version__,
+        )
+    return PublishResult("published" if done else "fenced_off", len(missing), len(put))
+
+
+def _is_on_remote(worktree: Worktree, commit: str, ref: str) -> bool:
+    """Is a commit part of the branch that the team's index is of? What is unpushed stays here."""
+    named = f"refs/remotes/origin/{ref}"
+    return try_git(worktree.root, "merge-base", "--is-ancestor", commit, named).returncode == 0
+
+
+def _changes(worktree: Worktree, old: str | None, new: str) -> set[bytes] | None:
+    if old is None:
+        return None
+    repository = open_repository(worktree)
+    try:
+        return {path for path, _ in repository.changes(old, new)}
+    except (ObjectMissing, TooManyPaths, GitIndexError):
+        return None
+    finally:
+        repository.close()
+
+
+def _mapping(database: Database, worktree_id: int) -> list[tuple[bytes, str, str]]:
+    rows = database.rows(
+        "SELECT p.path, f.oid, b.extractor FROM files f JOIN paths p ON p.id=f.path_id"
+        " JOIN blobs b ON b.id=f.blob_id WHERE f.worktree_id=? AND b.status<>'skipped' ORDER BY p.path",
+        worktree_id,
+    )
+    return [(path, oid.hex(), extractor) for path, oid, extractor in rows]
+
+
+def _missing(server: Server, keys: Iterable[FactsKey]) -> set[FactsKey]:
+    found: set[FactsKey] = set()
+    listed = sorted(keys)
+    for at in range(0, len(listed), ASKED):
+        part = listed[at : at + ASKED]
+        rows = server.rows(
+            "SELECT * FROM gi_missing(%s, %s)",
+            [bytes.fromhex(key.oid) for key in part],
+            [key.extractor for key in part],
+        )
+        found |= {FactsKey(bytes(oid).hex(), extractor) for oid, extractor in rows}
+    return found
+
+
+def _batches(database: Database, keys: list[FactsKey]) -> Iterator[list[dict[str, Any]]]:
+    table, batch, size = BlobTable(database), list[dict[str, Any]](), 0
+    for key in keys:
+        payload = table.get(key) or b""
+        facts = decode_facts(payload)
+        if facts is None:
+            raise GitIndexError("facts cannot be read", "run `gitindex index --force`")
+        batch.append(_document(key, facts, payload))
+        size += len(payload)
+        if size > BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _document(key: FactsKey, facts: BlobFacts, payload: bytes) -> dict[str, Any]:
+    names = {*facts.postings, *(symbol.name for symbol in facts.symbols)}
+    return {
+        "oid": key.oid,
+        "extractor": key.extractor,
+        "size": facts.lines,
+        "names": sorted(names),
+        "symbols": [[s.name, s.kind, s.line + 1, s.exported, s.qualified] for s in facts.symbols],
+        "imports": sorted(import_roots(facts)),
+        "payload": base64.b64encode(payload).decode(),
+    }
+
+
+def _json(value: object) -> str:
+    """JSON that PostgreSQL accepts: it stores no NUL."""
+    return json.dumps(value, ensure_ascii=False).replace("\\u0000", "�").replace("\0", "�")
+
+
+def _text(path: bytes) -> str:
+    return os.fsdecode(path).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

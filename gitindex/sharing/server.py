@@ -1,0 +1,222 @@
+"""The one importer of psycopg: a connection to the team's server with deadlines, or why there is none."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import urlsplit
+
+from gitindex.base.atomic_file import read_small, remove, write_atomic
+from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.escape import safe_text
+from gitindex.base.user_state import state_folder
+from gitindex.base.worktree import Worktree
+from gitindex.git.settings import user_setting
+
+if TYPE_CHECKING:
+    import psycopg
+
+SCHEMA_VERSION = 1
+CONNECT_SECONDS = 0.9
+PATIENT_SECONDS = 15.0
+QUERY_MS = 2_000
+BREAKER_SECONDS = 60.0
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+class Unavailable(GitIndexError):
+    """The team's server cannot answer now. Never an empty list."""
+
+    status = "unavailable"
+
+    def __init__(self, why: str, hint: str = "local answers are not affected") -> None:
+        super().__init__(f"the team index is unavailable: {why}", hint, Exit.GATED)
+        self.why = why
+
+
+class Server:
+    """An open connection. Every row comes from a function of 2_functions.sql."""
+
+    def __init__(self, connection: psycopg.Connection[tuple[Any, ...]]) -> None:
+        self._connection = connection
+
+    def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        """All rows of a statement."""
+        return self._connection.execute(cast("Any", sql), values).fetchall()
+
+    def run(self, script: str) -> None:
+        """Run statements without values."""
+        self._connection.execute(cast("Any", script))
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All or nothing."""
+        with self._connection.transaction():
+            yield
+
+
+def address(worktree: Worktree, given: str = "") -> str:
+    """The server asked for, else that of the user's own configuration."""
+    named = given or user_setting(worktree, "gitindex.team.url")
+    if not named:
+        raise GitIndexError(
+            "no team index", "`git config --global gitindex.team.url postgresql://…`", Exit.USAGE
+        )
+    _refuse_password(named)
+    return named
+
+
+@contextmanager
+def connected(named: str, query_ms: int = QUERY_MS, patient: bool = False) -> Iterator[Server]:
+    """A connection to a server of our version, within its deadlines; else Unavailable.
+
+    After a failure nobody tries for a minute (`patient` callers do): a hundred prompts must not wait
+    a second each.
+    """
+    breaker = _breaker(named)
+    if not patient:
+        _check_breaker(breaker)
+    psycopg = _library()
+    try:
+        connection = _connect(named, query_ms, PATIENT_SECONDS if patient else CONNECT_SECONDS)
+        with connection:
+            server = Server(connection)
+            _check_version(server)
+            remove(breaker)
+            yield server
+    except psycopg.errors.InsufficientPrivilege as error:
+        raise GitIndexError(
+            f"the team's server refused: {_said(error)}", "ask its administrator"
+        ) from error
+    except psycopg.errors.QueryCanceled as error:  # the server is there: the next question may do
+        raise Unavailable("the question took too long", "ask for a rarer name") from error
+    except (psycopg.Error, TimeoutError) as error:
+        if not patient:
+            _trip(breaker, _said(error))
+        raise Unavailable(_said(error)) from error
+
+
+@contextmanager
+def raw_connection(named: str) -> Iterator[Server]:
+    """A connection whatever the database holds: for the administrator who sets it up."""
+    psycopg = _library()
+    try:
+        with _connect(named, 600_000, PATIENT_SECONDS) as connection:
+            yield Server(connection)
+    except (psycopg.Error, TimeoutError) as error:
+        raise GitIndexError(
+            f"the team's server said: {_said(error)}", "check address and rights"
+        ) from error
+
+
+def _connect(named: str, query_ms: int, seconds: float) -> psycopg.Connection[tuple[Any, ...]]:
+    """Connect in a thread: libpq itself waits for two seconds at least, for a frozen server too."""
+    library = _library()
+    done: list[Any] = []
+    guard, given_up = threading.Lock(), threading.Event()
+
+    def connect() -> None:
+        try:
+            made: Any = library.connect(
+                named,
+                connect_timeout=10,
+                sslmode=sslmode_of(named),
+                options=f"-c statement_timeout={query_ms} -c search_path=gitindex,public,pg_temp",
+                autocommit=True,
+            )
+        except Exception as error:  # noqa: BLE001 - handed to the thread that waits
+            made = error
+        with guard:
+            if given_up.is_set() and not isinstance(made, Exception):
+                made.close()
+            done.append(made)
+
+    thread = threading.Thread(target=connect, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    with guard:
+        if not done:
+            given_up.set()
+            raise TimeoutError(f"no answer within {seconds:g} s")
+    if isinstance(done[0], Exception):
+        raise done[0]
+    connection: psycopg.Connection[tuple[Any, ...]] = done[0]
+    return connection
+
+
+def _said(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return safe_text(lines[0] if lines else type(error).__name__)
+
+
+def _check_version(server: Server) -> None:
+    found = server.rows("SELECT schema_version FROM gi_probe()")[0][0]
+    if found != SCHEMA_VERSION:
+        raise Unavailable(f"it has schema {found}, this gitindex needs {SCHEMA_VERSION}")
+
+
+def sslmode_of(named: str) -> str:
+    """Certificates are checked unless the address names another mode, or the host is this machine.
+
+    libpq itself uses no TLS on a Unix socket, whatever the mode.
+    """
+    if "sslmode=" in named:
+        return re.split(r"[&\s]", named.partition("sslmode=")[2])[0]
+    if named.startswith(("postgresql://", "postgres://")):
+        host = urlsplit(named).hostname or ""
+    else:
+        host = dict(part.partition("=")[::2] for part in named.split()).get("host", "")
+    return "prefer" if host in _LOOPBACK else "verify-full"
+
+
+def _refuse_password(named: str) -> None:
+    is_url = named.startswith(("postgresql://", "postgres://"))
+    if "password=" in named or (is_url and urlsplit(named).password):
+        raise GitIndexError(
+            "the address holds a password", "put it into ~/.pgpass: gitindex keeps none", Exit.USAGE
+        )
+
+
+def _breaker(named: str) -> str:
+    import hashlib
+
+    digest = hashlib.sha256(named.encode()).hexdigest()[:16]
+    return os.path.join(state_folder(), f"team-{digest}.down")
+
+
+def _check_breaker(path: str) -> None:
+    try:
+        note = json.loads(read_small(path) or b"{}")
+        age = time.time() - float(note["at"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return
+    if 0 <= age < BREAKER_SECONDS:
+        left = int(BREAKER_SECONDS - age)
+        raise Unavailable(
+            f"{safe_text(str(note.get('why')))} (tried {int(age)} s ago)",
+            f"tried again in {left} s",
+        )
+
+
+def _trip(path: str, why: str) -> None:
+    try:
+        os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
+        write_atomic(path, json.dumps({"at": time.time(), "why": why}).encode(), durable=False)
+    except OSError:
+        return  # then the next one waits as well
+
+
+def _library() -> Any:
+    try:
+        import psycopg
+    except ImportError as error:
+        raise GitIndexError(
+            "the team index needs psycopg", "install `gitindex[team]`", Exit.USAGE
+        ) from error
+    return psycopg

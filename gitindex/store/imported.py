@@ -1,0 +1,98 @@
+"""Which blobs have facts of a pack that nobody has derived here yet."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from gitindex.languages.facts import FactsKey
+from gitindex.store.connection import Database, marks
+from gitindex.store.migrations import statements_of
+
+CHUNK = 400
+
+
+class ImportedFacts(NamedTuple):
+    """How many blobs packs brought, how many of them are verified, and who signed the last pack."""
+
+    imported: int
+    verified: int
+    signer: str
+
+
+def make_tables(database: Database) -> None:
+    """Give an older store the tables. The caller holds the write transaction."""
+    for statement in statements_of("8_packs.sql"):
+        database.run(statement)
+
+
+def begin_import(database: Database, manifest: str, signer: str, blobs: int) -> int:
+    """Note an import and return its number. The caller holds the write transaction."""
+    make_tables(database)
+    return database.insert(
+        "INSERT INTO pack_imports (manifest, signer, blobs, at) VALUES (?,?,?,?)",
+        manifest,
+        signer,
+        blobs,
+        time.time(),
+    )
+
+
+def mark_imported(database: Database, import_id: int, blob_ids: Iterable[int]) -> None:
+    """These blobs have facts of an import. The caller holds the write transaction."""
+    database.run_many(
+        "INSERT OR REPLACE INTO pack_blobs VALUES (?,?)",
+        ((blob_id, import_id) for blob_id in blob_ids),
+    )
+
+
+def mark_verified(database: Database, blob_ids: Iterable[int]) -> None:
+    """The facts of these blobs are our own, or equal to our own. The caller holds the transaction."""
+    if _has_tables(database):
+        database.run_many(
+            "DELETE FROM pack_blobs WHERE blob_id=?", ((blob_id,) for blob_id in blob_ids)
+        )
+
+
+def imported_facts(database: Database) -> ImportedFacts | None:
+    """What is not verified yet; None where every blob is."""
+    if not _has_tables(database):
+        return None
+    left = int(database.row("SELECT count(*) FROM pack_blobs")[0])
+    if not left:
+        return None
+    total, signer = database.row(
+        "SELECT sum(blobs), (SELECT signer FROM pack_imports ORDER BY id DESC LIMIT 1)"
+        " FROM pack_imports"
+    )
+    return ImportedFacts(int(total), max(0, int(total) - left), str(signer))
+
+
+def unverified(database: Database, limit: int, after: int = 0) -> dict[FactsKey, tuple[int, str]]:
+    """The next blobs that are not verified, in the order of their ids: id and language."""
+    if not _has_tables(database):
+        return {}
+    rows = database.rows(
+        "SELECT b.id, b.oid, b.extractor, b.language FROM pack_blobs p JOIN blobs b ON b.id=p.blob_id"
+        " WHERE p.blob_id>? ORDER BY p.blob_id LIMIT ?",
+        after,
+        limit,
+    )
+    return {FactsKey(oid.hex(), ext): (blob_id, language) for blob_id, oid, ext, language in rows}
+
+
+def signers_of(database: Database, blob_ids: Iterable[int]) -> list[str]:
+    """Who signed the packs that some blobs came with."""
+    ids = list(blob_ids)[:CHUNK]
+    rows = database.rows(
+        "SELECT DISTINCT i.signer FROM pack_blobs p JOIN pack_imports i ON i.id=p.import_id"
+        f" WHERE p.blob_id IN ({marks(ids)}) ORDER BY 1",
+        *ids,
+    )
+    return [str(signer) for (signer,) in rows]
+
+
+def _has_tables(database: Database) -> bool:
+    found = database.row("SELECT 1 FROM main.sqlite_master WHERE name='pack_blobs'")
+    return found is not None

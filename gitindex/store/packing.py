@@ -1,0 +1,154 @@
+"""The database of a pack: facts of chosen blobs in a fresh schema, the same bytes for the same facts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from gitindex.base.errors import CorruptStore, GitIndexError
+from gitindex.languages.facts import FactsKey
+from gitindex.store.connection import Database, open_foreign, open_fresh, schema_text
+from gitindex.store.text_index import copy_blobs
+
+_FACTS = ("symbols", "occurrences", "imports", "exports", "documents")
+"""Tables whose rows belong to a blob."""
+
+
+class PackedBlob(NamedTuple):
+    """A blob of a pack, by its number there."""
+
+    blob_id: int
+    key: FactsKey
+    lexical: bool
+
+
+def write_pack_database(
+    source: Database, path: str, chosen: dict[FactsKey, int]
+) -> list[PackedBlob]:
+    """Copy the facts of chosen blobs (key → id in the store) into a new database at `path`.
+
+    Blobs and names are numbered in their own order, rows are inserted sorted and the file is
+    vacuumed: what else the store holds, and in which order it came, leaves no trace.
+    """
+    plain = f"{path}.plain"
+    target = open_fresh(plain)
+    try:
+        target.run("ATTACH ? AS src", f"file:{_uri(source.path)}?mode=ro")
+        numbers = {key: number for number, key in enumerate(sorted(chosen), 1)}
+        new_ids = {chosen[key]: number for key, number in numbers.items()}
+        with target.write():
+            _copy_tables(target, new_ids)
+            copy_blobs(source, target, new_ids)
+            lexical = dict(target.rows("SELECT id, lexical FROM blobs"))
+            target.run("UPDATE repo_state SET lexical_docs=?", sum(lexical.values()))
+        target.run("DETACH src")
+        target.run("VACUUM INTO ?", path)
+    finally:
+        target.close()
+        os.unlink(plain)
+    return [PackedBlob(number, key, bool(lexical[number])) for key, number in numbers.items()]
+
+
+def open_pack_database(path: str) -> Database:
+    """The database of a pack, read-only, once it is whole and has our schema and nothing else."""
+    database = open_foreign(path)
+    try:
+        held = schema_text(database)
+        if held != own_schema_text():
+            raise CorruptStore("the database of the pack has another schema", "get a new pack")
+        said = str(database.row("PRAGMA integrity_check(1)")[0])
+        if said != "ok" or database.rows("PRAGMA foreign_key_check"):
+            raise CorruptStore(f"the database of the pack is damaged: {said}", "get a new pack")
+        _refuse_other_rows(database)
+        _refuse_other_types(database)
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def own_schema_text() -> list[tuple[str, ...]]:
+    """The schema of a store, as SQLite keeps it."""
+    database = open_fresh(":memory:")
+    try:
+        return schema_text(database)
+    finally:
+        database.close()
+
+
+def _refuse_other_rows(database: Database) -> None:
+    """Only facts may be in a pack: no worktrees, jobs, decisions, history or semantic rows."""
+    allowed = {*_FACTS, "blobs", "names", "repo_state", "text_segments", "text_words"}
+    allowed |= {"text_postings", "sqlite_sequence"}
+    for (name,) in database.rows("SELECT name FROM sqlite_master WHERE type='table'"):
+        if name not in allowed and database.row(f'SELECT 1 FROM "{name}" LIMIT 1'):
+            raise CorruptStore(f"the pack has rows in {name}", "get a new pack")
+
+
+def _refuse_other_types(database: Database) -> None:
+    """Every value has the type that its column says: SQLite would keep any other as well."""
+    for table in (*_FACTS, "blobs", "names", "repo_state"):
+        columns = database.rows("SELECT name, type, [notnull], pk FROM pragma_table_info(?)", table)
+        tests = [
+            f"typeof(\"{name}\")<>'{kind.lower()}'"
+            for name, kind, required, key in columns
+            if required or key
+        ]
+        if database.row(f"SELECT 1 FROM {table} WHERE {' OR '.join(tests)} LIMIT 1"):
+            raise CorruptStore(f"the pack has ill-typed values in {table}", "get a new pack")
+    for table, column in (("symbols", "exported"), ("blobs", "lexical")):
+        if database.row(f"SELECT 1 FROM {table} WHERE {column} NOT IN (0, 1) LIMIT 1"):
+            raise CorruptStore(f"the pack has ill-typed values in {table}", "get a new pack")
+
+
+def _copy_tables(target: Database, new_ids: dict[int, int]) -> None:
+    target.run("CREATE TEMP TABLE blob_map (old INTEGER PRIMARY KEY, new INTEGER NOT NULL)")
+    target.run_many("INSERT INTO blob_map VALUES (?,?)", new_ids.items())
+    target.run(
+        "INSERT INTO names (text) SELECT DISTINCT text FROM src.names WHERE id IN"
+        " (SELECT name_id FROM blob_map JOIN src.symbols ON blob_id=old"
+        " UNION SELECT name_id FROM blob_map JOIN src.occurrences ON blob_id=old) ORDER BY text"
+    )
+    target.run("CREATE TEMP TABLE name_map (old INTEGER PRIMARY KEY, new INTEGER NOT NULL)")
+    target.run(
+        "INSERT INTO name_map SELECT s.id, n.id FROM names n CROSS JOIN src.names s ON s.text=n.text"
+    )
+    for table, key in (("blobs", "id"), *((name, "blob_id") for name in _FACTS)):
+        _copy_table(target, table, key)
+
+
+def _copy_table(target: Database, table: str, blob_column: str) -> None:
+    columns = _columns(target, "main", table)
+    if columns != _columns(target, "src", table):
+        raise GitIndexError("the store has an older shape", "run `gitindex index --force`")
+    wanted = [_mapped(column, blob_column) for column in columns]
+    names = "JOIN name_map n ON n.old=s.name_id" if "name_id" in columns else ""
+    order = ",".join(str(number) for number in range(1, min(3, len(columns)) + 1))
+    target.run(
+        f"INSERT INTO {table} SELECT {','.join(wanted)} FROM blob_map m"
+        f" CROSS JOIN src.{table} s ON s.{blob_column}=m.old {names} ORDER BY {order}"
+    )
+
+
+def _mapped(column: str, blob_column: str) -> str:
+    if column == blob_column:
+        return "m.new"
+    return "n.new" if column == "name_id" else f's."{column}"'
+
+
+def _columns(database: Database, schema: str, table: str) -> list[str]:
+    rows = database.rows("SELECT name FROM pragma_table_info(?, ?) ORDER BY cid", table, schema)
+    return [name for (name,) in rows]
+
+
+def _uri(path: str) -> str:
+    from urllib.parse import quote_from_bytes
+
+    return quote_from_bytes(os.fsencode(path))
+
+
+def keys_of(database: Database) -> Iterable[PackedBlob]:
+    """Every blob of a pack."""
+    rows = database.rows("SELECT id, oid, extractor, lexical FROM blobs ORDER BY id")
+    return [PackedBlob(i, FactsKey(oid.hex(), ext), bool(lex)) for i, oid, ext, lex in rows]

@@ -1,0 +1,137 @@
+"""A real PostgreSQL server for tests, in a cluster of its own. Where none is found, tests fail."""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+from importlib import import_module
+from pathlib import Path
+
+import psycopg
+
+PLACES = "/usr/lib/postgresql/*/bin"
+SETTINGS = {
+    "listen_addresses": "",
+    "fsync": "off",
+    "full_page_writes": "off",
+    "shared_buffers": "32MB",
+    "max_connections": "40",
+    "autovacuum": "off",
+}
+
+
+def binaries() -> str:
+    """The folder of the server's programs: on PATH, of the distribution, or of a wheel."""
+    found = shutil.which("initdb")
+    if found:
+        return os.path.dirname(os.path.realpath(found))
+    places = sorted(glob.glob(PLACES), key=lambda path: int(path.split("/")[4]))
+    if places:
+        return places[-1]
+    try:
+        wheel = import_module("pgserver")  # a wheel that carries one
+    except ImportError as error:
+        raise RuntimeError("no PostgreSQL server: install `postgresql`") from error
+    return os.path.join(os.path.dirname(str(wheel.__file__)), "pginstall", "bin")
+
+
+def _unprivileged() -> pwd.struct_passwd:
+    """A user that the server may run as; the distribution's own where there is one."""
+    try:
+        return pwd.getpwnam("postgres")
+    except KeyError:
+        return pwd.getpwnam("nobody")
+
+
+def _children(parent: int) -> list[int]:
+    found = []
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            if int(Path("/proc", name, "stat").read_text().rpartition(")")[2].split()[1]) == parent:
+                found.append(int(name))
+    return found
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+class Cluster:
+    """One server with a socket in a private folder."""
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="gi-pg-"))
+        self.data = self.folder / "data"
+        self._prefix: list[str] = []
+        if os.geteuid() == 0:  # the server refuses root
+            user = _unprivileged()
+            os.chown(self.folder, user.pw_uid, user.pw_gid)
+            ids = [f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups"]
+            self._prefix = ["setpriv", *ids]
+        os.chmod(self.folder, 0o755)
+        self._run("initdb", "-A", "trust", "-U", "gi_super", "--no-sync", "-D", str(self.data))
+        self.process: subprocess.Popen[bytes] | None = None
+        self.start()
+
+    def start(self) -> None:
+        """Start the server and wait until it answers."""
+        options = [part for name, value in SETTINGS.items() for part in ("-c", f"{name}={value}")]
+        places = ["-D", str(self.data), "-k", str(self.folder)]
+        (self.data / "postmaster.pid").unlink(missing_ok=True)
+        self.process = subprocess.Popen(
+            [*self._prefix, f"{binaries()}/postgres", *places, *options],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd="/",
+        )
+        for _ in range(3_000):
+            try:
+                psycopg.connect(self.url("postgres")).close()
+                return
+            except psycopg.OperationalError:
+                if self.process.poll() is not None:
+                    raise RuntimeError("PostgreSQL did not start") from None
+                signal.sigtimedwait([], 0.02)
+        raise RuntimeError("PostgreSQL does not answer")
+
+    def kill(self) -> None:
+        """kill -9 of every process of the server, as when a machine dies; what was committed stays."""
+        assert self.process is not None
+        family = [self.process.pid, *_children(self.process.pid)]
+        for pid in family:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self.process.wait()
+        while any(map(_is_running, family)):
+            signal.sigtimedwait([], 0.01)
+        self.process = None
+
+    def stop(self) -> None:
+        """End the server and remove everything."""
+        if self.process is not None:
+            self.process.send_signal(signal.SIGQUIT)
+            self.process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def url(self, database: str, user: str = "gi_super") -> str:
+        """An address over the socket."""
+        return f"host={self.folder} dbname={database} user={user}"
+
+    def run(self, database: str, *statements: str) -> None:
+        """Statements of the administrator."""
+        with psycopg.connect(self.url(database), autocommit=True) as connection:
+            for statement in statements:
+                connection.execute(statement)
+
+    def _run(self, program: str, *args: str) -> None:
+        command = [*self._prefix, f"{binaries()}/{program}", *args]
+        subprocess.run(command, check=True, capture_output=True, cwd="/", timeout=300)

@@ -1,0 +1,321 @@
+"""Packs: the same bytes for the same tree, adopted only when everything about them holds."""
+
+from __future__ import annotations
+
+import contextlib
+import http.server
+import os
+import subprocess
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gitindex.base.errors import GitIndexError
+from gitindex.sharing import packs
+from gitindex.sharing.manifest import BadPack
+from gitindex.sharing.signature import sign
+from gitindex.store.blobs import dump
+from gitindex.store.connection import open_reader
+from tests.packs import (
+    SIGNER,
+    Team,
+    adopted,
+    certificate,
+    fill,
+    in_database,
+    make_key,
+    pull,
+    quietly,
+    rewrite,
+    unverified,
+    verify_all,
+)
+from tests.support import Repo, wait_for
+
+
+@pytest.fixture(scope="module")
+def team(tmp_path_factory: pytest.TempPathFactory) -> Team:
+    made = Team(tmp_path_factory.mktemp("team"))
+    made.make()
+    return made
+
+
+@pytest.fixture(autouse=True)
+def _configured(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(team.home))
+
+
+def _facts(repo: Repo) -> list[str]:
+    database = open_reader(repo.worktree.database)
+    assert database is not None
+    try:
+        return list(dump(database))
+    finally:
+        database.close()
+
+
+def test_one_tree_under_two_paths_gives_equal_bytes(team: Team, tmp_path: Path) -> None:
+    other = team.clone("elsewhere/deeper")
+    other.write("unpushed.py", "def secret_of_another_branch():\n    pass\n")
+    other.git("checkout", "-q", "-b", "unpushed")
+    other.commit("unpushed")
+    other.index()
+    other.git("checkout", "-q", "main")
+    other.index()
+    one, two = team.pack(tmp_path / "one"), team.pack(tmp_path / "two", other)
+    assert one.name == two.name
+    assert one.read_bytes() == two.read_bytes()
+    assert one.with_name(f"{one.name}.sig").exists()
+    folder = tmp_path / "open"
+    folder.mkdir()
+    from gitindex.sharing.pack_file import unpack
+
+    unpack(str(two), str(folder))
+    held = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+    assert b"secret_of" not in held
+    assert str(team.folder).encode() not in held
+
+
+def test_a_clone_is_fresh_without_extracting_anything(team: Team, tmp_path: Path) -> None:
+    team.pack(tmp_path / "dest")
+    clone = team.clone("plain")
+    found = adopted(clone, tmp_path / "dest")
+    assert (found.signer, found.whole) == (SIGNER, True)
+    assert clone.verdict().code == 0
+    assert clone.extracted() == 0
+    clone.assert_published()
+    assert _facts(clone) == _facts(team.origin)
+    told = certificate(clone, "lonely")
+    assert told["complete"] is False
+    assert told["trust"] == {"imported": found.blobs, "verified": 0, "signer": SIGNER}
+    status = clone.gitindex("status").stdout
+    assert f"signed by {SIGNER}: 0 of {found.blobs} verified" in status
+    verify_all(clone)
+    told = certificate(clone, "lonely")
+    assert told["complete"] is True
+    assert "trust" not in told
+    assert "pack" not in clone.gitindex("status").stdout
+    assert not os.listdir(Path(clone.worktree.store, "incoming"))
+    assert pull(clone, tmp_path / "dest").outcome == "taken_before"
+
+
+def test_the_user_may_let_signed_facts_certify(
+    team: Team, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    team.pack(tmp_path / "dest")
+    clone = team.clone("certify")
+    adopted(clone, tmp_path / "dest")
+    clone.git("config", "gitindex.pack.certify", "signed")
+    assert certificate(clone, "lonely")["complete"] is False, "the repository's own file counts"
+    monkeypatch.setenv("HOME", team.home_with(tmp_path / "home", "certify = signed"))
+    assert certificate(clone, "lonely")["complete"] is True
+
+
+def test_a_pack_of_an_ancestor_leaves_only_the_difference(team: Team, tmp_path: Path) -> None:
+    team.pack(tmp_path / "dest")
+    clone = team.clone("ahead")
+    clone.write("pkg/new.py", "from pkg.base import lonely\n\nlonely()\n")
+    clone.commit("one more")
+    found = pull(clone, tmp_path / "dest")
+    assert found.distance == 1
+    assert clone.extracted() == 1
+    clone.assert_published()
+    verify_all(clone)
+    assert unverified(clone) == 0
+
+
+def test_a_store_with_facts_takes_only_facts(team: Team, tmp_path: Path) -> None:
+    team.pack(tmp_path / "dest")
+    clone = team.clone("held")
+    clone.git("checkout", "-q", "--orphan", "empty")
+    clone.git("rm", "-q", "-rf", ".")
+    clone.write("mine.py", "def mine():\n    pass\n")
+    clone.commit("mine")
+    clone.index()
+    clone.git("checkout", "-q", "main")
+    found = adopted(clone, tmp_path / "dest")
+    assert not found.whole
+    assert clone.verdict().code == 0
+    assert clone.extracted() == 1
+    assert unverified(clone) == found.blobs
+    verify_all(clone)
+    assert unverified(clone) == 0
+    assert clone.gitindex("verify", "--full").returncode == 0
+
+
+def test_an_unsigned_pack_is_refused(
+    team: Team, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pack = team.pack(tmp_path / "dest", signed=False)
+    clone = team.clone("unsigned")
+    with pytest.raises(BadPack, match="not signed by an allowed signer"):
+        pull(clone, tmp_path / "dest")
+    clone.git("config", "gitindex.pack.trust", "any")
+    with pytest.raises(BadPack):
+        packs.verify_file(clone.worktree, str(pack))
+    monkeypatch.setenv("HOME", team.home_with(tmp_path / "home", "trust = any"))
+    found = adopted(clone, tmp_path / "dest")
+    assert (found.signer, found.whole) == ("", False)
+    assert clone.verdict().code == 0
+    assert clone.extracted() == 0
+    verify_all(clone)
+    assert clone.gitindex("verify", "--full").returncode == 0
+
+
+def test_a_key_that_nobody_allowed_is_refused(team: Team, tmp_path: Path) -> None:
+    pack = team.pack(tmp_path / "dest", signed=False)
+    make_key(tmp_path / "stranger")
+    sign(str(pack), str(tmp_path / "stranger"))
+    with pytest.raises(BadPack, match="not among the allowed signers"):
+        pull(team.clone("stranger"), tmp_path / "dest")
+
+
+def test_another_version_is_a_miss(team: Team, tmp_path: Path) -> None:
+    pack = team.pack(tmp_path / "dest")
+    stem, suffix = pack.name.rsplit("-", 1)[0], pack.suffix
+    pack.rename(pack.with_name(f"{stem}-00000000{suffix}"))
+    clone = team.clone("version")
+    assert pull(clone, tmp_path / "dest").outcome == "none"
+    assert [p.usable for p in packs.list_packs(clone.worktree, str(tmp_path / "dest"))] == [False]
+
+
+def test_wrong_facts_drop_the_import_and_note_the_signer(team: Team, tmp_path: Path) -> None:
+    pack = team.pack(tmp_path / "dest")
+    poison = in_database(
+        "DELETE FROM occurrences WHERE name_id IN (SELECT id FROM names WHERE text='helper')"
+    )
+    rewrite(pack, team.key, poison, lambda m: m)
+    clone = team.clone("poisoned")
+    adopted(clone, tmp_path / "dest")
+    assert clone.verdict().code == 0
+    told = certificate(clone, "helper")
+    assert told["complete"] is False
+    verify_all(clone)
+    assert clone.verdict().code != 0, "a rejected pack is served as fresh"
+    clone.index()
+    assert _facts(clone) == _facts(team.origin)
+    assert certificate(clone, "helper")["totalReferences"] == 8
+    assert f"a pack signed by {SIGNER} had wrong facts" in clone.gitindex("status").stdout
+    with pytest.raises(BadPack, match="wrong facts before"):
+        pull(clone, tmp_path / "dest")
+
+
+def test_git_refs_carry_packs(team: Team, tmp_path: Path) -> None:
+    hub = tmp_path / "hub.git"
+    subprocess.run(["git", "init", "-q", "--bare", str(hub)], check=True, timeout=300)
+    packs.push(team.origin.worktree, "HEAD", str(hub), str(team.key), quietly)
+    clone = team.clone("refs")
+    clone.git("remote", "add", "hub", str(hub))
+    for dest in (str(hub), "git:hub", f"file://{hub}"):
+        assert len(packs.list_packs(clone.worktree, dest)) == 1
+    assert adopted(clone, "hub").whole
+    assert clone.extracted() == 0
+
+
+def test_a_web_server_carries_packs(team: Team, tmp_path: Path) -> None:
+    packs.push(team.origin.worktree, "HEAD", str(tmp_path / "www"), str(team.key), quietly)
+    clone = team.clone("web")
+    with _served(tmp_path / "www") as address:
+        assert adopted(clone, address).whole
+        with pytest.raises(GitIndexError, match="read only"):
+            packs.push(team.origin.worktree, "HEAD", address, "", quietly)
+    with pytest.raises(GitIndexError, match="cannot use"):
+        pull(team.clone("offline"), address)
+    with pytest.raises(GitIndexError, match="https only"):
+        pull(clone, "http://example.com/packs")
+
+
+def test_seed_goes_on_without_a_pack(team: Team, tmp_path: Path) -> None:
+    clone = team.clone("seedless")
+    done = clone.gitindex("index", "--seed", str(tmp_path / "nowhere"))
+    assert done.returncode == 0, done.stderr
+    assert "no pack of an ancestor" in done.stderr
+    assert clone.state() == "fresh"
+
+
+def test_a_clone_from_a_template_pulls_before_its_first_index(
+    team: Team, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packs.push(team.origin.worktree, "HEAD", str(tmp_path / "dest"), str(team.key), quietly)
+    home = team.home_with(tmp_path / "home", f"dest = {tmp_path / 'dest'}")
+    monkeypatch.setenv("HOME", home)
+    template = tmp_path / "template"
+    done = team.origin.gitindex("template", "--temporary", str(template))
+    assert done.returncode == 0, done.stderr
+    target = tmp_path / "clone"
+    clone = ["git", "clone", "-q", f"--template={template}", str(team.origin.path), str(target)]
+    subprocess.run(clone, check=True, timeout=300)
+    repo = Repo(target)
+    repo.wait_fresh()
+    assert repo.extracted() == 0, repo.log()
+    wait_for(lambda: not unverified(repo), 300, repo.log)
+    repo.wait_idle()
+
+
+def test_a_partial_clone_keeps_what_git_lacks_unverified(team: Team, tmp_path: Path) -> None:
+    team.pack(tmp_path / "dest")
+    target = tmp_path / "partial"
+    team.origin.git("config", "uploadpack.allowFilter", "true")
+    subprocess.run(
+        [
+            "git",
+            "clone",
+            "-q",
+            "--no-checkout",
+            "--filter=blob:none",
+            f"file://{team.origin.path}",
+            str(target),
+        ],
+        check=True,
+        timeout=300,
+    )
+    clone = Repo(target)
+    adopted(clone, tmp_path / "dest")
+    verify_all(clone)
+    assert unverified(clone) > 0
+    assert certificate(clone, "lonely")["complete"] is False
+
+
+def test_unverified_facts_are_not_passed_on(team: Team, tmp_path: Path) -> None:
+    team.pack(tmp_path / "dest")
+    clone = team.clone("middle")
+    adopted(clone, tmp_path / "dest")
+    with pytest.raises(GitIndexError, match="not verified yet"):
+        team.pack(tmp_path / "again", clone)
+    done = clone.gitindex("pack", "check")
+    assert done.returncode == 0, done.stderr
+    assert (
+        team.pack(tmp_path / "again", clone).read_bytes()
+        == next((tmp_path / "dest").glob("*.gixp")).read_bytes()
+    )
+
+
+def test_a_branch_that_is_not_indexed_has_no_pack(tmp_path: Path) -> None:
+    repo = Repo(tmp_path / "repo")
+    fill(repo)
+    repo.index()
+    repo.write("new.py", "x = 1\n")
+    repo.commit("new")
+    with pytest.raises(GitIndexError, match="1 blobs of that commit are not indexed"):
+        packs.create(repo.worktree, "HEAD", str(tmp_path), "", quietly)
+
+
+@contextlib.contextmanager
+def _served(folder: Path) -> Iterator[str]:
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, format: str, *args: object) -> None:
+            """Nothing to say."""
+
+    server = http.server.ThreadingHTTPServer(
+        ("127.0.0.1", 0), lambda *args: Quiet(*args, directory=str(folder))
+    )
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

@@ -1,0 +1,428 @@
+"""The team's index on a real PostgreSQL: exactly once, nobody sees what is not theirs, away is away."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from gitindex.base.errors import GitIndexError
+from gitindex.refresh.outbox import _is_waiting, drain_outbox
+from gitindex.sharing import administration, membership, publish, team_questions
+from gitindex.sharing.server import Unavailable, connected
+from tests.packs import fill, quietly
+from tests.postgres import Cluster
+from tests.support import Repo, wait_for
+
+KILLS = 20
+RANDOM_QUERIES = 8_000
+SEED = int(os.environ.get("GITINDEX_SEED", "11"))
+USERS = ("alice", "bob", "carol", "nobody_yet")
+REPOS = 6
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    made = Cluster()
+    made.run("postgres", "CREATE DATABASE template_team")
+    administration.init(made.url("template_team"))
+    made.run(
+        "postgres",
+        "CREATE ROLE ci LOGIN IN ROLE gi_writer",
+        "CREATE ROLE ci2 LOGIN IN ROLE gi_writer",
+        "CREATE ROLE boss LOGIN IN ROLE gi_admin",
+        *(f"CREATE ROLE {user} LOGIN IN ROLE gi_reader" for user in USERS),
+    )
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def database(cluster: Cluster, request: pytest.FixtureRequest) -> str:
+    name = f"t_{abs(hash(request.node.name)) % 10**9}"
+    cluster.run("postgres", f"CREATE DATABASE {name} TEMPLATE template_team")
+    return name
+
+
+@pytest.fixture(autouse=True)
+def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> tuple[Repo, Repo]:
+    """A library, and a program that imports it."""
+    library = Repo(tmp_path_factory.mktemp("library") / "library")
+    fill(library)
+    library.write("pyproject.toml", '[project]\nname = "pkg"\n')
+    library.commit("second")
+    library.index()
+    program = Repo(tmp_path_factory.mktemp("program") / "program")
+    program.init()
+    program.write("main.py", "from pkg.base import helper, lonely\n\nprint(helper(1), lonely())\n")
+    program.write("other.py", "def helper():\n    return 'another one'\n\n\nhelper()\n")
+    program.commit("first")
+    program.index()
+    return library, program
+
+
+def _join(cluster: Cluster, database: str, repo: Repo, user: str = "ci") -> None:
+    url = cluster.url(database, user)
+    with connected(url, patient=True) as server:
+        membership.join(repo.worktree, server, url, "", "")
+
+
+def _push(repo: Repo) -> publish.PublishResult:
+    return publish.push(repo.worktree, quietly)
+
+
+def _see(cluster: Cluster, database: str, repo: str, user: str) -> None:
+    with connected(cluster.url(database, "boss"), patient=True) as server:
+        assert server.rows("SELECT gi_set_member(%s, %s, true, false)", repo, user)[0][0]
+
+
+def _team(cluster: Cluster, database: str, user: str, ask: Any, word: str) -> list[dict[str, Any]]:
+    with connected(cluster.url(database, user)) as server:
+        found = ask(server, word, 50)
+    assert isinstance(found, list)
+    return found
+
+
+def test_a_library_is_found_in_another_repository(
+    cluster: Cluster, database: str, sources: tuple[Repo, Repo]
+) -> None:
+    for repo in sources:
+        _join(cluster, database, repo)
+        assert _push(repo).outcome == "published"
+        assert _push(repo).outcome == "already"
+    hits = _team(cluster, database, "ci", team_questions.references, "helper")
+    tiers = {(hit["repo"], hit["path"]): hit["tier"] for hit in hits}
+    assert tiers["program", "main.py"] == "package"
+    assert tiers["program", "other.py"] == "name"
+    lines = sorted(h["line"] for h in hits if (h["repo"], h["path"]) == ("program", "main.py"))
+    assert lines == [1, 3]
+    found = _team(cluster, database, "ci", team_questions.definitions, "helper")
+    assert {(h["repo"], h["path"], h["line"]) for h in found} == {
+        ("library", "pkg/base.py", 1),
+        ("program", "other.py", 1),
+    }
+    parts = _team(cluster, database, "ci", team_questions.definitions, "onel")
+    assert [h["name"] for h in parts] == ["lonely"]
+    assert _team(cluster, database, "ci", team_questions.definitions, "l_nely") == []
+    assert (
+        _team(cluster, database, "ci", team_questions.search, "helper print")[0]["path"]
+        == "main.py"
+    )
+    assert _team(cluster, database, "alice", team_questions.definitions, "helper") == []
+    _see(cluster, database, "library", "alice")
+    seen = _team(cluster, database, "alice", team_questions.definitions, "helper")
+    assert {hit["repo"] for hit in seen} == {"library"}
+    assert set(hits[0]) >= {"repo", "ref", "commit", "path", "line", "trust", "indexedAt"}
+
+
+def test_a_delta_changes_only_what_changed(cluster: Cluster, database: str, tmp_path: Path) -> None:
+    repo = Repo(tmp_path / "delta")
+    fill(repo)
+    repo.index()
+    _join(cluster, database, repo)
+    first = _push(repo)
+    repo.write("pkg/base.py", "def renamed(x):\n    return x\n")
+    (repo.path / "web/app.ts").unlink()
+    repo.commit("second")
+    repo.index()
+    second = _push(repo)
+    assert (first.paths, second.paths, second.documents) == (8, 1, 1)
+    assert _team(cluster, database, "ci", team_questions.definitions, "start") == []
+    assert len(_team(cluster, database, "ci", team_questions.definitions, "renamed")) == 1
+    with connected(cluster.url(database, "boss"), patient=True) as server:
+        assert server.rows("SELECT gi_prune(interval '1 day')")[0][0] in (0, None)
+        assert server.rows("SELECT gi_prune(interval '-1 second')")[0][0] == 2
+
+
+def test_rights(cluster: Cluster, database: str, sources: tuple[Repo, Repo]) -> None:
+    library, _ = sources
+    _join(cluster, database, library)
+    _push(library)
+    tables = psycopg.connect(cluster.url(database, "ci"))
+    with tables, pytest.raises(psycopg.errors.InsufficientPrivilege):
+        tables.execute("SELECT * FROM gitindex.gi_tree")
+    for user, statement in (
+        ("alice", "SELECT gi_begin(1, 'main')"),
+        ("alice", "SELECT gi_put_docs('[]')"),
+        ("alice", "SELECT gi_set_member('library', 'alice', true, true)"),
+        ("ci", "SELECT gi_prune(interval '0')"),
+        ("ci2", "SELECT gi_begin(1, 'main')"),
+        ("ci2", "SELECT gi_publish(1, 'main', 1, '{}')"),
+        ("ci", "DELETE FROM gi_tree"),
+    ):
+        with (
+            pytest.raises(GitIndexError, match=r"refused|may not|denied"),
+            connected(cluster.url(database, user), patient=True) as server,
+        ):
+            server.rows(statement)
+    with (
+        pytest.raises(GitIndexError, match="not a member"),
+        connected(cluster.url(database, "bob"), patient=True) as server,
+    ):
+        membership.join(library.worktree, server, "", "", "")
+    _join(cluster, database, library)
+
+
+def test_an_older_writer_is_fenced_off(
+    cluster: Cluster, database: str, sources: tuple[Repo, Repo]
+) -> None:
+    library, _ = sources
+    _join(cluster, database, library)
+    with connected(cluster.url(database, "ci"), patient=True) as server:
+        repo = membership.require_membership(library.worktree).repo
+        old = server.rows("SELECT fence FROM gi_begin(%s, 'main')", repo)[0][0]
+        assert _push(library).outcome == "published"
+        delta = '{"runId": "x", "whole": true, "put": [], "gone": [], "packages": []}'
+        sql = "SELECT gi_publish(%s, 'main', %s, %s::jsonb)"
+        assert server.rows(sql, repo, old, delta)[0][0] is False
+    assert len(_team(cluster, database, "ci", team_questions.definitions, "lonely")) == 1
+
+
+def test_killed_writers_and_servers_publish_exactly_once(
+    cluster: Cluster, database: str, tmp_path: Path
+) -> None:
+    """kill -9 of the writer or of the server at a random moment; the next push makes it right."""
+    _kill_and_push(cluster, database, tmp_path, KILLS)
+
+
+@pytest.mark.torture
+def test_three_hundred_kills(cluster: Cluster, database: str, tmp_path: Path) -> None:
+    _kill_and_push(cluster, database, tmp_path, 300)
+
+
+def _kill_and_push(cluster: Cluster, database: str, tmp_path: Path, kills: int) -> None:
+    rng = random.Random(SEED)
+    repo = Repo(tmp_path / "killed")
+    fill(repo)
+    repo.index()
+    _join(cluster, database, repo)
+    _push(repo)
+    for number in range(kills):
+        repo.write("pkg/base.py", f"def helper(x):\n    return x\n\n\ndef f{number}():\n    pass\n")
+        repo.commit(f"commit {number}")
+        repo.index()
+        writer = subprocess.Popen(
+            [sys.executable, "-c", _WRITER, str(repo.path)], stderr=subprocess.DEVNULL
+        )
+        time.sleep(rng.uniform(0.0, 0.6))
+        if number % 5 == 4:
+            cluster.kill()
+            writer.wait()
+            cluster.start()
+        else:
+            writer.send_signal(signal.SIGKILL)
+            writer.wait()
+        assert _push(repo).outcome in ("published", "already")
+        hits = _team(cluster, database, "ci", team_questions.definitions, f"f{number}")
+        assert len(hits) == 1, number
+    with psycopg.connect(cluster.url(database)) as admin:
+        row = admin.execute("SELECT publishes FROM gitindex.gi_marker").fetchone()
+        paths = admin.execute("SELECT count(*) FROM gitindex.gi_tree").fetchone()
+    assert row == (kills + 1,), "every commit was published once"
+    assert paths == (8,)
+
+
+_WRITER = """
+import sys
+from gitindex.base.worktree import find_worktree
+from gitindex.sharing.publish import push
+push(find_worktree(sys.argv[1]), lambda _phase, _percent: None)
+"""
+
+
+def test_nobody_sees_a_row_of_an_invisible_repository(cluster: Cluster, database: str) -> None:
+    _ask_at_random(cluster, database, RANDOM_QUERIES)
+
+
+@pytest.mark.torture
+def test_two_hundred_thousand_random_questions(cluster: Cluster, database: str) -> None:
+    _ask_at_random(cluster, database, 200_000)
+
+
+def _ask_at_random(cluster: Cluster, database: str, questions: int) -> None:
+    rng = random.Random(SEED)
+    names = [f"name_{number}" for number in range(40)]
+    with psycopg.connect(cluster.url(database, "ci"), autocommit=True) as writer:
+        writer.execute("SET search_path = gitindex")
+        for number in range(REPOS):
+            _publish_made_up(writer, number, rng, names)
+    visible: dict[str, set[str]] = {user: set() for user in USERS}
+    for user in USERS[:-1]:
+        for number in rng.sample(range(REPOS), 2):
+            _see(cluster, database, f"repo{number}", user)
+            visible[user].add(f"repo{number}")
+    each = questions // len(USERS) // 4
+    for user in USERS:
+        words = [rng.choice([*names, "name", "me_1", "%", "_", ""]) for _ in range(each)]
+        with psycopg.connect(cluster.url(database, user), autocommit=True) as reader:
+            reader.execute("SET search_path = gitindex")
+            seen: set[str] = set()
+            for function in ("gi_definitions", "gi_like", "gi_references"):
+                rows = reader.execute(
+                    f"SELECT DISTINCT f.repo FROM unnest(%s::text[]) w, LATERAL {function}(w, 50) f",
+                    (words,),
+                ).fetchall()
+                seen |= {repo for (repo,) in rows}
+            rows = reader.execute(
+                "SELECT DISTINCT f.repo FROM unnest(%s::text[]) w, LATERAL gi_search(ARRAY[w], 50) f",
+                (words,),
+            ).fetchall()
+            seen |= {repo for (repo,) in rows}
+            assert seen == visible[user], user
+            oids = [number.to_bytes(20) for number in range(REPOS * 10)]
+            facts = reader.execute(
+                "SELECT oid FROM gi_facts(%s, %s)", (oids, ["e"] * len(oids))
+            ).fetchall()
+            owned = {f"repo{int.from_bytes(bytes(oid)) // 10}" for (oid,) in facts}
+            assert owned == visible[user]
+
+
+def _publish_made_up(
+    writer: psycopg.Connection[Any], number: int, rng: random.Random, names: list[str]
+) -> None:
+    import json
+
+    docs = []
+    for at in range(10):
+        chosen = rng.sample(names, 8)
+        docs.append(
+            {
+                "oid": (number * 10 + at).to_bytes(20).hex(),
+                "extractor": "e",
+                "size": 10,
+                "names": chosen,
+                "symbols": [[name, "function", 1, True, name] for name in chosen[:3]],
+                "imports": [],
+                "payload": "",
+            }
+        )
+    with writer.transaction():
+        row = writer.execute(
+            "SELECT gi_join(%s, '', %s, 'main')", (f"root{number}", f"repo{number}")
+        ).fetchone()
+        assert row is not None
+        begun = writer.execute("SELECT fence FROM gi_begin(%s, 'main')", row).fetchone()
+        assert begun is not None
+        writer.execute("SELECT gi_put_docs(%s::jsonb)", (json.dumps(docs),))
+        put = [[f"file{at}", doc["oid"], "e"] for at, doc in enumerate(docs)]
+        delta = {"runId": f"r{number}", "tree": "t", "whole": True, "put": put}
+        delta |= {"gone": [], "packages": [["python", f"repo{number}", ""]]}
+        values = (row[0], begun[0], json.dumps(delta))
+        writer.execute("SELECT gi_publish(%s, 'main', %s, %s::jsonb)", values)
+
+
+def test_a_server_that_is_away_is_unavailable_and_costs_a_second_once(
+    cluster: Cluster, database: str, sources: tuple[Repo, Repo], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library, _ = sources
+    _join(cluster, database, library)
+    gone = f"host={cluster.folder}/nowhere dbname={database} user=ci"
+    with pytest.raises(Unavailable, match="No such file"), connected(gone):
+        pass
+    assert cluster.process is not None
+    url = cluster.url(database, "alice")
+    cluster.process.send_signal(signal.SIGSTOP)
+    try:
+        started = time.monotonic()
+        with pytest.raises(Unavailable, match="no answer within"), connected(url):
+            pass
+        waited = time.monotonic() - started
+        assert waited < 30, "libpq alone would wait for minutes"
+        started = time.thread_time()
+        for _ in range(100):
+            with pytest.raises(Unavailable, match="tried"), connected(url):
+                pass
+        assert time.thread_time() - started < 5.0
+        _configured(monkeypatch, library, url)
+        local = {"status": "ok", "symbols": []}
+        answer = team_questions.add_team(library.worktree, local, "definitions", ["x"], 5)
+        assert answer["status"] == "unavailable"
+        assert answer["reason"]
+        assert "team" not in answer
+    finally:
+        cluster.process.send_signal(signal.SIGCONT)
+
+
+def _configured(monkeypatch: pytest.MonkeyPatch, repo: Repo, url: str) -> None:
+    home = repo.path.parent / "home"
+    home.mkdir(exist_ok=True)
+    text = Path(os.environ["HOME"], ".gitconfig").read_text()
+    (home / ".gitconfig").write_text(f'{text}[gitindex "team"]\n\turl = {url}\n')
+    monkeypatch.setenv("HOME", str(home))
+
+
+def test_the_outbox_sends_what_is_pushed_and_waits_for_the_server(
+    cluster: Cluster, database: str, tmp_path: Path
+) -> None:
+    hub, repo = tmp_path / "hub.git", Repo(tmp_path / "outbox")
+    subprocess.run(["git", "init", "-q", "--bare", str(hub)], check=True, timeout=300)
+    fill(repo)
+    repo.git("remote", "add", "origin", str(hub))
+    repo.index()
+    _join(cluster, database, repo)
+    assert publish.push(repo.worktree, quietly, only_pushed=True).outcome == "nothing"
+    assert _is_waiting(repo.worktree)
+    repo.git("push", "-q", "-u", "origin", "main")
+    cluster.kill()
+    try:
+        with pytest.raises(Unavailable):
+            publish.push(repo.worktree, quietly, only_pushed=True)
+    finally:
+        cluster.start()
+    assert _is_waiting(repo.worktree), "nothing was lost"
+    drain_outbox([repo.worktree])  # what the runner does after a refresh
+    wait_for(lambda: not _is_waiting(repo.worktree), 300, repo.log)
+    assert len(_team(cluster, database, "ci", team_questions.definitions, "lonely")) == 1
+
+
+def test_another_version_and_half_a_schema_are_unavailable(cluster: Cluster, database: str) -> None:
+    cluster.run(database, "UPDATE gitindex.gi_meta SET schema_version = 99")
+    with pytest.raises(Unavailable, match="schema 99"), connected(cluster.url(database, "ci")):
+        pass
+    cluster.run(database, "DROP FUNCTION gitindex.gi_probe()")
+    with pytest.raises(Unavailable), connected(cluster.url(database, "ci"), patient=True):
+        pass
+
+
+def test_init_is_repeatable_and_commands_work(
+    cluster: Cluster, sources: tuple[Repo, Repo], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As an administrator and a user type it."""
+    library, program = sources
+    cluster.run("postgres", "CREATE DATABASE typed")
+    url = cluster.url("typed")
+    assert administration.init(url) == "created"
+    assert administration.init(url) == "already"
+    _configured(monkeypatch, library, cluster.url("typed", "ci"))
+    for repo in sources:
+        for command in ("join", "push", "status", "repos"):
+            done = repo.gitindex("team", command)
+            assert done.returncode == 0, (command, done.stderr)
+    done = library.gitindex("symbols", "helper", "--team")
+    assert "program@main:other.py:1" in done.stdout, done.stderr
+    answer = program.answer("refs", "lonely", "--team")
+    assert {hit["repo"] for hit in answer["team"]["hits"]} == {"library"}
+    assert library.gitindex("search", "lonely print", "--team").returncode == 0
+    assert library.gitindex("callers", "lonely", "--team").returncode == 0
+    done = library.gitindex("team", "leave")
+    assert done.returncode == 0
+    assert library.gitindex("team", "push").returncode == 2
+    cluster.run("typed", "DROP SCHEMA gitindex CASCADE")
+    away = library.gitindex("symbols", "helper", "--team", "--json")
+    assert away.returncode == 3
+    assert '"unavailable"' in away.stdout
+    assert "pkg/base.py" in away.stdout, "one's own repository is answered locally"
