@@ -1,0 +1,48 @@
+"""Sockets of a server that only this machine can reach."""
+
+from __future__ import annotations
+
+import socket
+
+from gitindex.base.errors import Exit, GitIndexError
+
+TRIES = 20
+
+
+def bind_loopback(port: int) -> list[socket.socket]:
+    """Listen on 127.0.0.1 and, where the machine has it, on ::1, at the same port and nowhere else."""
+    for _ in range(TRIES):
+        four = _listen(socket.AF_INET, "127.0.0.1", port)
+        try:
+            return [four, _listen(socket.AF_INET6, "::1", four.getsockname()[1])]
+        except GitIndexError:
+            if port or not _has_ipv6():
+                return [four]
+            four.close()
+    raise GitIndexError("no port is free on both loopback addresses", "name one with --port")
+
+
+def _listen(family: int, host: str, port: int) -> socket.socket:
+    made = None
+    try:
+        made = socket.socket(family, socket.SOCK_STREAM)
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        made.bind((host, port))
+        made.listen(64)
+    except OSError as error:
+        if made is not None:
+            made.close()
+        raise GitIndexError(
+            f"cannot listen on {host}:{port}: {error.strerror}", "choose another --port", Exit.USAGE
+        ) from error
+    return made
+
+
+def _has_ipv6() -> bool:
+    try:
+        _listen(socket.AF_INET6, "::1", 0).close()
+    except GitIndexError:
+        return False
+    return True

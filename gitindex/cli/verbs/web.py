@@ -1,0 +1,45 @@
+"""`gitindex web`: plain functions that return an exit code."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.escape import safe_text
+from gitindex.base.worktree import find_worktree
+from gitindex.cli.printing import print_closed
+from gitindex.cli.terminal import say
+from gitindex.view.snapshot import GateClosed
+
+_NEEDED = ("starlette", "uvicorn", "pygments")
+
+
+def show_page(path: str = ".", port: int = 0, opens: bool = True) -> int:
+    """Serve the page on loopback until it is stopped, or nobody asked for an hour."""
+    worktree = find_worktree(path)
+    _check_extra()
+    from gitindex.web.server import serve_page
+
+    return serve_page(worktree, port, opens)
+
+
+def export_page(path: str, folder: str) -> int:
+    """Write a static snapshot of map, symbols and health into a folder."""
+    worktree = find_worktree(path)
+    _check_extra()
+    from gitindex.web.export import export_snapshot
+
+    try:
+        for name in export_snapshot(worktree, folder):
+            say(safe_text(name))
+    except GateClosed as closed:
+        return print_closed(closed)
+    return int(Exit.OK)
+
+
+def _check_extra() -> None:
+    """Refuse in one sentence where the packages of the page are not installed."""
+    if any(find_spec(name) is None for name in _NEEDED):
+        raise GitIndexError(
+            "the page needs the extra `web`", "pip install 'gitindex[web]'", Exit.USAGE
+        )

@@ -1,0 +1,69 @@
+"""The MCP server over HTTP on loopback, for many clients of one user; imports uvicorn.
+
+The rules are those of every HTTP door (base/loopback_guard.py), with a bearer token in place of a cookie.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import MutableMapping
+from typing import Any
+
+import uvicorn
+
+from gitindex.base.loopback_guard import AsgiApp, LoopbackGuard, LoopbackRules, Receive, Send
+from gitindex.base.loopback_listen import bind_loopback
+from gitindex.mcp.server import open_state, sessions_over_http
+
+PATH = "/mcp"
+METHODS = frozenset({"GET", "POST", "DELETE"})
+
+
+def serve_http(path: str, port: int = 0) -> int:
+    """Serve every client that has the token, until Ctrl-C or a signal."""
+    state = open_state(path)
+    sockets = bind_loopback(port)
+    rules = LoopbackRules(sockets[0].getsockname()[1], METHODS, browser=False)
+    sessions = sessions_over_http(state)
+    guard = LoopbackGuard(_only_at(PATH, sessions.handle_request), rules)
+    sys.stdout.write(f"http://127.0.0.1:{rules.port}{PATH}\nAuthorization: Bearer {guard.token}\n")
+    sys.stdout.flush()
+    sys.stderr.write("gitindex: serving MCP over HTTP; Ctrl-C ends the server\n")
+    config = uvicorn.Config(
+        guard,
+        log_config=None,
+        access_log=False,
+        lifespan="off",
+        ws="none",
+        proxy_headers=False,
+        server_header=False,
+        timeout_graceful_shutdown=1,
+    )
+
+    async def run() -> None:
+        async with sessions.run():
+            await uvicorn.Server(config).serve(sockets=sockets)
+
+    try:
+        asyncio.run(run())
+    except KeyboardInterrupt:
+        pass
+    finally:
+        for one in sockets:
+            one.close()
+    os._exit(0)  # a question may still be worked on in a thread; nothing here needs tidying up
+
+
+def _only_at(path: str, app: AsgiApp) -> AsgiApp:
+    """Nothing is served elsewhere."""
+
+    async def routed(scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        if scope["path"] == path:
+            await app(scope, receive, send)
+            return
+        await send({"type": "http.response.start", "status": 404, "headers": []})
+        await send({"type": "http.response.body", "body": b"gitindex: MCP is at /mcp\n"})
+
+    return routed

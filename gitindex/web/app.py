@@ -1,0 +1,155 @@
+"""Routes: one address per page, the same as JSON, static files and events. The only importer of starlette."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+from urllib.parse import parse_qs, unquote_to_bytes
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+
+from gitindex.base.errors import GitIndexError
+from gitindex.web.frame import PageHead, fragment, page_frame, refusal_block
+from gitindex.web.html import Html, address
+from gitindex.web.latest import LatestWins
+from gitindex.web.live import LiveFeed
+from gitindex.web.pages import PAGES
+from gitindex.web.session import Answer, WebPage, WebQuestion, WebSession, ask
+from gitindex.web.static_files import StaticFolder
+
+MAX_FIELDS = 64
+WITH_PATH = frozenset({"file", "symbol", "callers", "hover"})
+"""Pages whose address goes on with a path."""
+_CODES = {"not_found": 404, "invalid_request": 400, "error": 500}
+_NO_STORE = {"cache-control": "no-store"}
+
+
+class Rendered(NamedTuple):
+    """A response before it is one."""
+
+    status: int
+    body: str
+    seconds: float
+
+
+def make_app(session: WebSession, note: Callable[[], None] = lambda: None) -> Starlette:
+    """The application, without its guard. `note` is called for every question."""
+    door = WebDoor(session, note)
+    routes = [Route("/static/{name:path}", door.static), Route("/live", door.live)]
+    for page in PAGES.values():
+        name = page.name or "search"
+        tail = "/{path:path}" if page.name in WITH_PATH else ""
+        routes.append(Route(f"/{page.name}{tail}", partial(door.page, page)))
+        routes.append(Route(f"/{name}.json{tail}", partial(door.data, page)))
+    return Starlette(routes=routes)
+
+
+class WebDoor:
+    """Turns requests into questions, and answers into responses."""
+
+    def __init__(self, session: WebSession, note: Callable[[], None]) -> None:
+        self._session = session
+        self._note = note
+        self._turns = LatestWins()
+        self._static = StaticFolder()
+        self._feed = LiveFeed(session)
+
+    async def page(self, page: WebPage, request: Request) -> Response:
+        """A page, or the part of it that a keystroke replaces."""
+        self._note()
+        part = request.headers.get("hx-request") == "true"
+        asked = read_question(request, page)
+        work = partial(self._render, page, asked, part)
+        made = await self._turns.run(asked.text("w")[:64] if part else "", work)
+        if made is None:
+            return Response(status_code=204, headers=_NO_STORE)
+        headers = _NO_STORE | {
+            "vary": "HX-Request",
+            "server-timing": f"app;dur={1000 * made.seconds:.1f}",
+        }
+        if part and page.name == "":
+            headers["hx-replace-url"] = canonical(page, asked)
+        return Response(
+            made.body, 200 if part else made.status, headers, "text/html; charset=utf-8"
+        )
+
+    async def data(self, page: WebPage, request: Request) -> Response:
+        """The envelope of the same answer, as `--json` prints it."""
+        self._note()
+        asked = read_question(request, page)
+        answer = await self._turns.run("", partial(ask, page, self._session, asked))
+        told = {k: v for k, v in (answer or {}).items() if k not in page.only_shown}
+        body = json.dumps(told, ensure_ascii=True)
+        code = _CODES.get((answer or {}).get("status", ""), 200)
+        return Response(body, code, _NO_STORE, "application/json")
+
+    async def live(self, request: Request) -> Response:
+        """Events while the page is open. It is no question: it does not keep the server up."""
+        if request.method == "HEAD":
+            return Response(media_type="text/event-stream", headers=_NO_STORE)
+        events = self._feed.events()
+        return StreamingResponse(events, 200, _NO_STORE, "text/event-stream")
+
+    async def static(self, request: Request) -> Response:
+        """A file of ours."""
+        found = self._static.get(request.path_params["name"])
+        if found is None:
+            return Response("gitindex: no such file\n", 404, media_type="text/plain")
+        if request.headers.get("if-none-match") == found.tag:
+            return Response(status_code=304, headers={"etag": found.tag})
+        headers = {"etag": found.tag, "cache-control": "no-cache"}
+        return Response(found.data, 200, headers, found.media_type)
+
+    def _render(self, page: WebPage, asked: WebQuestion, part: bool) -> Rendered:
+        began = time.perf_counter()
+        answer = ask(page, self._session, asked)
+        main = _main(page, asked, answer)
+        if part:
+            body = fragment(asked, main, answer)
+        else:
+            head = PageHead(page.name, _title(page, asked), secrets.token_hex(8))
+            body = page_frame(head, asked, self._session.worktree.root, main, answer)
+        code = _CODES.get(answer["status"], 200)
+        return Rendered(code, body, time.perf_counter() - began)
+
+
+def read_question(request: Request, page: WebPage) -> WebQuestion:
+    """The question in a request. Paths may hold any bytes, so they are decoded here."""
+    raw = request.scope.get("raw_path", b"").partition(b"?")[0]
+    path = os.fsdecode(unquote_to_bytes(raw)).lstrip("/")
+    tail = path.partition("/")[2] if page.name in WITH_PATH else ""
+    query = request.scope["query_string"].decode("latin-1")
+    try:
+        values = parse_qs(query, max_num_fields=MAX_FIELDS, errors="surrogateescape")
+    except ValueError:
+        values = {}
+    return WebQuestion(tail, values)
+
+
+def canonical(page: WebPage, asked: WebQuestion) -> str:
+    """The address of a question without what only this tab needs."""
+    kept = {name: values for name, values in asked.values.items() if name != "w"}
+    if kept.get("tab") == ["search"]:
+        del kept["tab"]
+    return address(page.name, asked.path, kept)
+
+
+def _main(page: WebPage, asked: WebQuestion, answer: Answer) -> Html:
+    if answer["status"] != "ok" and page.name != "":
+        return refusal_block(answer)
+    try:
+        return Html(page.render(asked, answer))
+    except GitIndexError as error:  # a parameter that only the page reads
+        return refusal_block({"status": error.status, "message": error.message})
+
+
+def _title(page: WebPage, asked: WebQuestion) -> str:
+    return asked.path or asked.values.get("q", [""])[-1] or page.title

@@ -1,0 +1,237 @@
+"""What every page has around it: the head, the search box, the freshness bar, the receipt."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from gitindex.web.html import Html, element, join, link, shorten
+from gitindex.web.session import Answer, WebQuestion
+
+HTMX = {
+    "allowEval": False,
+    "allowScriptTags": False,
+    "defaultSettleDelay": 0,
+    "historyCacheSize": 0,
+    "includeIndicatorStyles": False,
+    "selfRequestsOnly": True,
+}
+PAGES = (("", "Search"), ("map", "Map"), ("time", "Time"), ("health", "Health"))
+TABS = ("search", "grep", "symbols", "docs")
+_STATES = {
+    "fresh": "The published tree is HEAD's tree.",
+    "stale": "HEAD's tree is not published yet.",
+    "rebuilding": "A job runs; answers come from the last proven generation.",
+    "unknown": "The proof could not be read.",
+    "error": "The last refresh failed.",
+}
+
+
+class PageHead(NamedTuple):
+    """What the frame shows of a page."""
+
+    name: str
+    title: str
+    tab_id: str  # names the browser tab to the server, which works on one question of each
+
+
+def page_frame(head: PageHead, asked: WebQuestion, root: str, main: Html, answer: Answer) -> Html:
+    """A whole page."""
+    scripts = ["vendor/htmx.min.js", "app.js", *_EXTRA.get(head.name, ())]
+    sheets = ["app.css", *(["vendor/uPlot.min.css"] if head.name == "health" else [])]
+    name = os.path.basename(root) or root
+    body = element(
+        "body",
+        element("a", "Skip to results", href="#main", class_="skip"),
+        _header(head, asked, name),
+        freshness_bar(answer, asked.text("at")),
+        element("main", main, id="main", tabindex="-1"),
+        receipt_line(answer),
+        element("div", id="tip", role="tooltip", hidden=True),
+        data_page=head.name or "search",
+    )
+    return join(
+        Html("<!doctype html>"),
+        element(
+            "html",
+            element(
+                "head",
+                element("meta", charset="utf-8"),
+                element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+                element("meta", name="color-scheme", content="light dark"),
+                element("meta", name="htmx-config", content=json.dumps(HTMX)),
+                element("title", f"{head.title} · {name}"),
+                element("link", rel="icon", href="/static/icon.svg", type="image/svg+xml"),
+                [_sheet(sheet, head.name) for sheet in sheets],
+                [element("script", src=f"/static/{script}", defer=True) for script in scripts],
+            ),
+            body,
+            lang="en",
+        ),
+    )
+
+
+def fragment(asked: WebQuestion, main: Html, answer: Answer) -> Html:
+    """What a keystroke replaces: the results, the bar and the receipt."""
+    if "freshness" not in answer:
+        return main
+    return join(
+        main,
+        freshness_bar(answer, asked.text("at"), swapped=True),
+        receipt_line(answer, swapped=True),
+    )
+
+
+def freshness_bar(answer: Mapping[str, Any], at: str = "", swapped: bool = False) -> Html:
+    """How fresh the answer is, in one line."""
+    freshness = answer.get("freshness") or {}
+    state = str(answer.get("state") or freshness.get("state") or answer.get("status") or "unknown")
+    if freshness.get("mode") == "skipped_indexing":
+        state = "rebuilding"
+    told = _told(freshness, answer.get("receipt") or {})
+    return element(
+        "div",
+        element("span", class_="dot", aria_hidden="true"),
+        element("strong", state.replace("_", " "), title=_STATES.get(state, "")),
+        [element("span", part) for part in told],
+        element("span", element("a", "back to now", href="/"), class_="at") if at else None,
+        id="bar",
+        class_=f"bar {state if state in _STATES else 'stale'}",
+        role="status",
+        aria_label="Freshness of the index",
+        data_at=at or None,
+        hx_swap_oob="true" if swapped else None,
+    )
+
+
+def _told(freshness: Mapping[str, Any], receipt: Mapping[str, Any]) -> list[Html | str]:
+    found: list[Html | str] = []
+    if freshness.get("mode") == "at":
+        found.append(f"as of {str(freshness.get('servedCommit') or receipt.get('treeId'))[:12]}")
+    elif freshness.get("branch"):
+        found.append(shorten(str(freshness["branch"]), 40))
+    edits = freshness.get("edits")
+    if edits and freshness.get("mode") != "at":
+        found.append(f"{edits} edited path{'s' if edits > 1 else ''} laid over")
+    if freshness.get("leftOut"):
+        found.append(f"{freshness['leftOut']} left out")
+    if receipt.get("generation"):
+        found.append(f"generation {receipt['generation']}")
+    if receipt.get("treeId"):
+        found.append(element("code", f"tree {str(receipt['treeId'])[:12]}"))
+    return found
+
+
+def receipt_line(answer: Mapping[str, Any], swapped: bool = False) -> Html:
+    """The receipt of the answer, to be copied and verified."""
+    receipt = answer.get("receipt")
+    children: list[Html] = []
+    if receipt:
+        text = json.dumps(receipt, sort_keys=True)
+        overlay = str(receipt.get("overlayDigest") or "none")[:12]
+        children = [
+            element("span", "receipt"),
+            element(
+                "code",
+                f"tree {str(receipt['treeId'])[:12]} · overlay {overlay}"
+                f" · generation {receipt['generation']} · {receipt['fingerprint']}",
+            ),
+            copy_button("copy receipt", text),
+        ]
+    return element("footer", children, id="receipt", hx_swap_oob="true" if swapped else None)
+
+
+def copy_button(label: str, text: str) -> Html:
+    """A button that copies a text."""
+    return element("button", label, type="button", class_="copy", data_copy=text)
+
+
+def refusal_block(answer: Answer) -> Html:
+    """An answer that is not ok: what it says, and what to do."""
+    hints = answer.get("hints") or {}
+    remedy = hints.get("remedy")
+    if answer.get("status") == "not_ready":
+        remedy = "`gitindex wait` shows the progress"
+    elif {"create", "reindex"} & hints.keys():
+        remedy = "run `gitindex index` in the repository"
+    near = [element("code", name) for name in answer.get("near", [])[:5]]
+    return element(
+        "section",
+        element("h1", str(answer.get("status", "error")).replace("_", " ")),
+        element("p", str(answer.get("message", ""))),
+        element("p", str(remedy), class_="hint") if remedy else None,
+        element("p", "Near: ", [[one, " "] for one in near]) if near else None,
+        class_="empty",
+    )
+
+
+def _sheet(name: str, page: str) -> Html:
+    """A style sheet. Cytoscape adds one of its own unless it finds this name: the policy forbids it."""
+    mark = "__________cytoscape_stylesheet" if page == "map" and name == "app.css" else None
+    return element("link", rel="stylesheet", href=f"/static/{name}", id=mark)
+
+
+def _header(head: PageHead, asked: WebQuestion, name: str) -> Html:
+    is_search = head.name == ""
+    tab = asked.text("tab", TABS[0]) if is_search else TABS[0]
+    live = {
+        "hx_get": "/",
+        "hx_trigger": "input changed, ask from:body",
+        "hx_target": "#main",
+        "hx_include": "closest form, #facets",
+        "hx_sync": "this:queue last",
+    }
+    box = element(
+        "input",
+        id="q",
+        name="q",
+        type="search",
+        value=asked.text("q") if is_search else "",
+        placeholder="Search code, names, documents",
+        aria_label="Search",
+        autocomplete="off",
+        autocapitalize="off",
+        spellcheck="false",
+        maxlength=2000,
+        autofocus=is_search,
+        **(live if is_search else {}),
+    )
+    at = asked.text("at")
+    form = element(
+        "form",
+        box,
+        element("kbd", "/", aria_hidden="true"),
+        element("input", type="hidden", name="tab", value=tab, id="tab"),
+        element("input", type="hidden", name="at", value=at) if at else None,
+        element("input", type="hidden", name="w", value=head.tab_id),
+        id="ask",
+        action="/",
+        method="get",
+        role="search",
+    )
+    pages = [
+        element(
+            "a",
+            title,
+            href=link(page, at=at),
+            aria_current="page" if page == head.name else None,
+        )
+        for page, title in PAGES
+    ]
+    return element(
+        "header",
+        element("a", shorten(name, 28), href=link("", at=at), class_="brand", title="Search"),
+        form,
+        element("nav", pages, aria_label="Pages"),
+        class_="top",
+    )
+
+
+_EXTRA = {
+    "map": ("vendor/cytoscape.min.js", "map.js"),
+    "health": ("vendor/uPlot.iife.min.js", "health.js"),
+    "file": ("file.js",),
+    "time": ("time.js",),
+}

@@ -1,0 +1,84 @@
+"""Pygments in a process of its own: a lexer that never ends on some text is ended, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import resource
+import signal
+import sys
+
+from pygments.lexer import Lexer
+from pygments.lexers import get_lexer_for_filename
+from pygments.token import Comment, Keyword, Name, Number, Operator, String, _TokenType
+from pygments.util import ClassNotFound
+
+from gitindex.extract.frames import pack, unpack
+
+SECONDS = 2.0
+"""CPU time for one file; SIGPROF ends the process after it."""
+MEMORY = 1 << 30
+CLASSES: tuple[tuple[_TokenType, str], ...] = (
+    (Keyword, "k"),
+    (Operator.Word, "k"),
+    (String, "s"),
+    (Comment, "c"),
+    (Number, "m"),
+    (Name.Function, "f"),
+    (Name.Class, "t"),
+    (Name.Decorator, "d"),
+    (Name.Tag, "k"),
+    (Name, "n"),
+)
+"""Kinds of tokens that are shown apart; the first that fits."""
+Line = list[tuple[str, str]]
+
+
+def highlight(name: str, text: str) -> list[Line]:
+    """Lines of (class, text); one class for everything where no lexer knows the name."""
+    lexer = _lexer(name)
+    if lexer is None:
+        return [[("", line)] for line in text.split("\n")]
+    lines: list[Line] = [[]]
+    known: dict[_TokenType, str] = {}
+    for kind, value in lexer.get_tokens(text):
+        if kind not in known:
+            known[kind] = _class_of(kind)
+        first, *rest = value.split("\n")
+        lines[-1].append((known[kind], first))
+        for part in rest:
+            lines.append([(known[kind], part)])
+    return [[pair for pair in line if pair[1]] for line in lines]
+
+
+def _class_of(kind: _TokenType) -> str:
+    for wanted, shown in CLASSES:
+        if kind[: len(wanted)] == wanted:
+            return shown
+    return ""
+
+
+def _lexer(name: str) -> Lexer | None:
+    try:
+        found: Lexer = get_lexer_for_filename(name, stripnl=False, ensurenl=False)
+    except ClassNotFound:
+        return None
+    return found
+
+
+def serve() -> int:
+    """Answer until end of input. The kernel ends a lexer that does not end by itself."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    source, sink = sys.stdin.buffer, sys.stdout.buffer
+    while (frame := unpack(source.read)) is not None:
+        name, text = (part.decode("utf-8", "surrogatepass") for part in frame[:2])
+        signal.setitimer(signal.ITIMER_PROF, SECONDS)
+        lines = highlight(name, text)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        sink.write(pack(json.dumps(lines).encode()))
+        sink.flush()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(serve())

@@ -1,0 +1,96 @@
+"""Events for open pages: the bar as it is now, whenever that changes. Looks and does nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import os
+import time
+from collections.abc import AsyncIterator
+from typing import NamedTuple
+
+from gitindex.base.errors import GitIndexError
+from gitindex.base.vocabulary import EditScope
+from gitindex.freshness.observation import Observation, observe
+from gitindex.freshness.report import status_envelope
+from gitindex.freshness.verdict import judge
+from gitindex.web.frame import freshness_bar
+from gitindex.web.session import WebSession
+
+LEAST_SECONDS = 0.5
+SHARE = 20
+"""A look that takes a second is repeated after so many."""
+MAX_STAMPED = 200
+"""Edited files whose time of change is looked at."""
+KEEP_ALIVE_SECONDS = 15.0
+RETRY_MS = 500
+"""When a page asks again after the stream was cut."""
+
+
+class LiveState(NamedTuple):
+    """What a page shows, and a name for what answers depend on."""
+
+    bar: str
+    version: str
+
+
+class LiveFeed:
+    """One look at the worktree for all pages that are open."""
+
+    def __init__(self, session: WebSession) -> None:
+        self._session = session
+        self._seen = LiveState("", "")
+        self._next = 0.0
+        self._lock = asyncio.Lock()
+
+    async def events(self) -> AsyncIterator[str]:
+        """Server-sent events for one page until it leaves."""
+        last: LiveState | None = None
+        told = time.monotonic()
+        yield f"retry: {RETRY_MS}\n\n"
+        while True:
+            now = await self._now()
+            if now != last:
+                last, told = now, time.monotonic()
+                yield f"event: bar\ndata: {json.dumps(now._asdict())}\n\n"
+            elif time.monotonic() - told > KEEP_ALIVE_SECONDS:
+                told = time.monotonic()
+                yield ": here\n\n"
+            await asyncio.sleep(LEAST_SECONDS)
+
+    async def _now(self) -> LiveState:
+        async with self._lock:
+            if time.monotonic() >= self._next:
+                began = time.monotonic()
+                self._seen = await asyncio.to_thread(look, self._session)
+                took = time.monotonic() - began
+                self._next = time.monotonic() + max(LEAST_SECONDS / 2, SHARE * took)
+            return self._seen
+
+
+def look(session: WebSession) -> LiveState:
+    """The bar of this moment."""
+    worktree = session.worktree
+    try:
+        seen = observe(worktree, EditScope.ALL)
+        answer = status_envelope(worktree, seen, judge(seen), worktree.root)
+    except (GitIndexError, OSError) as error:
+        message = error.message if isinstance(error, GitIndexError) else str(error.strerror)
+        return LiveState(freshness_bar({"state": "error", "status": "error"}), message)
+    receipt = {"generation": answer["generation"], "treeId": answer["treeId"]}
+    told = {"state": answer["state"], "freshness": answer["freshness"], "receipt": receipt}
+    return LiveState(freshness_bar(told), _version(worktree.root, seen, answer["generation"]))
+
+
+def _version(root: str, seen: Observation, generation: int) -> str:
+    """Changes whenever an answer may: with HEAD, a generation, and the bytes of edited files."""
+    digest = hashlib.sha256(f"{generation} {seen.head_tree} {seen.head.edits}".encode())
+    edited = [*seen.head.dirty, *seen.head.untracked] if seen.head.edits else []
+    for path in edited[:MAX_STAMPED]:
+        try:
+            at = os.stat(os.path.join(os.fsencode(root), path), follow_symlinks=False)
+            digest.update(b"%s %d %d\0" % (path, at.st_mtime_ns, at.st_size))
+        except OSError:
+            digest.update(b"%s gone\0" % path)
+    return digest.hexdigest()[:16]

@@ -1,0 +1,251 @@
+"""`/file/<path>`: code with line anchors and its outline; what is edited, partial or skipped; folders."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from typing import Any
+
+from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.escape import path_fields, safe_text
+from gitindex.extract.terms import decode_text
+from gitindex.query.read import MAX_LINES, LineRange, read_lines
+from gitindex.query.symbols import outline
+from gitindex.view.tree import TreeChoice, TreeView
+from gitindex.web.html import Html, element, join, link, shorten
+from gitindex.web.pages.folders import folder_list, list_folder
+from gitindex.web.session import Answer, WebPage, WebQuestion, WebSession
+
+MAX_COMPARED = 4_000
+"""Lines of a file whose edits are told line by line."""
+_FACTS = (
+    "SELECT f.skip, b.status, b.reason, b.language FROM {live} f"
+    " LEFT JOIN {blobs} b ON b.id=f.blob_id WHERE f.path=?"
+)
+
+
+def _answer(session: WebSession, asked: WebQuestion) -> Answer:
+    path = asked.path.rstrip("/")
+    with session.open(asked.choice) as view:
+        path = resolve_path(view, path)
+        if path == "" or _is_folder(view, path):
+            shown = path_fields(os.fsencode(path))
+            return view.envelope(**shown, **list_folder(view, path))
+        first = asked.number("from", 1, 10_000_000)
+        answer: Answer = {"file": _facts(view, path)}
+        if answer["file"]["skip"] in ("secret", "symlink", "submodule", "binary", "large"):
+            return view.envelope(**path_fields(os.fsencode(path)), **answer)
+        try:
+            answer |= read_lines(view, LineRange(path, first, first + MAX_LINES - 1))
+        except GitIndexError as error:
+            if error.code is not Exit.NO:
+                raise
+            answer["file"]["skip"] = answer["file"]["skip"] or "it is no text of usable size"
+            return view.envelope(**path_fields(os.fsencode(path)), **answer)
+        answer["symbols"] = _outline(view, path)
+    if answer["source"] == "worktree":
+        answer["edited"] = _edited(session, path, answer)
+    answer["highlighted"] = session.highlighter.lines(path, answer["content"])
+    return answer
+
+
+def resolve_path(view: TreeView, path: str) -> str:
+    """The path of the tree that is meant: by its bytes, else by the way answers show it."""
+    if not path or _rows(view, path) or "\\" not in path:
+        return path
+    for (found,) in view.rows("SELECT path FROM {live}"):
+        if safe_text(found) == path:
+            return os.fsdecode(found)
+    return path
+
+
+def _rows(view: TreeView, path: str) -> list[Any]:
+    return view.rows("SELECT 1 FROM {live} WHERE path=?", os.fsencode(path))
+
+
+def _is_folder(view: TreeView, path: str) -> bool:
+    prefix = os.fsencode(path + "/")
+    sql = "SELECT 1 FROM {live} WHERE substr(path, 1, ?)=? LIMIT 1"
+    return not _rows(view, path) and bool(view.rows(sql, len(prefix), prefix))
+
+
+def _facts(view: TreeView, path: str) -> dict[str, Any]:
+    view.ensure_facts(paths=[os.fsencode(path)])
+    rows = view.rows(_FACTS, os.fsencode(path))
+    if not rows:
+        raise GitIndexError(
+            f"not in the tree: {safe_text(path)}", "is it tracked? see `git ls-files`", Exit.NO
+        )
+    skip, status, reason, language = rows[0]
+    skip = skip or (reason if status == "skipped" else None)
+    return {"skip": skip, "facts": status, "reason": reason or None, "language": language}
+
+
+def _outline(view: TreeView, path: str) -> list[dict[str, Any]]:
+    try:
+        return [*map(dict, outline(view, path)["symbols"])]
+    except GitIndexError:
+        return []
+
+
+def _edited(session: WebSession, path: str, answer: Answer) -> list[list[int]]:
+    """Line ranges that differ from HEAD: first and last, 1-based; all of a new file."""
+    everything = [[1, answer["totalLines"]]]
+    raw = os.fsencode(path)
+    with session.open(TreeChoice(at="HEAD")) as head:
+        before = decode_text(head.read([raw]).get(raw, b"")).splitlines()
+    after = answer["content"].split("\n")
+    if answer["startLine"] != 1 or not before or max(len(before), len(after)) > MAX_COMPARED:
+        return everything
+    matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
+    return [
+        [start + 1, max(end, start + 1)]
+        for kind, _, _, start, end in matcher.get_opcodes()
+        if kind != "equal"
+    ]
+
+
+def _render(asked: WebQuestion, answer: Answer) -> Html:
+    path, at = answer["path"], asked.text("at")
+    if "entries" in answer:
+        return join(_crumbs(path, at, True), folder_list(asked, answer))
+    if "content" not in answer:
+        return join(_crumbs(path, at), _without_content(answer))
+    return join(
+        _crumbs(path, at),
+        _notes(answer),
+        element("div", _side(asked, answer), _code(asked, answer), class_="cols wide"),
+    )
+
+
+def _crumbs(path: str, at: str, folder: bool = False) -> Html:
+    parts: list[Html] = [element("a", "/", href=link("file/", at=at), title="All files")]
+    names = path.split("/") if path else []
+    for number, name in enumerate(names, 1):
+        last = number == len(names)
+        if last and not folder:
+            parts.append(element("strong", shorten(name, 80)))
+        else:
+            target = link("file", "/".join(names[:number]), at=at)
+            parts.append(join(element("a", shorten(name, 40), href=target), "/"))
+    return element("h1", parts, class_="crumbs")
+
+
+def _notes(answer: Answer) -> Html:
+    """What one must know of the file before one trusts what is shown of it."""
+    facts, found = answer["file"], list[Html]()
+    if answer["source"] == "worktree":
+        found.append(element("span", "edited: shown as it is on disk", class_="note edited"))
+    if answer["freshness"]["state"] != "fresh":
+        state = answer["freshness"]["state"]
+        found.append(element("span", f"the index is {state}", class_="note stale"))
+    if facts["facts"] == "partial":
+        why = facts["reason"] or "the parser could not read all of it"
+        found.append(element("span", f"partial: {why}", class_="note stale"))
+    if facts["skip"] or facts["facts"] == "skipped":
+        why = facts["skip"] or facts["reason"]
+        found.append(element("span", f"not in the index: {why}", class_="note stale"))
+    size = f"{answer['totalLines']} lines"
+    found.append(element("span", f"{facts['language'] or 'text'} · {size}", class_="note"))
+    return element("p", found, class_="notes")
+
+
+def _without_content(answer: Answer) -> Html:
+    why = answer["file"]["skip"]
+    return element(
+        "div",
+        element("p", f"The content of this file is not shown: {why}."),
+        element("p", "`gitindex status --skipped` lists all such files.", class_="hint"),
+        class_="empty",
+    )
+
+
+def _side(asked: WebQuestion, answer: Answer) -> Html:
+    """The outline; the number of callers arrives after the page."""
+    at, path = asked.text("at"), answer["path"]
+    if not answer["symbols"]:
+        listed: Html = element("p", "No definitions.", class_="hint")
+    else:
+        listed = element("ol", outline_rows(asked, answer, {}), class_="outline")
+    return element(
+        "aside",
+        element("h2", "Outline"),
+        element(
+            "div",
+            listed,
+            id="outline",
+            hx_get=link("callers", path, at=at) if answer["symbols"] else None,
+            hx_trigger="load",
+        ),
+        aria_label="Outline",
+    )
+
+
+def outline_rows(asked: WebQuestion, answer: Answer, callers: dict[str, int | None]) -> list[Html]:
+    """The definitions of a file as a tree, with their number of callers where it is known."""
+    depths = {"": 0}
+    rows = []
+    for symbol in answer["symbols"]:
+        depth = depths.get(symbol.get("parent", ""), 0)
+        depths[symbol["qualifiedName"]] = depth + 1
+        identity = f"{answer['path']}#{symbol['qualifiedName']}"
+        count = callers.get(symbol["qualifiedName"])
+        doc = symbol.get("doc", "").strip()
+        title = "\n\n".join(filter(None, (symbol["signature"], doc)))[:1_000]
+        rows.append(
+            element(
+                "li",
+                element(
+                    "a",
+                    element("span", symbol["kind"], class_="kind"),
+                    shorten(symbol["name"], 32),
+                    href=f"#L{symbol['line']}",
+                    title=title,
+                ),
+                None
+                if count is None
+                else element(
+                    "a",
+                    count,
+                    href=link("symbol", identity, at=asked.text("at")),
+                    class_="count",
+                    title=f"{count} callers",
+                    aria_label=f"{count} callers of {symbol['name']}",
+                ),
+                class_=f"depth{min(depth, 4)}",
+            )
+        )
+    return rows
+
+
+def _code(asked: WebQuestion, answer: Answer) -> Html:
+    first = answer["startLine"]
+    edited = {n for a, b in answer.get("edited", ()) for n in range(a, b + 1)}
+    starts = {symbol["line"]: symbol for symbol in answer["symbols"]}
+    rows = []
+    for number, line in enumerate(answer["highlighted"], first):
+        symbol = starts.get(number)
+        classes = [name for name, on in (("edited", number in edited), ("def", symbol)) if on]
+        title = "edited since HEAD" if number in edited else None
+        mark = element("a", number, id=f"L{number}", href=f"#L{number}", title=title)
+        shown = element("code", line)
+        rows.append(element("li", mark, shown, class_=" ".join(classes) or None))
+    more = _more(asked, answer)
+    listed = element("ol", rows, class_="code", data_path=answer["path"], aria_label="Code")
+    return element("section", listed, more)
+
+
+def _more(asked: WebQuestion, answer: Answer) -> Html | None:
+    first, last, total = answer["startLine"], answer["endLine"], answer["totalLines"]
+    links = []
+    keep = {"at": asked.text("at")}
+    if first > 1:
+        target = link("file", answer["path"], **{"from": str(max(1, first - MAX_LINES))}, **keep)
+        links.append(element("a", "earlier lines", href=target))
+    if last < total:
+        target = link("file", answer["path"], **{"from": str(last + 1)}, **keep)
+        links.append(element("a", f"lines {last + 1} to {total}", href=target))
+    return element("p", [[one, " "] for one in links], class_="hint") if links else None
+
+
+FILE = WebPage("file", "File", _answer, _render, ("highlighted",))

@@ -1,0 +1,163 @@
+"""`/health`: jobs over time, how soon a commit is fresh, what the store takes, what is left out and why."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from gitindex.maintenance.hook_trial import measure_cost
+from gitindex.query.health import health
+from gitindex.view.tree import NOW
+from gitindex.web.html import Html, element, join, link, shorten
+from gitindex.web.session import Answer, WebPage, WebQuestion, WebSession
+
+SHOWN_JOBS = 50
+SHOWN_SKIPPED = 200
+
+
+def _answer(session: WebSession, _asked: WebQuestion) -> Answer:
+    with session.open(NOW) as view:
+        return health(view)
+
+
+def _render(_asked: WebQuestion, answer: Answer) -> Html:
+    return join(
+        element("h1", "Health", class_="crumbs"),
+        element("div", _tiles(answer), class_="tiles"),
+        element(
+            "section",
+            element("h2", "Jobs over time"),
+            element(
+                "div",
+                id="chart",
+                role="img",
+                aria_label="Duration of the jobs over time",
+                data_source="/health.json",
+            ),
+            None if answer["jobs"] else element("p", "No job has run yet.", class_="empty"),
+        ),
+        element("div", _jobs(answer), _skipped(answer), class_="split"),
+    )
+
+
+def _tiles(answer: Answer) -> list[Html]:
+    timings, sizes = answer["timings"], answer["storeBytes"]
+    fresh, queue = timings["commitToFreshSeconds"], timings["queueToFreshSeconds"]
+    rows = [
+        ("files", f"{answer['indexedFiles']:,}", f"{answer['symbols']:,} symbols"),
+        ("commit → fresh", _seconds(fresh["p50"]), f"p95 {_seconds(fresh['p95'])}, whole seconds"),
+        ("queue → fresh", _seconds(queue["p50"]), f"p95 {_seconds(queue['p95'])}"),
+        ("store", size_of(sum(sizes.values())), f"facts {size_of(sizes['facts'])}"),
+        ("skipped", f"{answer['skippedCount']:,}", "paths without content"),
+    ]
+    tiles = [
+        element("div", element("span", name), element("strong", value), element("small", more))
+        for name, value, more in rows
+    ]
+    hook = element(
+        "div",
+        element("span", "hook"),
+        element("strong", "…"),
+        element("small", "measured now, in a scratch folder"),
+        hx_get="/hook",
+        hx_trigger="load",
+        id="hook",
+    )
+    return [*tiles, hook]
+
+
+def _seconds(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f} s"
+
+
+def size_of(count: int) -> str:
+    """Bytes as people read them."""
+    for unit in ("B", "kB", "MB"):
+        if count < 1_000:
+            return f"{count:.0f} {unit}"
+        count //= 1 if unit == "B" and count < 1_000 else 1_000
+    return f"{count} GB"
+
+
+def _jobs(answer: Answer) -> Html:
+    rows = [_job_row(job) for job in answer["jobs"][:SHOWN_JOBS]]
+    heads = ("job", "state", "took", "blobs", "when", "trigger")
+    return element(
+        "section",
+        element("h2", f"Last {len(rows)} jobs"),
+        element(
+            "div",
+            element(
+                "table",
+                element(
+                    "thead", element("tr", [element("th", name, scope="col") for name in heads])
+                ),
+                element("tbody", rows),
+            ),
+            class_="scroll",
+        ),
+    )
+
+
+def _job_row(job: dict[str, Any]) -> Html:
+    began, ended = job["startedAt"], job["finishedAt"]
+    took = f"{ended - began:.2f} s" if began and ended else "–"
+    when = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(job["createdAt"]))
+    why = job["error"] or job["supersededReason"] or job["triggerReason"]
+    return element(
+        "tr",
+        element("td", job["id"], class_="number"),
+        element("td", job["status"], class_="bad" if job["status"] == "failed" else None),
+        element("td", took, class_="number"),
+        element("td", job["extracted"], class_="number"),
+        element("td", element("time", when, datetime=when.replace(" ", "T") + "Z")),
+        element("td", shorten(str(why), 48)),
+    )
+
+
+def _skipped(answer: Answer) -> Html:
+    rows = answer["skipped"][:SHOWN_SKIPPED]
+    reasons = [
+        element("li", element("strong", count), f" {why.replace('_', ' ')}")
+        for why, count in answer["skippedReasons"].items()
+    ]
+    listed = [
+        element(
+            "li",
+            element("a", shorten(row["path"], 64), href=link("file", row["path"])),
+            element("span", row["reason"].replace("_", " "), class_="kind"),
+            class_="hit one",
+        )
+        for row in rows
+    ]
+    more = answer["skippedCount"] - len(rows)
+    return element(
+        "section",
+        element("h2", "What is left out, and why"),
+        element("ul", reasons, class_="reasons")
+        if reasons
+        else element("p", "Nothing: every tracked file is in the index.", class_="hint"),
+        element("ol", listed, class_="hits uses"),
+        element("p", f"{more} more", class_="hint") if more > 0 else None,
+    )
+
+
+def _hook_answer(session: WebSession, _asked: WebQuestion) -> Answer:
+    """What our hook costs on this machine, measured once while the server runs."""
+    if session.hook_cost is None:
+        cost = measure_cost()
+        session.hook_cost = {name: round(value, 2) for name, value in cost._asdict().items()}
+    return {"status": "ok", "hookCostMs": session.hook_cost}
+
+
+def _render_hook(_asked: WebQuestion, answer: Answer) -> Html:
+    cost = answer["hookCostMs"]
+    return join(
+        element("span", "hook"),
+        element("strong", f"{cost['p50']:.1f} ms"),
+        element("small", f"p99 {cost['p99']:.1f} ms; an empty hook {cost['empty_p50']:.1f} ms"),
+    )
+
+
+HEALTH = WebPage("health", "Health", _answer, _render)
+HOOK = WebPage("hook", "Hook", _hook_answer, _render_hook)

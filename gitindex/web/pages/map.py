@@ -1,0 +1,232 @@
+"""`/map`: folders, files and symbols; what imports what; the neighbours of a file; what a change reaches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.escape import safe_text
+from gitindex.query.impact.change import comparing, parse_range
+from gitindex.query.impact.reach import impact
+from gitindex.query.map.file_graph import FileGraph
+from gitindex.view.tree import TreeView
+from gitindex.web.html import Html, address, element, join, link, shorten
+from gitindex.web.pages.map_nodes import (
+    MAX_NODES,
+    MapFile,
+    ShownNode,
+    choose_nodes,
+    join_nodes,
+    place_nodes,
+)
+from gitindex.web.session import Answer, WebPage, WebQuestion, WebSession
+
+MAX_SYMBOLS = 120
+IMPACT_DEPTH = 2
+MAX_OPEN = 30
+NOTHING = "."
+"""What is open where the last folder was closed; without it the map opens some by itself."""
+Marks = dict[str, str]
+
+
+class TreeGraph:
+    """What the map needs of one tree, so that a click does not read it again."""
+
+    def __init__(self, view: TreeView) -> None:
+        graph = FileGraph(view)
+        self.imports = graph.imports
+        joined = {path for path, targets in self.imports.items() if targets} | {*graph.importers}
+        self.files = {
+            path: MapFile(
+                path,
+                path in joined,
+                tuple(
+                    (top.name, top.qualified, top.kind)
+                    for top in graph.definitions.get(path, [])
+                    if top.depth == 0
+                )[:MAX_SYMBOLS],
+            )
+            for path in graph.files
+        }
+
+
+def _answer(session: WebSession, asked: WebQuestion) -> Answer:
+    changed = asked.text("impact")
+    reached = _impact(session, changed) if changed else None
+    with session.open(asked.choice) as view:
+        graph = session.remember("map", view, TreeGraph)
+        marks = reached if reached is not None else _neighbours(graph, asked.text("focus"))
+        nodes, cut = choose_nodes(graph.files, asked.many("open"), marks)
+        edges, less = join_nodes(nodes, graph.imports)
+        return view.envelope(
+            nodes=_rows(nodes),
+            edges=[_shown_edge(edge) for edge in edges],
+            nodeCount=len(nodes),
+            edgeCount=len(edges),
+            files=len(graph.files),
+            focus=safe_text(asked.text("focus")),
+            impact=safe_text(changed),
+            truncated=cut or less,
+        )
+
+
+def _neighbours(graph: TreeGraph, focus: str) -> Marks | None:
+    """A file, the files it imports, and those that import it."""
+    if not focus:
+        return None
+    if focus not in graph.files:
+        raise GitIndexError(f"not in the tree: {safe_text(focus)}", "see `gitindex map`", Exit.NO)
+    marks = dict.fromkeys(graph.imports.get(focus, ()), "imported")
+    marks |= {path: "imports" for path, targets in graph.imports.items() if focus in targets}
+    return marks | {focus: "focus"}
+
+
+def _impact(session: WebSession, changed: str) -> Marks:
+    """The files of the answer of `impact`."""
+    between = parse_range("" if changed == "worktree" else changed, False)
+    worktree = session.worktree
+    with comparing(worktree, worktree.root, between) as change:
+        answer = impact(change, IMPACT_DEPTH)
+    marks: Marks = dict.fromkeys(answer["files"], "reached")
+    marks |= dict.fromkeys(answer["tests"], "test")
+    return marks | {row["path"]: "changed" for row in answer["changedFiles"]}
+
+
+def _rows(nodes: list[ShownNode]) -> list[dict[str, Any]]:
+    places = place_nodes(nodes)
+    rows = []
+    for node in nodes:
+        row: dict[str, Any] = {
+            "id": safe_text(node.id),
+            "label": safe_text(node.label),
+            "kind": node.kind,
+            "parent": safe_text(node.parent) or None,
+            "files": node.files,
+            "open": node.is_open,
+        }
+        if node.mark:
+            row["mark"] = node.mark
+        if node.id in places:
+            row["x"], row["y"] = places[node.id]
+        rows.append(row)
+    return rows
+
+
+def _shown_edge(edge: dict[str, Any]) -> dict[str, Any]:
+    return edge | {"from": safe_text(edge["from"]), "to": safe_text(edge["to"])}
+
+
+def _render(asked: WebQuestion, answer: Answer) -> Html:
+    opened = asked.many("open") or [n["id"] for n in answer["nodes"] if n["open"]]
+    told = f"{answer['nodeCount']} nodes of a tree of {answer['files']} files"
+    if answer["truncated"]:
+        told += f"; at most {MAX_NODES} are drawn"
+    return join(
+        element("h1", _title(answer), class_="crumbs"),
+        element("p", told, f" · {answer['edgeCount']} imports", _choices(asked), class_="summary"),
+        element(
+            "div",
+            _tree(asked, answer, opened),
+            element(
+                "section",
+                element(
+                    "div",
+                    id="graph",
+                    role="img",
+                    aria_label=f"Map: {told}. The list beside it has the same entries.",
+                    data_source=address("map.json", "", _kept(asked)),
+                ),
+                element("div", id="picked", role="status", class_="hint"),
+                element("p", _legend(answer), class_="hint"),
+            ),
+            class_="cols map",
+        )
+        if answer["nodes"]
+        else element("p", "There is nothing to draw.", class_="empty"),
+    )
+
+
+def _kept(asked: WebQuestion) -> dict[str, list[str]]:
+    return {name: asked.many(name) for name in ("open", "focus", "impact", "at")}
+
+
+def _title(answer: Answer) -> Html:
+    if answer["focus"]:
+        return join("Around ", shorten(answer["focus"], 80))
+    return (
+        join("What ", shorten(answer["impact"], 60), " reaches")
+        if answer["impact"]
+        else join("Map")
+    )
+
+
+def _choices(asked: WebQuestion) -> Html:
+    at = asked.text("at")
+    links = [
+        ("whole map", link("map", at=at)),
+        ("what my edits reach", link("map", impact="worktree")),
+    ]
+    return element("span", [[" · ", element("a", name, href=to)] for name, to in links])
+
+
+def _legend(answer: Answer) -> str:
+    if answer["impact"]:
+        return "Red: changed. Orange: reached. Green: tests."
+    if answer["focus"]:
+        return "Blue: the file. Green: what imports it. Orange: what it imports."
+    return "Click a folder or a file to open it, again to close it."
+
+
+def _tree(asked: WebQuestion, answer: Answer, opened: list[str]) -> Html:
+    """The same nodes as a list: for keys, for readers of screens, and without JavaScript."""
+    inside: dict[str | None, list[dict[str, Any]]] = {}
+    for node in answer["nodes"]:
+        inside.setdefault(node["parent"], []).append(node)
+
+    def listed(parent: str | None) -> Html | None:
+        rows = [row(node) for node in inside.get(parent, [])]
+        return element("ul", rows) if rows else None
+
+    def row(node: dict[str, Any]) -> Html:
+        name = shorten(node["label"], 40)
+        if node["kind"] == "symbol":
+            target = link("symbol", node["id"], at=asked.text("at"))
+            return element("li", element("a", name, href=target))
+        rest = [one for one in opened if one != node["id"] and not one.startswith(node["id"] + "/")]
+        now = rest if node["open"] else [*opened, node["id"]][-MAX_OPEN:]
+        kept = _kept(asked) | {"open": now or [NOTHING]}
+        return element(
+            "li",
+            element(
+                "a",
+                element("span", "▾ " if node["open"] else "▸ ", aria_hidden="true"),
+                name,
+                href=address("map", "", kept),
+                aria_expanded="true" if node["open"] else "false",
+                role="button",
+                class_=node.get("mark"),
+            ),
+            _also(asked, node),
+            listed(node["id"]),
+        )
+
+    return element("aside", element("nav", listed(None), aria_label="Map as a list"), class_="tree")
+
+
+def _also(asked: WebQuestion, node: dict[str, Any]) -> Html | None:
+    if node["kind"] == "folder":
+        return element("span", node["files"], class_="count")
+    at = asked.text("at")
+    focus = element(
+        "a",
+        "focus",
+        href=link("map", focus=node["id"], at=at),
+        aria_label=f"focus on {node['label']}",
+    )
+    code = element(
+        "a", "code", href=link("file", node["id"], at=at), aria_label=f"code of {node['label']}"
+    )
+    return element("span", focus, " ", code, class_="also")
+
+
+MAP = WebPage("map", "Map", _answer, _render)

@@ -1,0 +1,210 @@
+"""Which folders, files and symbols a map shows, how they are joined, and where each stands. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+MAX_NODES = 300
+MAX_EDGES = 1_500
+FIRST_NODES = 60
+"""Folders are opened by themselves until so many nodes are shown."""
+GAP, TOP, CHAR, LINE = 14.0, 22.0, 7.2, 26.0
+ASPECT = 1.7
+
+
+class MapFile(NamedTuple):
+    """A file of the tree, and the names it defines at its top."""
+
+    path: str
+    joined: bool  # it imports, or is imported
+    symbols: tuple[tuple[str, str, str], ...] = ()  # name, qualified name, kind
+
+
+class ShownNode(NamedTuple):
+    """One node of the picture."""
+
+    id: str
+    label: str
+    kind: str  # folder, file, symbol
+    parent: str
+    files: int
+    is_open: bool
+    mark: str = ""  # focus, changed, reached, test
+
+
+class Box(NamedTuple):
+    """A rectangle, and where the leaves inside it stand, from its corner."""
+
+    width: float
+    height: float
+    leaves: dict[str, tuple[float, float]]
+
+
+def choose_nodes(
+    files: Mapping[str, MapFile], opened: Iterable[str], marks: Mapping[str, str] | None = None
+) -> tuple[list[ShownNode], bool]:
+    """The nodes to show: open folders with what is in them. True where some had to be left out.
+
+    With `marks` only those files are shown, all of them.
+    """
+    wanted = {path: files[path] for path in marks if path in files} if marks else files
+    below = _folders(wanted)
+    names = {*opened} if opened else None
+    open_ids = _closure(names) if names is not None else _first_open(wanted, below)
+    if marks:
+        open_ids |= {folder for folder in below if folder}
+    nodes: list[ShownNode] = []
+    cut = _add("", wanted, below, open_ids, marks or {}, nodes)
+    return nodes, cut
+
+
+def _folders(files: Mapping[str, MapFile]) -> dict[str, list[str]]:
+    """The folders and files that lie directly in each folder; the root is the empty name."""
+    found: dict[str, set[str]] = {"": set()}
+    for path in files:
+        parts = path.split("/")
+        for number in range(len(parts)):
+            folder, entry = "/".join(parts[:number]), "/".join(parts[: number + 1])
+            found.setdefault(folder, set()).add(entry)
+    return {folder: sorted(entries) for folder, entries in found.items()}
+
+
+def _closure(names: set[str]) -> set[str]:
+    """With a folder, the folders around it are open too."""
+    found = set()
+    for name in names:
+        parts = name.split("/")
+        found |= {"/".join(parts[: number + 1]) for number in range(len(parts))}
+    return found
+
+
+def _first_open(files: Mapping[str, MapFile], below: Mapping[str, list[str]]) -> set[str]:
+    """Open the folder with the most code first, while there is room."""
+    sizes: Counter[str] = Counter()
+    for path, file in files.items():
+        parts = path.split("/")
+        for number in range(1, len(parts)):
+            sizes["/".join(parts[:number])] += 100 if file.joined else 1
+    opened: set[str] = set()
+    count = len(below[""])
+    for folder, _ in sorted(sizes.items(), key=lambda item: (-item[1], item[0])):
+        parent = folder.rpartition("/")[0]
+        if parent and parent not in opened:
+            continue
+        if count + len(below[folder]) > FIRST_NODES:
+            continue
+        opened.add(folder)
+        count += len(below[folder])
+    return opened
+
+
+def _add(
+    folder: str,
+    files: Mapping[str, MapFile],
+    below: Mapping[str, list[str]],
+    opened: set[str],
+    marks: Mapping[str, str],
+    nodes: list[ShownNode],
+) -> bool:
+    """Add the entries of a folder, then what is in the open ones: breadth first, within the cap."""
+    cut = False
+    ring = [folder]
+    while ring:
+        following = []
+        for here in ring:
+            for entry in below[here]:
+                if len(nodes) >= MAX_NODES:
+                    cut = True
+                    continue
+                is_open = entry in opened
+                if entry in files:
+                    nodes.append(_file_node(files[entry], here, is_open, marks.get(entry, "")))
+                    if is_open:
+                        cut = _add_symbols(files[entry], nodes) or cut
+                else:
+                    count = sum(path.startswith(f"{entry}/") for path in files)
+                    label = entry.rpartition("/")[2] + "/"
+                    nodes.append(ShownNode(entry, label, "folder", here, count, is_open))
+                    if is_open:
+                        following.append(entry)
+        ring = following
+    return cut
+
+
+def _file_node(file: MapFile, parent: str, is_open: bool, mark: str) -> ShownNode:
+    shown = is_open and bool(file.symbols)
+    return ShownNode(file.path, file.path.rpartition("/")[2], "file", parent, 1, shown, mark)
+
+
+def _add_symbols(file: MapFile, nodes: list[ShownNode]) -> bool:
+    for name, qualified, _kind in file.symbols:
+        if len(nodes) >= MAX_NODES:
+            return True
+        nodes.append(ShownNode(f"{file.path}#{qualified}", name, "symbol", file.path, 0, False))
+    return False
+
+
+def join_nodes(
+    nodes: list[ShownNode], imports: Mapping[str, Iterable[str]]
+) -> tuple[list[dict[str, Any]], bool]:
+    """Imports between what is shown: those of files that are not count for the folder around them."""
+    shown = {node.id for node in nodes if node.kind != "symbol"}
+    opened = {node.id for node in nodes if node.is_open and node.kind == "folder"}
+    homes: dict[str, str] = {}
+
+    def home(path: str) -> str:
+        if path not in homes:
+            here = path
+            while here and (here not in shown or here in opened):
+                here = here.rpartition("/")[0]
+            homes[path] = here
+        return homes[path]
+
+    counts: Counter[tuple[str, str]] = Counter()
+    for path, targets in imports.items():
+        for target in targets:
+            ends = (home(path), home(target))
+            if all(ends) and ends[0] != ends[1]:
+                counts[ends] += 1
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    rows = [{"from": a, "to": b, "kind": "import", "count": n} for (a, b), n in ordered]
+    return rows[:MAX_EDGES], len(rows) > MAX_EDGES
+
+
+def place_nodes(nodes: list[ShownNode]) -> dict[str, tuple[int, int]]:
+    """Where each node without children stands: folders are boxes, filled row by row."""
+    inside: dict[str, list[ShownNode]] = {}
+    for node in nodes:
+        inside.setdefault(node.parent, []).append(node)
+
+    def box(node: ShownNode) -> Box:
+        children = inside.get(node.id, [])
+        if not (node.is_open and children):
+            width = max(48.0, min(170.0, CHAR * len(node.label) + 18))
+            return Box(width, LINE, {node.id: (width / 2, LINE / 2)})
+        packed = _pack([box(child) for child in children])
+        width, height = packed.width + 2 * GAP, packed.height + GAP + TOP
+        leaves = {name: (x + GAP, y + TOP) for name, (x, y) in packed.leaves.items()}
+        return Box(width, height, leaves)
+
+    whole = _pack([box(node) for node in inside.get("", [])])
+    return {name: (round(x), round(y)) for name, (x, y) in whole.leaves.items()}
+
+
+def _pack(boxes: list[Box]) -> Box:
+    """Boxes in rows, the tallest first, about as wide as a screen is to its height."""
+    area = sum((box.width + GAP) * (box.height + GAP) for box in boxes)
+    most = max([math.sqrt(area * ASPECT), *(box.width for box in boxes)])
+    leaves: dict[str, tuple[float, float]] = {}
+    x = y = row = width = 0.0
+    for box in sorted(boxes, key=lambda box: -box.height):
+        if x and x + box.width > most:
+            x, y, row = 0.0, y + row + GAP, 0.0
+        leaves |= {name: (x + dx, y + dy) for name, (dx, dy) in box.leaves.items()}
+        x += box.width + GAP
+        row = max(row, box.height)
+        width = max(width, x - GAP)
+    return Box(width, y + row, leaves)

@@ -1,0 +1,292 @@
+"""`/`: search as you type in four tabs; without a query, the folders to browse."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+from gitindex.web.frame import copy_button
+from gitindex.web.html import Html, element, join, link, shorten
+from gitindex.web.pages.facets import facet_panel
+from gitindex.web.pages.folders import folder_list, list_folder
+from gitindex.web.pages.questions import TABS, command_line
+from gitindex.web.session import Answer, WebPage, WebQuestion, WebSession
+
+MAX_LINE = 400
+MAX_MARKED = 24
+"""Terms of a query that are marked in snippets."""
+_FACETS = ("lang", "path", "kind", "in", "tag", "i", "F", "word", "regex")
+KEYS = (("/", "search"), ("j k", "move"), ("Enter", "open"), ("Esc", "leave the box"))
+
+
+def _answer(session: WebSession, asked: WebQuestion) -> Answer:
+    tab = TABS[asked.one_of("tab", tuple(TABS))]
+    if asked.text("q").strip() or asked.text("tag"):
+        return tab.answer(session, asked)
+    with session.open(asked.choice) as view:
+        return view.envelope(query="", results=[], truncated=False, **list_folder(view, ""))
+
+
+def _render(asked: WebQuestion, answer: Answer) -> Html:
+    name = asked.one_of("tab", tuple(TABS))
+    tab = TABS[name]
+    rows = answer.get("symbols") if name == "symbols" else answer.get("results")
+    rows = [] if rows is None else rows
+    if answer["status"] != "ok":
+        body = _refused(answer)
+    elif "entries" in answer:
+        body = _welcome(asked, answer)
+    elif rows:
+        hits = _ROWS[name](asked, rows)
+        body = element("ol", hits, class_=f"hits {name}", aria_label="Results")
+    else:
+        body = _nothing(asked, answer, name)
+    panel = facet_panel(tab, asked, rows)
+    return join(
+        _tabs(asked, name),
+        element(
+            "div", panel, element("section", _summary(asked, answer, rows), body), class_="cols"
+        ),
+    )
+
+
+def _tabs(asked: WebQuestion, current: str) -> Html:
+    kept = {"q": asked.text("q"), "at": asked.text("at")}
+    return element(
+        "nav",
+        [
+            element(
+                "a",
+                tab.label,
+                href=link("", tab=name, **kept),
+                aria_current="true" if name == current else None,
+            )
+            for name, tab in TABS.items()
+        ],
+        class_="tabs",
+        aria_label="Kinds of search",
+    )
+
+
+def _summary(asked: WebQuestion, answer: Answer, rows: list[dict[str, Any]]) -> Html | None:
+    if answer["status"] != "ok" or "entries" in answer:
+        return None
+    count = f"{len(rows)}{'+' if answer.get('truncated') else ''}"
+    what = "result" if len(rows) == 1 and not answer.get("truncated") else "results"
+    return element(
+        "p",
+        element("span", f"{count} {what}", role="status"),
+        [element("span", warning, class_="warning") for warning in answer.get("warnings", ())],
+        copy_button("copy as command", command_line(asked)),
+        class_="summary",
+    )
+
+
+def _place(asked: WebQuestion, row: dict[str, Any], line: int) -> Html:
+    path = row["path"]
+    href = link("file", path, f"L{line}", at=asked.text("at"))
+    folder, slash, name = path.rpartition("/")
+    return element(
+        "a",
+        element("span", shorten(folder + slash, 60), class_="folder"),
+        element("span", shorten(name, 60), class_="name"),
+        element("span", f":{line}", class_="line"),
+        href=href,
+        class_="place",
+    )
+
+
+def source_chip(row: dict[str, Any]) -> Html | None:
+    """Where a row comes from."""
+    source = row.get("source")
+    if not source:
+        return None
+    shown = source if len(source) <= 18 else f"{source[:18]}…"
+    title = "from the file on disk" if source == "worktree" else f"from the index: {source}"
+    kind = "edited" if source == "worktree" else ""
+    return element("span", shown, class_=f"source {kind}".strip(), title=title)
+
+
+def _found(asked: WebQuestion, rows: list[dict[str, Any]]) -> Iterator[Html]:
+    for row in rows:
+        yield element(
+            "li",
+            element(
+                "div",
+                _place(asked, row, row["line"]),
+                _symbol_link(asked, row),
+                source_chip(row),
+                class_="head",
+            ),
+            element("pre", marked(row["snippet"], row["matched"])) if row["snippet"] else None,
+            class_="hit",
+        )
+
+
+def _symbol_link(asked: WebQuestion, row: dict[str, Any]) -> Html | None:
+    if "name" not in row:
+        return None
+    target = f"{row['path']}#{row.get('qualifiedName', row['name'])}"
+    return element(
+        "a",
+        element("span", row["kind"], class_="kind"),
+        " ",
+        shorten(row["name"], 60),
+        href=link("symbol", target, at=asked.text("at")),
+        class_="symbol",
+    )
+
+
+def _lines(asked: WebQuestion, rows: list[dict[str, Any]]) -> Iterator[Html]:
+    find = _pattern_of(asked)
+    for path, group in groupby(rows, itemgetter("path")):
+        lines = list(group)
+        head = element("span", shorten(path, 90), class_="name")
+        yield element("li", head, source_chip(lines[0]), class_="group")
+        for row in lines:
+            href = link("file", path, f"L{row['line']}", at=asked.text("at"))
+            code = element("code", _mark(row["text"][:MAX_LINE], find))
+            number = element("span", row["line"], class_="line")
+            place = element("a", number, code, href=href, class_="place")
+            yield element("li", place, class_="hit one")
+
+
+def _definitions(asked: WebQuestion, rows: list[dict[str, Any]]) -> Iterator[Html]:
+    for row in rows:
+        target = f"{row['path']}#{row['qualifiedName']}"
+        shown = row["signature"] or row["qualifiedName"]
+        yield element(
+            "li",
+            element(
+                "div",
+                element("span", row["kind"], class_="kind"),
+                element(
+                    "a",
+                    element("code", shorten(shown, 110)),
+                    href=link("symbol", target, at=asked.text("at")),
+                    class_="place",
+                ),
+                _place(asked, row, row["line"]),
+                source_chip(row),
+                class_="head",
+            ),
+            element("p", row["doc"].strip().split("\n")[0][:200], class_="doc")
+            if row.get("doc")
+            else None,
+            class_="hit one",
+        )
+
+
+def _documents(asked: WebQuestion, rows: list[dict[str, Any]]) -> Iterator[Html]:
+    for row in rows:
+        topics = [element("span", topic, class_="topic") for topic in row["topics"][:8]]
+        day = element("time", row["createdAt"][:10]) if row.get("createdAt") else None
+        yield element(
+            "li",
+            element(
+                "div",
+                _place(asked, row, row["startLine"]),
+                day,
+                topics,
+                source_chip(row),
+                class_="head",
+            ),
+            element("p", row["summary"][:300], class_="doc") if row["summary"] else None,
+            element("pre", marked(row["snippet"], row["matched"])) if row["snippet"] else None,
+            class_="hit",
+        )
+
+
+_ROWS: dict[str, Callable[[WebQuestion, list[dict[str, Any]]], Iterator[Html]]] = {
+    "search": _found,
+    "grep": _lines,
+    "symbols": _definitions,
+    "docs": _documents,
+}
+
+
+def marked(snippet: str, terms: list[str]) -> Html:
+    """Lines with the terms marked, each cut where it is long."""
+    lines = "\n".join(line[:MAX_LINE] for line in snippet.split("\n")[:12])
+    wanted = sorted({term for term in terms[:MAX_MARKED] if term.strip()}, key=len, reverse=True)
+    find = re.compile("|".join(map(re.escape, wanted)), re.IGNORECASE) if wanted else None
+    return _mark(lines, find)
+
+
+def _mark(text: str, find: re.Pattern[str] | None) -> Html:
+    if find is None:
+        return join(text)
+    parts: list[str] = []
+    at = 0
+    for found in find.finditer(text):
+        if found.end() > found.start():
+            parts += [text[at : found.start()], element("mark", found.group())]
+            at = found.end()
+    return join(*parts, text[at:])
+
+
+def _pattern_of(asked: WebQuestion) -> re.Pattern[str] | None:
+    """What grep looked for, to mark it: plain words only, for any other pattern may take for ever."""
+    text = asked.text("q")
+    plain = bool(asked.text("F")) or re.fullmatch(r"[\w\s.\-/:=,'\"<>@#%&;!~]*", text) is not None
+    if not plain or not text:
+        return None
+    return re.compile(re.escape(text), re.IGNORECASE if asked.text("i") else 0)
+
+
+def _welcome(asked: WebQuestion, answer: Answer) -> Html:
+    keys = [[element("kbd", key), f" {what}  "] for key, what in KEYS]
+    return element(
+        "div",
+        element("p", keys, class_="hint"),
+        folder_list(asked, answer),
+        class_="welcome",
+    )
+
+
+def _refused(answer: Answer) -> Html:
+    hints = answer.get("hints") or {}
+    remedy = hints.get("remedy")
+    if {"create", "reindex"} & hints.keys():
+        remedy = "run `gitindex index` in the repository"
+    return element(
+        "div",
+        element("p", str(answer["message"])),
+        element("p", str(remedy), class_="hint") if remedy else None,
+        class_="empty",
+    )
+
+
+def _nothing(asked: WebQuestion, answer: Answer, name: str) -> Html:
+    query = asked.text("q")
+    near = [*answer.get("near", ()), *answer.get("suggestions", ())][:5]
+    others = [other for other in ("search", "grep", "symbols") if other != name]
+    kept = {"q": query, "at": asked.text("at")}
+    narrowed = any(asked.many(facet) for facet in _FACETS)
+    return element(
+        "div",
+        element("p", "Nothing found for ", element("q", shorten(query, 60)), "."),
+        element("p", element("a", "Remove the filters", href=link("", tab=name, **kept)))
+        if narrowed
+        else None,
+        element(
+            "p",
+            "Near: ",
+            [[element("a", one, href=link("", tab=name, q=one)), " "] for one in near],
+        )
+        if near
+        else None,
+        element(
+            "p",
+            "Try ",
+            [[element("a", TABS[o].label, href=link("", tab=o, **kept)), " "] for o in others],
+            class_="hint",
+        ),
+        class_="empty",
+    )
+
+
+SEARCH = WebPage("", "Search", _answer, _render)

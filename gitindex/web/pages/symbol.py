@@ -1,0 +1,251 @@
+"""`/symbol/<id>`: a definition, who uses it and how sure that is, what it calls, which tests reach it."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Any
+
+from gitindex.base.path_kind import is_test
+from gitindex.base.vocabulary import Direction, Tier
+from gitindex.query.callgraph.answer import GraphQuery, call_graph
+from gitindex.query.references import ReferenceQuery, find_references
+from gitindex.query.symbols import SymbolQuery, list_symbols, suggestions
+from gitindex.view.tree import TreeView
+from gitindex.web.frame import copy_button
+from gitindex.web.html import Html, element, join, link, shorten
+from gitindex.web.pages.search import source_chip
+from gitindex.web.session import Answer, WebPage, WebQuestion, WebSession
+
+LIMIT = 300
+NODES = 150
+SHOWN_UNEXPLAINED = 50
+_TIERS = [str(tier) for tier in Tier]
+_ABOUT = {
+    "semantic": "proven by a compiler's index",
+    "exact": "bound by scopes",
+    "import": "bound through imports",
+    "dispatch": "may be called through a base class or an interface",
+    "name": "the name alone",
+}
+
+
+def _answer(session: WebSession, asked: WebQuestion) -> Answer:
+    with session.open_names(asked.choice) as view:
+        answer = find_references(view, ReferenceQuery(asked.path, limit=LIMIT), session.names)
+        if not (answer["definitions"] or answer["references"]):
+            answer["near"] = suggestions(view, asked.path.rpartition("#")[2] or asked.path)
+            answer |= {"status": "not_found", "message": f"no symbol {asked.path}"}
+            return answer
+        graph = call_graph(view, GraphQuery(asked.path, Direction.BOTH, 1, NODES, 0), session.names)
+        answer["graph"] = {
+            name: graph[name]
+            for name in ("status", "root", "nodes", "edges", "candidates", "truncated")
+            if name in graph
+        }
+        answer["doc"] = _doc(view, answer["definitions"])
+        answer["tests"] = _tests(answer)
+    return answer
+
+
+def _doc(view: TreeView, definitions: list[dict[str, Any]]) -> str:
+    if not definitions:
+        return ""
+    first = definitions[0]
+    wanted = SymbolQuery(first["qualifiedName"], first["path"], limit=5)
+    found = [s for s in list_symbols(view, wanted)["symbols"] if s["line"] == first["line"]]
+    return found[0].get("doc", "") if found else ""
+
+
+def _tests(answer: Answer) -> list[str]:
+    """Test files that use it directly."""
+    used = (row["path"] for row in answer["references"] if row["role"] != "definition")
+    return sorted({path for path in used if is_test(path)})
+
+
+def _render(asked: WebQuestion, answer: Answer) -> Html:
+    return join(
+        _head(asked, answer),
+        element(
+            "div",
+            element(
+                "section",
+                _certificate(answer),
+                _references(asked, answer),
+                _unexplained(asked, answer),
+            ),
+            element(
+                "section",
+                _calls(asked, answer, callers=True),
+                _calls(asked, answer, callers=False),
+                _tests_block(asked, answer),
+            ),
+            class_="split",
+        ),
+    )
+
+
+def _head(asked: WebQuestion, answer: Answer) -> Html:
+    at = asked.text("at")
+    rows = []
+    for row in answer["definitions"][:10]:
+        target = link("file", row["path"], f"L{row['line']}", at=at)
+        rows.append(
+            element(
+                "p",
+                element("span", row["kind"], class_="kind"),
+                element("code", shorten(row["signature"] or row["qualifiedName"], 160)),
+                element(
+                    "a", shorten(f"{row['path']}:{row['line']}", 90), href=target, class_="place"
+                ),
+                source_chip(row),
+                class_="head",
+            )
+        )
+    more = len(answer["definitions"]) - 10
+    focus = answer["definitions"][0]["path"] if answer["definitions"] else ""
+    return join(
+        element(
+            "h1",
+            shorten(answer["name"], 80),
+            copy_button("copy as command", f"gitindex refs {_quoted(asked.path)}"),
+            element("a", "on the map", href=link("map", focus=focus, at=at)) if focus else None,
+            class_="crumbs",
+        ),
+        rows,
+        element("p", f"{more} more definitions", class_="hint") if more > 0 else None,
+        element("p", answer["doc"].strip()[:1_500], class_="doc") if answer.get("doc") else None,
+    )
+
+
+def _quoted(text: str) -> str:
+    import shlex
+
+    return shlex.quote(text)
+
+
+def _certificate(answer: Answer) -> Html:
+    complete = answer["complete"]
+    mentions = answer.get("mentions") or {}
+    told = ", ".join(f"{count} in {kind}" for kind, count in mentions.items())
+    if complete:
+        text = "Complete in code: every occurrence is listed or proven to be something else."
+    else:
+        count = len(answer["unexplained"])
+        text = (
+            f"Perhaps not complete: {count} line{'' if count == 1 else 's'} could not be explained."
+        )
+    return element(
+        "p",
+        element("strong", "complete" if complete else "open"),
+        " ",
+        text,
+        f" Mentions outside of code: {told}." if told else None,
+        class_=f"certificate {'fresh' if complete else 'stale'}",
+    )
+
+
+def _references(asked: WebQuestion, answer: Answer) -> Html:
+    uses = [row for row in answer["references"] if row["role"] != "definition"]
+    order = sorted(uses, key=lambda row: (_tier(row), row["path"], row["line"]))
+    groups = []
+    for tier, rows in groupby(order, key=lambda row: row["tier"]):
+        listed = [_use(asked, row) for row in rows]
+        head = element("h3", tier, element("span", _ABOUT.get(tier, ""), class_="hint"))
+        groups.append(element("div", head, element("ol", listed, class_="hits uses")))
+    total = answer.get("totalReferences", len(uses))
+    title = f"{total} reference{'' if total == 1 else 's'}"
+    cut = f", {len(answer['references'])} shown" if answer.get("truncated") else ""
+    return join(
+        element("h2", title + cut), groups or element("p", "Nobody uses it.", class_="empty")
+    )
+
+
+def _tier(row: dict[str, Any]) -> int:
+    return _TIERS.index(row["tier"]) if row["tier"] in _TIERS else len(_TIERS)
+
+
+def _use(asked: WebQuestion, row: dict[str, Any]) -> Html:
+    target = link("file", row["path"], f"L{row['line']}", at=asked.text("at"))
+    return element(
+        "li",
+        element("a", shorten(f"{row['path']}:{row['line']}", 60), href=target, class_="place"),
+        element("code", row["text"][:200]),
+        element("span", row.get("use", row["role"]), class_="kind"),
+        source_chip(row) if row["source"] == "worktree" else None,
+        class_="hit one",
+    )
+
+
+def _unexplained(asked: WebQuestion, answer: Answer) -> Html | None:
+    rows = answer["unexplained"]
+    if not rows:
+        return None
+    listed = [
+        element(
+            "li",
+            element(
+                "a",
+                shorten(f"{row['path']}:{row['line']}", 60),
+                href=link("file", row["path"], f"L{row['line']}", at=asked.text("at")),
+                class_="place",
+            ),
+            element("code", row["text"][:200]),
+            element("span", row["why"].replace("_", " "), class_="kind"),
+            class_="hit one",
+        )
+        for row in rows[:SHOWN_UNEXPLAINED]
+    ]
+    return join(
+        element("h2", f"{len(rows)} unexplained"), element("ol", listed, class_="hits uses")
+    )
+
+
+def _calls(asked: WebQuestion, answer: Answer, callers: bool) -> Html:
+    graph = answer["graph"]
+    near, far = ("to", "from") if callers else ("from", "to")
+    title = "Callers" if callers else "Calls"
+    if graph.get("status") != "ok":
+        names = [
+            element("li", element("a", shorten(node["id"], 70), href=link("symbol", node["id"])))
+            for node in graph.get("candidates", ())[:20]
+        ]
+        told = element("p", "Several symbols have this name: choose one.", class_="hint")
+        return join(element("h2", title), told, element("ul", names)) if callers else Html("")
+    nodes = {node["id"]: node for node in graph["nodes"]}
+    edges = [edge for edge in graph["edges"] if edge[near] == graph["root"]]
+    rows = []
+    for identity, tier, kind in dict.fromkeys((e[far], e["tier"], e["kind"]) for e in edges):
+        node = nodes.get(identity, {"name": identity, "kind": ""})
+        target = link("symbol", identity, at=asked.text("at"))
+        rows.append(
+            element(
+                "li",
+                element("a", shorten(identity, 64), href=target, class_="place"),
+                element("span", f"{tier} {kind}", class_="kind"),
+                class_="hit one",
+                title=node["kind"] or None,
+            )
+        )
+    empty = "No caller is known." if callers else "It calls nothing of this repository."
+    body = element("ol", rows, class_="hits uses") if rows else element("p", empty, class_="hint")
+    return join(element("h2", title, element("span", len(rows), class_="hint")), body)
+
+
+def _tests_block(asked: WebQuestion, answer: Answer) -> Html:
+    rows = [
+        element(
+            "li",
+            element("a", shorten(p, 64), href=link("file", p, at=asked.text("at")), class_="place"),
+            class_="hit one",
+        )
+        for p in answer["tests"]
+    ]
+    body = (
+        element("ol", rows, class_="hits uses")
+        if rows
+        else element("p", "No test uses it directly.", class_="hint")
+    )
+    return join(element("h2", "Tests", element("span", len(rows), class_="hint")), body)
+
+
+SYMBOL = WebPage("symbol", "Symbol", _answer, _render)

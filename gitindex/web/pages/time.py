@@ -1,0 +1,309 @@
+"""`/time`: a slider over commits and tags, every page at any of them, and what differs between two."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, NamedTuple
+
+from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.escape import safe_text
+from gitindex.git.command import GitFailed, run_git
+from gitindex.query.impact.change import TreePair, comparing
+from gitindex.query.map.file_graph import FileGraph
+from gitindex.view.tree import NOW, TreeChoice
+from gitindex.web.html import Html, element, join, link, shorten
+from gitindex.web.session import Answer, WebPage, WebQuestion, WebSession
+
+MAX_COMMITS = 500
+MAX_EDGES = 300
+MAX_SYMBOLS = 300
+
+
+class PastCommit(NamedTuple):
+    """One commit of HEAD's first parents."""
+
+    id: str
+    time: int
+    subject: str
+    tags: tuple[str, ...]
+
+
+def list_commits(root: str) -> list[PastCommit]:
+    """The newest commits first."""
+    command = ("log", "--first-parent", f"--max-count={MAX_COMMITS}", "-z", "--no-show-signature")
+    try:
+        told = run_git(root, *command, _FORMAT, "HEAD", "--")
+    except GitFailed:
+        return []  # no commit yet
+    fields = told.decode("utf-8", "replace").split("\0")
+    found = []
+    for at in range(0, len(fields) - 3, 4):
+        commit, when, subject, names = fields[at : at + 4]
+        tags = tuple(n.removeprefix("tag: ") for n in names.split(", ") if n.startswith("tag: "))
+        found.append(PastCommit(commit, int(when), subject, tags))
+    return found
+
+
+_FORMAT = "--format=tformat:%H%x00%ct%x00%s%x00%D"
+
+
+def _answer(session: WebSession, asked: WebQuestion) -> Answer:
+    commits = list_commits(session.worktree.root)
+    base, to = asked.text("base"), asked.text("at")
+    with session.open(NOW) as view:
+        answer = view.envelope(
+            commits=[
+                {
+                    "id": c.id,
+                    "time": c.time,
+                    "subject": safe_text(c.subject),
+                    "tags": [safe_text(tag) for tag in c.tags],
+                }
+                for c in commits
+            ],
+            truncated=len(commits) == MAX_COMMITS,
+        )
+    if base:
+        answer["difference"] = _difference(session, base, to)
+    return answer
+
+
+def _difference(session: WebSession, base: str, to: str) -> dict[str, Any]:
+    """Imports that came and went, and symbols that changed, from one tree to another."""
+    if base == to:
+        raise GitIndexError("the two are the same commit", "choose another one", Exit.USAGE)
+    worktree = session.worktree
+    pair = TreePair(TreeChoice(at=base), TreeChoice(at=to))
+    with comparing(worktree, worktree.root, pair) as change:
+        old, new = (_edges(FileGraph(finder.view)) for finder in (change.before, change.after))
+        symbols = [
+            {
+                "change": str(found.difference),
+                "kind": found.definition.kind,
+                "name": found.definition.qualified,
+                "path": safe_text(found.definition.path),
+            }
+            for found in change.symbols
+        ]
+        exact = [f.view.envelope()["freshness"]["exact"] for f in (change.before, change.after)]
+        paths = change.paths
+    added, removed = sorted(new - old), sorted(old - new)
+    return {
+        "base": safe_text(base),
+        "at": safe_text(to),
+        "exact": all(exact),
+        "changedFiles": len(paths),
+        "addedEdges": [_edge(edge) for edge in added[:MAX_EDGES]],
+        "removedEdges": [_edge(edge) for edge in removed[:MAX_EDGES]],
+        "addedEdgeCount": len(added),
+        "removedEdgeCount": len(removed),
+        "changedSymbols": symbols[:MAX_SYMBOLS],
+        "changedSymbolCount": len(symbols),
+    }
+
+
+def _edges(graph: FileGraph) -> set[tuple[str, str]]:
+    return {(path, target) for path, targets in graph.imports.items() for target in targets}
+
+
+def _edge(edge: tuple[str, str]) -> dict[str, str]:
+    return {"from": safe_text(edge[0]), "to": safe_text(edge[1]), "kind": "import"}
+
+
+def _render(asked: WebQuestion, answer: Answer) -> Html:
+    commits = answer["commits"]
+    if not commits:
+        return element("p", "There is no commit yet.", class_="empty")
+    at, base = asked.text("at"), asked.text("base")
+    chosen = _index(commits, at)
+    return join(
+        element("h1", "Time", class_="crumbs"),
+        _slider(commits, chosen, "at", "Commit"),
+        element("div", _card(commits[chosen], bool(at)), id="moment"),
+        _base_form(commits, chosen, base),
+        _shown_difference(answer["difference"]) if "difference" in answer else None,
+        _list(commits, chosen, answer["truncated"]),
+    )
+
+
+def _index(commits: list[dict[str, Any]], name: str) -> int:
+    for number, commit in enumerate(commits):
+        if name and (commit["id"].startswith(name) or name in commit["tags"]):
+            return number
+    return 0
+
+
+def _slider(commits: list[dict[str, Any]], chosen: int, name: str, label: str) -> Html:
+    """The oldest commit is on the left."""
+    last = len(commits) - 1
+    marks = [
+        element("option", value=last - number, label=commit["tags"][0])
+        for number, commit in enumerate(commits)
+        if commit["tags"]
+    ]
+    return element(
+        "div",
+        element("label", label, for_=f"slide-{name}"),
+        element(
+            "input",
+            type="range",
+            id=f"slide-{name}",
+            min=0,
+            max=last,
+            value=last - chosen,
+            list="tags",
+            aria_valuetext=_name(commits[chosen]),
+            data_ids=" ".join(commit["id"][:12] for commit in reversed(commits)),
+        ),
+        element("output", _name(commits[chosen]), for_=f"slide-{name}"),
+        element("datalist", marks[:40], id="tags"),
+        class_="slider",
+    )
+
+
+def _name(commit: dict[str, Any]) -> str:
+    return str(commit["tags"][0] if commit["tags"] else commit["id"][:12])
+
+
+def _card(commit: dict[str, Any], past: bool) -> Html:
+    at = commit["id"][:12]
+    links = [
+        ("search", link("", at=at)),
+        ("files", link("file/", at=at)),
+        ("map", link("map", at=at)),
+    ]
+    return element(
+        "div",
+        element("strong", shorten(commit["subject"], 120)),
+        element(
+            "p",
+            element("code", at),
+            " ",
+            _day(commit["time"]),
+            [[" ", element("span", tag, class_="topic")] for tag in commit["tags"][:6]],
+        ),
+        element(
+            "p", "At this commit: ", [[element("a", name, href=to), " "] for name, to in links]
+        ),
+        class_="card" + (" past" if past else ""),
+    )
+
+
+def _day(when: int) -> Html:
+    return element("time", time.strftime("%Y-%m-%d %H:%M", time.gmtime(when)))
+
+
+def _base_form(commits: list[dict[str, Any]], chosen: int, base: str) -> Html:
+    """Choose what to compare with; works without JavaScript."""
+    tags = [c for c in commits if c["tags"]]
+    near = [c for n, c in enumerate(commits) if 0 < n - chosen <= 20]
+    picked = {c["id"]: c for c in [*near, *tags] if c["id"] != commits[chosen]["id"]}
+    options = [
+        element(
+            "option",
+            f"{_name(commit)}  {commit['subject'][:60]}",
+            value=commit["id"][:12],
+            selected=commit["id"].startswith(base) and bool(base),
+        )
+        for commit in picked.values()
+    ]
+    if not options:
+        return element("p", "There is nothing to compare this commit with.", class_="hint")
+    return element(
+        "form",
+        element("input", type="hidden", name="at", value=commits[chosen]["id"][:12]),
+        element("label", "Compare with", for_="base"),
+        element("select", options, id="base", name="base"),
+        element("button", "show what differs", type="submit"),
+        action="/time",
+        method="get",
+        class_="compare",
+    )
+
+
+def _shown_difference(found: dict[str, Any]) -> Html:
+    told = (
+        f"{found['changedFiles']} files, {found['changedSymbolCount']} symbols changed;"
+        f" {found['addedEdgeCount']} imports added, {found['removedEdgeCount']} removed"
+    )
+    rows = [
+        *(_edge_row(edge, "added", "+") for edge in found["addedEdges"]),
+        *(_edge_row(edge, "removed", "−") for edge in found["removedEdges"]),
+    ]
+    symbols = [
+        element(
+            "li",
+            element("span", row["change"], class_=f"change {row['change']}"),
+            element("span", row["kind"], class_="kind"),
+            element(
+                "a",
+                shorten(f"{row['path']}#{row['name']}", 80),
+                href=link(
+                    "symbol",
+                    f"{row['path']}#{row['name']}",
+                    at=found["base"] if row["change"] == "removed" else found["at"],
+                ),
+            ),
+            class_="hit one",
+        )
+        for row in found["changedSymbols"]
+    ]
+    return element(
+        "section",
+        element("h2", f"From {found['base']} to {found['at']}"),
+        element("p", told, class_="summary"),
+        None
+        if found["exact"]
+        else element("p", "Some files were over the budget.", class_="warning"),
+        element(
+            "div",
+            element("section", element("h3", "Imports"), _or_none(rows)),
+            element("section", element("h3", "Symbols"), _or_none(symbols)),
+            class_="split",
+        ),
+        id="difference",
+    )
+
+
+def _or_none(rows: list[Html]) -> Html:
+    if not rows:
+        return element("p", "No difference.", class_="hint")
+    return element("ol", rows, class_="hits uses")
+
+
+def _edge_row(edge: dict[str, str], kind: str, sign: str) -> Html:
+    return element(
+        "li",
+        element("span", sign, class_=f"change {kind}", title=kind),
+        element("code", shorten(edge["from"], 48), " → ", shorten(edge["to"], 48)),
+        class_="hit one",
+    )
+
+
+def _list(commits: list[dict[str, Any]], chosen: int, cut: bool) -> Html:
+    rows = [
+        element(
+            "li",
+            element(
+                "a",
+                element("code", commit["id"][:12]),
+                href=link("time", at=commit["id"][:12]),
+                class_="place",
+                aria_current="true" if number == chosen else None,
+            ),
+            _day(commit["time"]),
+            element("span", shorten(commit["subject"], 100)),
+            [element("span", tag, class_="topic") for tag in commit["tags"][:4]],
+            class_="hit one",
+        )
+        for number, commit in enumerate(commits)
+    ]
+    return element(
+        "section",
+        element("h2", "Commits"),
+        element("ol", rows, class_="hits uses commits"),
+        element("p", f"The newest {MAX_COMMITS} are listed.", class_="hint") if cut else None,
+    )
+
+
+TIME = WebPage("time", "Time", _answer, _render)

@@ -1,0 +1,84 @@
+"""Runs the page on loopback until it is stopped or nobody asked anything for an hour; imports uvicorn."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import sys
+import time
+import webbrowser
+
+import uvicorn
+
+from gitindex.base.errors import Exit
+from gitindex.base.loopback_guard import LoopbackGuard, LoopbackRules
+from gitindex.base.loopback_listen import bind_loopback
+from gitindex.base.worktree import Worktree
+from gitindex.web.app import make_app
+from gitindex.web.session import WebSession
+
+IDLE_SECONDS = 60 * 60
+CHECK_SECONDS = 5.0
+
+
+class IdleWatch:
+    """Tells when the last question was asked. An open event stream is no question."""
+
+    def __init__(self, seconds: float = IDLE_SECONDS) -> None:
+        self._seconds = seconds
+        self._last = time.monotonic()
+
+    def note(self) -> None:
+        """Somebody asked something."""
+        self._last = time.monotonic()
+
+    def is_over(self) -> bool:
+        """Has nobody asked anything for too long?"""
+        return time.monotonic() - self._last > self._seconds
+
+
+def serve_page(worktree: Worktree, port: int = 0, opens: bool = True) -> int:
+    """Serve until Ctrl-C, a signal, or an idle hour."""
+    sockets = bind_loopback(port)
+    rules = LoopbackRules(sockets[0].getsockname()[1])
+    watch = IdleWatch()
+    guard = LoopbackGuard(make_app(WebSession(worktree), watch.note), rules)
+    address = f"http://127.0.0.1:{rules.port}/?token={guard.token}"
+    sys.stdout.write(f"{address}\n")
+    sys.stdout.flush()
+    sys.stderr.write("gitindex: the link works once; Ctrl-C ends the server\n")
+    if opens:
+        webbrowser.open(address)
+    try:
+        asyncio.run(_serve(guard, sockets, watch))
+    except KeyboardInterrupt:
+        pass
+    finally:
+        for one in sockets:
+            one.close()
+    return int(Exit.OK)
+
+
+async def _serve(guard: LoopbackGuard, sockets: list[socket.socket], watch: IdleWatch) -> None:
+    config = uvicorn.Config(
+        guard,
+        log_config=None,
+        access_log=False,
+        lifespan="off",
+        ws="none",
+        proxy_headers=False,
+        server_header=False,
+        timeout_graceful_shutdown=1,
+    )
+    server = uvicorn.Server(config)
+
+    async def end_when_idle() -> None:
+        while not watch.is_over():
+            await asyncio.sleep(CHECK_SECONDS)
+        server.should_exit = True
+
+    idle = asyncio.create_task(end_when_idle())
+    try:
+        await server.serve(sockets=sockets)
+    finally:
+        idle.cancel()

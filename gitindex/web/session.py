@@ -1,0 +1,133 @@
+"""What one server keeps between requests, and the one way from a question to an envelope. Writes nothing."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NamedTuple, TypeVar
+
+from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.refusals import refusal, refused
+from gitindex.base.worktree import Worktree
+from gitindex.query.names.memory import Memory
+from gitindex.query.search.memory import SearchMemory
+from gitindex.view.overlay_tables import FactsMemory
+from gitindex.view.snapshot import GateClosed
+from gitindex.view.tree import TreeChoice, TreeView, open_tree
+from gitindex.web.highlight import Highlighter
+
+MAX_TEXT = 4_096
+"""Characters of one parameter, as for MCP."""
+MAX_VALUES = 32
+MAX_MADE = 4
+"""Trees whose map is kept."""
+T = TypeVar("T")
+
+Answer = dict[str, Any]
+
+
+class WebQuestion(NamedTuple):
+    """One request: the rest of its path, and its parameters."""
+
+    path: str = ""
+    values: Mapping[str, list[str]] = {}
+
+    def text(self, name: str, default: str = "") -> str:
+        """Return the last value of a parameter."""
+        return (self.many(name) or [default])[-1]
+
+    def many(self, name: str) -> list[str]:
+        """Return all values of a parameter that are not empty."""
+        found = [value for value in self.values.get(name, []) if value]
+        if len(found) > MAX_VALUES or any(len(value) > MAX_TEXT for value in found):
+            raise GitIndexError(f"`{name}` is too long", code=Exit.USAGE)
+        if any("\0" in value for value in found):
+            raise GitIndexError(f"`{name}` holds a NUL character", code=Exit.USAGE)
+        return found
+
+    def number(self, name: str, default: int, most: int) -> int:
+        """Return a whole number of 1 or more."""
+        value = self.text(name)
+        if not value:
+            return default
+        if not value.isascii() or not value.isdigit() or not 1 <= int(value[:9]) <= most:
+            raise GitIndexError(f"`{name}` must be between 1 and {most}", code=Exit.USAGE)
+        return int(value)
+
+    def one_of(self, name: str, choices: tuple[str, ...]) -> str:
+        """Return one of the choices; the first is the default."""
+        value = self.text(name, choices[0])
+        if value not in choices:
+            raise GitIndexError(f"`{name}` must be one of {', '.join(choices)}", code=Exit.USAGE)
+        return value
+
+    @property
+    def choice(self) -> TreeChoice:
+        """Return the tree that is asked for."""
+        return TreeChoice(at=self.text("at"))
+
+
+class WebSession:
+    """One worktree and the memories that make the next answer cheap."""
+
+    def __init__(self, worktree: Worktree) -> None:
+        self.worktree = worktree
+        self.lexical = SearchMemory()
+        self.names = Memory()
+        self.highlighter = Highlighter()
+        self.hook_cost: dict[str, float] | None = None
+        self._facts = FactsMemory()
+        self._made: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
+        self._naming = threading.Lock()
+
+    @contextmanager
+    def open(self, choice: TreeChoice) -> Iterator[TreeView]:
+        """The tree that is asked for, behind the gate."""
+        with open_tree(self.worktree, self.worktree.root, choice, self._facts) as view:
+            yield view
+
+    @contextmanager
+    def open_names(self, choice: TreeChoice) -> Iterator[TreeView]:
+        """The same for questions that follow names: their memory serves one thread at a time."""
+        with self._naming, self.open(choice) as view:
+            yield view
+
+    def remember(self, kind: str, view: TreeView, make: Callable[[TreeView], T]) -> T:
+        """What was made of a tree before, or is made of it now; a few are kept."""
+        overlay = view.overlay
+        key = (kind, overlay.source, overlay.tree, overlay.digest)
+        with self._naming:
+            if key not in self._made:
+                self._made[key] = make(view)
+                if len(self._made) > MAX_MADE:
+                    self._made.popitem(last=False)
+            found: T = self._made[key]
+            return found
+
+
+class WebPage(NamedTuple):
+    """One page: the envelope of its answer, and that envelope as HTML."""
+
+    name: str
+    title: str
+    answer: Callable[[WebSession, WebQuestion], Answer]
+    render: Callable[[WebQuestion, Answer], str]
+    only_shown: tuple[str, ...] = ()  # fields that are for the page and not for programs
+
+
+def ask(page: WebPage, session: WebSession, asked: WebQuestion) -> Answer:
+    """The answer to one request, whatever happens: an envelope, never an exception."""
+    try:
+        return page.answer(session, asked)
+    except GateClosed as closed:
+        return closed.envelope
+    except GitIndexError as error:
+        return refused(error)
+    except OSError as error:
+        return refusal("error", error.strerror or "input/output error", "try again")
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # noqa: BLE001 — the door: a panic in Rust is no Exception
+        return refusal("error", f"internal error ({type(error).__name__})", "please report it")

@@ -1,0 +1,674 @@
+"""The page in a real Chromium: what a person sees, types and hears; and what an attacker does not get."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from tests.browser import Visitor, WebServer, launch, serving
+from tests.support import Repo, stop_runners
+
+expect.set_options(timeout=120_000)
+UTIL = (
+    'def helper(value):\n    """Double a value."""\n    return value * 2\n\n\n'
+    "class Box:\n    def open(self):\n        return helper(1)\n"
+)
+OLD_APP = "def main():\n    return 0\n"
+APP = "from lib.util import Box, helper\n\n\ndef main():\n    return helper(21) + Box().open()\n"
+TEST = "from lib.util import helper\n\n\ndef test_helper():\n    assert helper(2) == 4\n"
+PAGES = {
+    "search": "/?q=helper",
+    "file": "/file/lib/util.py",
+    "symbol": "/symbol/lib/util.py%23helper",
+    "map": "/map",
+    "time": "/time",
+    "health": "/health",
+}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as driver:
+        made = launch(driver)
+        yield made
+        made.close()
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Repo]:
+    top = tmp_path_factory.mktemp("browser")
+    repo = Repo(top / "project")
+    repo.init()
+    repo.write("lib/__init__.py", "")
+    repo.write("lib/util.py", UTIL)
+    repo.write("app.py", OLD_APP)
+    repo.write("docs/guide.md", "---\ntags: [guide, start]\n---\n# Guide\n\nCall the helper.\n")
+    repo.write("logo.png", b"\x89PNG\r\n\x1a\n\0\0")
+    repo.write(".env", "TOKEN=very-secret\n")
+    repo.commit("first")
+    repo.git("tag", "v1")
+    repo.write("app.py", APP)
+    repo.write("tests/test_util.py", TEST)
+    repo.commit("use the helper")
+    repo.index()
+    repo.gitindex("install")
+    repo.wait_fresh()
+    yield repo
+    stop_runners(top)
+
+
+@pytest.fixture(scope="module")
+def server(project: Repo) -> Iterator[WebServer]:
+    with serving(project.path) as made:
+        made.log_in()
+        yield made
+
+
+@pytest.fixture(scope="module")
+def window(browser: Browser, server: WebServer) -> Iterator[Visitor]:
+    made = Visitor(browser, server, server.cookie)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def visit(window: Visitor) -> Iterator[Visitor]:
+    """The window, and the promise that nothing went wrong behind its back."""
+    window.problems.clear()
+    yield window
+    window.check()
+
+
+def type_query(page: Page, text: str) -> None:
+    page.locator("#q").fill("")
+    page.locator("#q").press_sequentially(text)
+
+
+def first_hit(page: Page) -> Any:
+    return page.locator(".hit a.place").first
+
+
+def test_results_appear_while_typing(visit: Visitor) -> None:
+    page = visit.open("/")
+    type_query(page, "helper")
+    expect(first_hit(page)).to_contain_text("util.py")
+    expect(page.locator("#bar strong")).to_have_text("fresh")
+    expect(page.locator("mark").first).to_have_text(re.compile("helper", re.IGNORECASE))
+    visit.shoot("search")  # the picture of README.md
+
+
+@pytest.mark.parametrize(
+    ("tab", "query", "shown"),
+    [
+        ("Search", "double a value", "util.py"),
+        ("Grep", "return helper", "lib/util.py"),
+        ("Symbols", "Bo", "class Box"),
+        ("Docs", "helper", "guide.md"),
+    ],
+)
+def test_every_tab_answers_while_typing(visit: Visitor, tab: str, query: str, shown: str) -> None:
+    page = visit.open("/")
+    page.get_by_role("navigation", name="Kinds of search").get_by_text(tab, exact=True).click()
+    type_query(page, query)
+    expect(page.locator(".hits")).to_contain_text(shown)
+    visit.shoot(f"tab-{tab.lower()}")
+
+
+def test_the_address_follows_what_is_typed(visit: Visitor) -> None:
+    page = visit.open("/?tab=grep")
+    type_query(page, "class")
+    expect(page).to_have_url(re.compile(r"/\?.*q=class"))
+    assert "w=" not in page.url
+    page.reload()
+    expect(page.locator("#q")).to_have_value("class")
+    expect(page.locator(".hits")).to_contain_text("class Box")
+
+
+def test_keys_move_and_open(visit: Visitor) -> None:
+    page = visit.open("/?q=helper")
+    page.keyboard.press("Escape")
+    assert page.evaluate("document.activeElement.tagName") == "BODY"
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    focused = page.evaluate("document.activeElement.getAttribute('href')")
+    assert focused == page.locator(".hit").nth(1).locator("a.place").first.get_attribute("href")
+    for _ in range(5):
+        page.keyboard.press("k")
+    focused = page.evaluate("document.activeElement.getAttribute('href')")
+    assert focused == first_hit(page).get_attribute("href")
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.id") == "q"
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("/file/"))
+
+
+def test_enter_in_the_box_opens_the_first_result_and_back_returns(visit: Visitor) -> None:
+    page = visit.open("/")
+    type_query(page, "Box")
+    expect(first_hit(page)).to_contain_text("util.py")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"/file/lib/util\.py"))
+    page.go_back()
+    expect(page.locator("#q")).to_have_value("Box")
+    expect(first_hit(page)).to_contain_text("util.py")
+
+
+@pytest.mark.parametrize(
+    ("box", "kept"),
+    [("tests", "tests/test_util.py"), ("lib/", "lib/util.py"), ("class", "lib/util.py")],
+)
+def test_a_facet_narrows(visit: Visitor, box: str, kept: str) -> None:
+    page = visit.open("/?q=helper+Box")
+    page.locator("#facets label", has_text=re.compile(f"^{box}")).first.locator("input").check()
+    expect(page).to_have_url(re.compile("path=|in=|kind="))
+    expect(page.locator(".hit").first).to_contain_text(kept.rpartition("/")[2])
+    for place in page.locator(".hit a.place").all_text_contents():
+        assert place.startswith(kept), place
+
+
+def test_grep_has_its_switches(visit: Visitor) -> None:
+    page = visit.open("/?tab=grep&q=HELPER")
+    expect(page.locator(".empty")).to_contain_text("Nothing found")
+    page.get_by_label("ignore case").check()
+    expect(page.locator(".hits")).to_contain_text("helper")
+
+
+def test_a_command_can_be_copied_and_gives_the_same(visit: Visitor, project: Repo) -> None:
+    page = visit.open("/?q=helper&in=code")
+    page.get_by_role("button", name="copy as command").click()
+    expect(page.locator("button.copy").first).to_have_text("copied")
+    program, *words = shlex.split(page.evaluate("navigator.clipboard.readText()"))
+    assert program == "gitindex"
+    answer = project.answer(*words)
+    shown = page.locator(".hit a.place").all_text_contents()
+    assert shown == [f"{row['path']}:{row['line']}" for row in answer["results"]]
+
+
+def test_a_receipt_can_be_copied_and_verified(visit: Visitor, project: Repo) -> None:
+    page = visit.open("/?q=helper")
+    page.get_by_role("button", name="copy receipt").click()
+    expect(page.locator("#receipt button")).to_have_text("copied")
+    receipt = page.evaluate("navigator.clipboard.readText()")
+    assert json.loads(receipt)["treeId"] == project.tree()
+    assert project.gitindex("verify", receipt).returncode == 0
+
+
+def test_every_hit_says_where_it_comes_from(visit: Visitor, project: Repo) -> None:
+    page = visit.open("/?q=helper")
+    chips = page.locator(".hit .source").all_text_contents()
+    assert len(chips) == page.locator(".hit").count() > 0
+    assert {chip[:10] for chip in chips} == {f"index@{project.tree()[:4]}"}
+
+
+def test_nothing_found_says_what_to_try(visit: Visitor) -> None:
+    page = visit.open("/?q=zzzqqq")
+    expect(page.locator(".empty")).to_contain_text("Nothing found for")
+    expect(page.locator(".empty a")).to_have_count(2)
+    visit.shoot("nothing")
+
+
+def test_half_a_pattern_is_no_error(visit: Visitor) -> None:
+    page = visit.open("/?tab=grep")
+    type_query(page, "(hel")
+    expect(page.locator(".empty")).to_be_visible()
+    page.locator("#q").press("End")
+    page.locator("#q").press_sequentially("per)")
+    expect(page.locator(".hits")).to_contain_text("helper")
+
+
+def test_a_symbol_that_is_mistyped_has_near_names(visit: Visitor) -> None:
+    page = visit.open("/?tab=symbols&q=hleper")
+    expect(page.locator(".empty")).to_contain_text("Near: helper")
+
+
+def test_without_a_query_folders_are_browsed(visit: Visitor) -> None:
+    page = visit.open("/")
+    page.get_by_role("link", name="lib/").click()
+    expect(page).to_have_url(re.compile("/file/lib$"))
+    page.get_by_role("link", name="util.py").click()
+    expect(page.locator("ol.code")).to_contain_text("def helper")
+    page.locator(".crumbs a", has_text="lib").click()
+    expect(page).to_have_url(re.compile("/file/lib$"))
+    visit.shoot("folder")
+
+
+def test_fast_typing_ends_with_the_last_word(visit: Visitor) -> None:
+    page = visit.open("/?tab=symbols")
+    page.locator("#q").press_sequentially("test_helper", delay=1)
+    expect(page.locator(".hit")).to_have_count(1)
+    expect(page.locator(".hit")).to_contain_text("test_util.py")
+
+
+def test_code_is_coloured_and_anchored(visit: Visitor) -> None:
+    page = visit.open("/file/lib/util.py#L6")
+    expect(page.locator("ol.code .k").first).to_have_text("def")
+    expect(page.locator("ol.code .s").first).to_contain_text("Double")
+    expect(page.locator("ol.code li.here")).to_contain_text("class Box")
+    assert page.locator("ol.code li").count() == len(UTIL.splitlines())
+    visit.shoot("file")
+
+
+def test_the_outline_counts_callers(visit: Visitor) -> None:
+    page = visit.open("/file/lib/util.py")
+    outline = page.locator(".outline")
+    expect(outline).to_contain_text("helper")
+    expect(outline.get_by_label("3 callers of helper")).to_be_visible()
+    outline.get_by_text("open").click()
+    expect(page).to_have_url(re.compile("#L7$"))
+
+
+def test_hovering_a_name_shows_its_signature_and_comment(visit: Visitor) -> None:
+    page = visit.open("/file/app.py")
+    page.locator("ol.code li").nth(4).locator("span", has_text="helper").hover()
+    tip = page.get_by_role("tooltip")
+    expect(tip).to_contain_text("def helper(value)")
+    expect(tip).to_contain_text("Double a value.")
+    tip.get_by_role("link", name="uses").click()
+    expect(page).to_have_url(re.compile("/symbol/lib/util.py%23helper"))
+
+
+@pytest.mark.parametrize(
+    ("name", "why"), [("logo.png", "binary"), (".env", "secret")], ids=["binary", "secret"]
+)
+def test_what_is_not_shown_says_why(visit: Visitor, name: str, why: str) -> None:
+    page = visit.open(f"/file/{name}")
+    expect(page.locator(".empty")).to_contain_text(why)
+    assert "very-secret" not in page.content()
+
+
+def test_a_file_that_is_not_there(visit: Visitor) -> None:
+    page = visit.open("/file/no/such.py")
+    expect(page.locator(".empty h1")).to_have_text("not found")
+    visit.problems.clear()  # Chromium reports the 404 of a page on its console
+
+
+def test_a_symbol_has_its_definition_callers_and_certificate(visit: Visitor) -> None:
+    page = visit.open("/symbol/lib/util.py%23helper")
+    expect(page.locator("h1")).to_contain_text("helper")
+    expect(page.locator("main")).to_contain_text("Double a value.")
+    expect(page.locator(".certificate strong")).to_have_text("complete")
+    callers = page.locator("section", has=page.locator("h2", has_text="Callers")).last
+    for name in ("app.py#main", "lib/util.py#Box.open", "tests/test_util.py#test_helper"):
+        expect(callers).to_contain_text(name)
+    expect(page.locator("main")).to_contain_text("It calls nothing of this repository.")
+    visit.shoot("symbol")
+
+
+def test_a_symbol_shows_its_calls_and_tests(visit: Visitor) -> None:
+    page = visit.open("/symbol/app.py%23main")
+    expect(page.locator("main")).to_contain_text("lib/util.py#helper")
+    page = visit.open("/symbol/lib/util.py%23helper")
+    expect(page.locator("main a", has_text="tests/test_util.py").first).to_be_visible()
+    expect(page.locator(".uses .kind", has_text="import").first).to_be_visible()
+
+
+def test_a_symbol_that_is_not_there_has_near_names(visit: Visitor) -> None:
+    page = visit.open("/symbol/hleper")
+    expect(page.locator(".empty")).to_contain_text("helper")
+    visit.problems.clear()  # the console of a 404
+
+
+def test_the_map_draws_and_opens(visit: Visitor) -> None:
+    page = visit.open("/map")
+    expect(page.locator("#graph")).to_have_attribute("data-drawn", re.compile(r"\d+"))
+    before = int(page.locator("#graph").get_attribute("data-nodes") or 0)
+    assert before >= 5
+    tree = page.get_by_role("navigation", name="Map as a list")
+    tree.get_by_role("button", name="util.py", exact=False).first.click()
+    expect(page).to_have_url(re.compile("open="))
+    expect(page.get_by_role("navigation", name="Map as a list")).to_contain_text("Box")
+    expect(page.locator("#graph")).to_have_attribute("data-drawn", re.compile(r"\d+"))
+    visit.shoot("map")
+
+
+def test_a_click_on_the_picture_opens_and_closes(visit: Visitor) -> None:
+    page = visit.open("/map?open=docs")
+    expect(page.locator("#graph")).to_have_attribute("data-drawn", re.compile(r"\d+"))
+    tree = page.get_by_role("navigation", name="Map as a list")
+    expect(tree).to_contain_text("guide.md")
+    tree.get_by_role("button", name="docs/").click()
+    expect(page.get_by_role("navigation", name="Map as a list")).not_to_contain_text("guide.md")
+
+
+def test_the_map_shows_the_neighbours_of_a_file(visit: Visitor) -> None:
+    page = visit.open("/map?focus=lib/util.py")
+    tree = page.get_by_role("navigation", name="Map as a list")
+    for name in ("util.py", "app.py", "test_util.py"):
+        expect(tree).to_contain_text(name)
+    expect(tree).not_to_contain_text("guide.md")
+    expect(page.locator("a.focus")).to_contain_text("util.py")
+
+
+def test_the_slider_goes_to_an_old_tag(visit: Visitor) -> None:
+    page = visit.open("/time")
+    slider = page.get_by_role("slider", name="Commit")
+    slider.focus()
+    page.keyboard.press("Home")
+    expect(page).to_have_url(re.compile("at="))
+    expect(page.locator("output")).to_have_text("v1")
+    page.get_by_role("link", name="files").click()
+    page.get_by_role("link", name="app.py").click()
+    expect(page.locator("ol.code")).to_contain_text("return 0")
+    expect(page.locator("#bar")).to_contain_text("as of")
+    page.locator("#bar a").click()
+    expect(page).to_have_url(re.compile("/$"))
+
+
+def test_search_answers_at_any_commit(visit: Visitor) -> None:
+    page = visit.open("/?at=v1&tab=symbols")
+    type_query(page, "test_helper")
+    expect(page.locator(".empty")).to_contain_text("Nothing found")
+    page = visit.open("/?at=HEAD&tab=symbols&q=test_helper")
+    expect(page.locator(".hit")).to_have_count(1)
+
+
+def test_two_commits_are_compared(visit: Visitor) -> None:
+    page = visit.open("/time")
+    page.get_by_label("Compare with").select_option(index=0)
+    page.get_by_role("button", name="show what differs").click()
+    found = page.locator("#difference")
+    expect(found).to_contain_text("2 imports added, 0 removed")
+    expect(found).to_contain_text("app.py → lib/util.py")
+    expect(found).to_contain_text("test_helper")
+    visit.shoot("time")
+
+
+def test_health_shows_jobs_sizes_and_what_is_skipped(visit: Visitor) -> None:
+    page = visit.open("/health")
+    expect(page.locator("#chart")).to_have_attribute("data-drawn", re.compile(r"\d+"))
+    expect(page.locator(".scroll tbody tr").first).to_contain_text("completed")
+    expect(page.locator("main")).to_contain_text("1 binary")
+    expect(page.locator("main")).to_contain_text("1 secret")
+    expect(page.locator("#hook")).to_contain_text("p99")
+    visit.shoot("health")
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_everything_that_can_be_used_has_a_name(visit: Visitor, name: str) -> None:
+    page = visit.open(PAGES[name])
+    session = visit.context.new_cdp_session(page)
+    nodes = session.send("Accessibility.getFullAXTree")["nodes"]
+    used = {"link", "button", "searchbox", "textbox", "checkbox", "radio", "slider", "combobox"}
+    found = [
+        (node["role"]["value"], node.get("name", {}).get("value", ""))
+        for node in nodes
+        if not node.get("ignored") and node.get("role", {}).get("value") in used
+    ]
+    assert ("searchbox", "Search") in found
+    assert [role for role, label in found if not label.strip()] == []
+    roles = {node.get("role", {}).get("value") for node in nodes}
+    assert {"banner", "main", "navigation", "search", "status"} <= roles
+
+
+def test_the_focus_goes_from_top_to_bottom(visit: Visitor) -> None:
+    page = visit.open("/health")
+    order = []
+    for _ in range(7):
+        page.keyboard.press("Tab")
+        order.append(
+            page.evaluate("document.activeElement.textContent || document.activeElement.id")
+        )
+    assert order == ["Skip to results", "project", "q", "Search", "Map", "Time", "Health"]
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.getElementById('main').contains(document.activeElement)")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_stands_out(visit: Visitor, scheme: Any) -> None:
+    page = visit.open("/?q=helper")
+    page.emulate_media(color_scheme=scheme)
+    found = page.evaluate(
+        """() => {
+          const probe = document.createElement("i"); document.body.append(probe);
+          const light = (name) => {
+            probe.style.color = `var(${name})`;
+            const parts = getComputedStyle(probe).color.match(/[0-9.]+/g).slice(0, 3).map((v) => v / 255)
+              .map((v) => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+            return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2];
+          };
+          const ratio = (a, b) => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+          const rows = {};
+          const names = "text dim link fresh stale bad edited kw str com num fn cls".split(" ");
+          for (const text of names)
+            for (const back of ["bg", "panel"])
+              rows[`${text} on ${back}`] = ratio(light(`--${text}`), light(`--${back}`));
+          return rows;
+        }"""
+    )
+    assert {pair: round(ratio, 2) for pair, ratio in found.items() if ratio < 4.5} == {}
+    visit.shoot(f"search-{scheme}")
+    page.emulate_media(color_scheme="light")
+
+
+@pytest.mark.parametrize("width", [400, 3840])
+@pytest.mark.parametrize("name", PAGES)
+def test_every_width_is_used_well(visit: Visitor, name: str, width: int) -> None:
+    page = visit.page
+    page.set_viewport_size({"width": width, "height": 900})
+    try:
+        visit.open(PAGES[name])
+        wide = page.evaluate("document.documentElement.scrollWidth")
+        assert wide <= width
+        visit.shoot(f"{name}-{width}")
+    finally:
+        page.set_viewport_size({"width": 1280, "height": 800})
+
+
+def test_an_edit_shows_in_the_bar_and_in_the_hits_without_a_reload(
+    visit: Visitor, project: Repo
+) -> None:
+    page = visit.open("/?tab=grep&q=brand_new")
+    expect(page.locator(".empty")).to_be_visible()
+    page.evaluate("window.stayed = true")
+    project.write("lib/util.py", UTIL + "\n\ndef brand_new():\n    return 3\n")
+    try:
+        expect(page.locator("#bar")).to_contain_text("1 edited path laid over")
+        expect(page.locator(".hits")).to_contain_text("def brand_new")
+        expect(page.locator(".source.edited").first).to_have_text("worktree")
+        type_query(page, "brand_ne")
+        expect(page.locator(".hits")).to_contain_text("def brand_new")
+        assert page.evaluate("window.stayed")
+        visit.open("/file/lib/util.py")
+        expect(page.locator("ol.code li.edited")).to_have_count(4)
+        expect(page.locator(".notes")).to_contain_text("edited")
+        visit.open("/map?impact=worktree")
+        tree = page.get_by_role("navigation", name="Map as a list")
+        expect(tree.locator("a.changed")).to_contain_text("util.py")
+        visit.shoot("impact")
+    finally:
+        project.write("lib/util.py", UTIL)
+
+
+def test_a_commit_turns_the_bar_fresh_by_itself(visit: Visitor, project: Repo) -> None:
+    page = visit.open("/?tab=symbols&q=later")
+    expect(page.locator(".empty")).to_be_visible()
+    page.evaluate("window.stayed = true")
+    before = project.marker()["generation"]
+    project.write("lib/later.py", "def later():\n    return 1\n")
+    project.commit("later")
+    expect(page.locator("#bar")).not_to_contain_text(f"generation {before}")
+    expect(page.locator("#bar strong")).to_have_text("fresh")
+    expect(page.locator(".hits")).to_contain_text("def later")
+    expect(page.locator(".hit .source").first).to_contain_text("index@")
+    assert page.evaluate("window.stayed")
+
+
+HOSTILE = {
+    "<img src=x onerror=alert(1)>.py": "def odd():\n    return '<script>alert(2)</script>'\n",
+    "javascript:alert(1)": "plain text\n",
+    "bidi\u202egnp.py": "x = 'a\u2066b\u2069'\n",
+    '"onfocus="alert(3).md': "# <img src=x onerror=alert(4)>\n\nhostile text\n",
+    "a'b&amp;c.py": "def odd2(): pass\n",
+    "line.js": "var x = '" + "y" * 5_000_000 + "';\n",
+    "deep/" + "long" * 50 + ".py": "def " + "n" * 300 + "(): pass\n",
+    "%2e%2e%2fetc.py": "def dots(): pass\n",
+    "esc\x1b[31m.py": "def escape(): pass\n",
+}
+
+
+@pytest.fixture(scope="module")
+def hostile(
+    tmp_path_factory: pytest.TempPathFactory, browser: Browser
+) -> Iterator[tuple[Visitor, Repo]]:
+    top = tmp_path_factory.mktemp("hostile")
+    repo = Repo(top / "<b>repo")
+    repo.init("-b", "<svg/onload=alert(5)>")
+    for name, text in HOSTILE.items():
+        repo.write(name, text)
+    with open(bytes(repo.path) + b"/bad\xff.py", "wb") as file:
+        file.write(b"def bytes_name(): pass\n")
+    repo.commit("<script>alert(6)</script>")
+    repo.git("tag", "t<img>")
+    repo.index()
+    with serving(repo.path) as server:
+        made = Visitor(browser, server, server.log_in())
+        yield made, repo
+        made.close()
+    stop_runners(top)
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "/",
+        "/?q=odd",
+        "/?q=alert",
+        "/?tab=grep&q=alert",
+        "/?tab=grep&q=yyyy",
+        "/?tab=symbols&q=n",
+        "/?tab=docs&q=hostile",
+        "/?q=%3Cimg+src%3Dx+onerror%3Dalert(7)%3E",
+        "/file/",
+        "/file/deep",
+        "/file/line.js",
+        "/map",
+        "/map?open=deep",
+        "/time",
+        "/health",
+        "/symbol/odd",
+    ],
+)
+def test_a_hostile_repository_does_nothing(hostile: tuple[Visitor, Repo], target: str) -> None:
+    visitor, _ = hostile
+    visitor.problems.clear()
+    page = visitor.open(target)
+    assert page.locator("main img, main script, main svg, main iframe").count() == 0
+    if target.startswith("/map"):
+        expect(page.locator("#graph")).to_have_attribute("data-drawn", re.compile(r"\d+"))
+    visitor.check()
+
+
+def test_every_hostile_name_leads_to_its_file(hostile: tuple[Visitor, Repo]) -> None:
+    visitor, _ = hostile
+    visitor.problems.clear()
+    page = visitor.open("/file/")
+    links = page.locator(".entries a.place")
+    targets = [links.nth(n).get_attribute("href") or "" for n in range(links.count())]
+    assert len(targets) == len(HOSTILE) + 1
+    for target in targets:
+        visitor.open(target)
+        expect(page.locator("ol.code, ol.entries, main .empty").first).to_be_visible()
+        expect(page.locator(".empty h1")).to_have_count(0)
+    visitor.check()
+    visitor.shoot("hostile")
+
+
+class _Evil(BaseHTTPRequestHandler):
+    target = ""
+
+    def do_GET(self) -> None:
+        body = f"""<!doctype html><iframe src="{self.target}/"></iframe>
+          <img src="{self.target}/static/icon.svg" onload="document.title='leak'">
+          <script src="{self.target}/static/app.js" onload="document.title='leak'"></script>
+          <script>fetch("{self.target}/search.json?q=helper", {{credentials: "include"}})
+            .then((r) => r.text()).then(() => document.title = "leak").catch(() => document.title = "safe");
+          </script>""".encode()
+        self.send_response(200)
+        self.send_header("content-type", "text/html")
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_another_page_of_the_browser_gets_nothing(
+    browser: Browser, server: WebServer, host: str
+) -> None:
+    evil = type("Evil", (_Evil,), {"target": f"http://{host}:{server.port}"})
+    with ThreadingHTTPServer(("127.0.0.1", 0), evil) as other:
+        threading.Thread(target=other.serve_forever, daemon=True).start()
+        visitor = Visitor(browser, server, server.cookie)
+        try:
+            visitor.page.goto(f"http://{host}:{other.server_port}/")
+            expect(visitor.page).to_have_title("safe")
+            frame = visitor.page.frames[-1]
+            assert "helper" not in frame.content()
+        finally:
+            visitor.close()
+            other.shutdown()
+
+
+def test_a_stranger_sees_one_line(browser: Browser, server: WebServer) -> None:
+    context = browser.new_context()
+    try:
+        page = context.new_page()
+        answer = page.goto(server.base + "/?q=helper")
+        assert answer is not None
+        assert answer.status == 401
+        assert "run `gitindex web` again" in page.locator("body").inner_text()
+    finally:
+        context.close()
+
+
+def test_the_link_opens_the_page_in_a_browser(browser: Browser, project: Repo) -> None:
+    with serving(project.path) as made:
+        context = browser.new_context()
+        page = context.new_page()
+        page.goto(made.link)
+        assert page.url == f"{made.base}/"
+        expect(page.locator("#bar strong")).to_have_text("fresh")
+        [cookie] = context.cookies()
+        assert cookie["httpOnly"]
+        assert cookie["sameSite"] == "Strict"
+        assert cookie["name"] == f"gitindex-{made.port}"
+        context.close()
+
+
+def test_without_an_index_the_page_says_what_to_do(browser: Browser, tmp_path: Path) -> None:
+    repo = Repo(tmp_path / "bare")
+    repo.init()
+    repo.write("a.py", "def lonely(): pass\n")
+    repo.commit("first")
+    with serving(repo.path) as made:
+        visitor = Visitor(browser, made, made.log_in())
+        page = visitor.open("/")
+        expect(page.locator(".empty")).to_contain_text("gitindex index")
+        type_query(page, "lonely")
+        expect(page.locator(".hits")).to_contain_text("lonely")
+        expect(page.locator(".warning")).to_contain_text("live scan")
+        visitor.open("/map")
+        expect(page.locator(".empty")).to_contain_text("gitindex index")
+        visitor.check()
+        visitor.close()
+    assert not (repo.path / ".git" / "gitindex").exists()
+
+
+def test_the_server_ends_and_the_page_says_so(browser: Browser, project: Repo) -> None:
+    with serving(project.path) as made:
+        visitor = Visitor(browser, made, made.log_in())
+        visitor.open("/")
+        expect(visitor.page.locator("#bar strong")).to_have_text("fresh")
+    expect(visitor.page.locator("#bar")).to_contain_text("The server has ended")
+    visitor.close()
