@@ -1,4 +1,6 @@
-"""`git fresh` and `git idx`: aliases in an include of the user's configuration. Overrides none."""
+"""`git fresh` and `git idx`: aliases in an include of the user's or of one clone's configuration.
+
+Overrides none."""
 
 from __future__ import annotations
 
@@ -7,13 +9,23 @@ import sys
 import sysconfig
 from typing import NamedTuple
 
-from gitindex.base.atomic_file import write_atomic
+from gitindex.base.atomic_file import read_small, remove, write_atomic
 from gitindex.base.shipped import shipped_folder
+from gitindex.base.worktree import Worktree
 from gitindex.install.hooks.block import sh_quote
-from gitindex.install.hooks.include import add_include, config_quote, drop_user_file, user_folder
+from gitindex.install.hooks.include import (
+    add_include,
+    config_quote,
+    drop_include,
+    drop_user_file,
+    user_folder,
+)
 from gitindex.install.hooks.place import ask_git
 
 NAME = "aliases.gitconfig"
+IN_CLONE = f"gitindex/{NAME}"
+"""Relative: git reads it from the folder of the clone's own configuration."""
+GONE = "gitindex: its environment is gone; the next commit through pre-commit notes a new one"
 
 
 class Alias(NamedTuple):
@@ -26,7 +38,7 @@ class Alias(NamedTuple):
 def install_aliases() -> list[Alias]:
     """Define the aliases whose names are free, for all repositories of this user."""
     path = _path()
-    aliases = [Alias(name, _is_free(name, path)) for name in _commands()]
+    aliases = [Alias(name, _is_free("/", name, path)) for name in _commands()]
     os.makedirs(user_folder(), exist_ok=True)
     write_atomic(path, render_aliases([alias.name for alias in aliases if alias.installed]))
     add_include("/", "global", path)
@@ -36,6 +48,26 @@ def install_aliases() -> list[Alias]:
 def uninstall_aliases() -> bool:
     """Remove the include, then its file; True if it was there."""
     return drop_user_file(NAME)
+
+
+def install_for_clone(worktree: Worktree, new: bool) -> None:
+    """Define the free names for one clone; not `new`: only bring a file that is there up to date."""
+    path = os.path.join(worktree.store, NAME)
+    before = read_small(path)
+    if before is None and not new:
+        return
+    names = [name for name in _commands() if _is_free(worktree.root, name, path)]
+    if names and (text := render_aliases(names)) != before:
+        write_atomic(path, text)
+    if names and new:
+        add_include(worktree.root, "local", IN_CLONE)
+
+
+def uninstall_for_clone(worktree: Worktree) -> bool:
+    """Remove the include of one clone, then its file; True if it was there."""
+    dropped = drop_include(worktree.root, "local", IN_CLONE)
+    remove(os.path.join(worktree.store, NAME))
+    return dropped
 
 
 def render_aliases(names: list[str]) -> bytes:
@@ -56,11 +88,16 @@ def _commands() -> dict[str, str]:
     script = sh_quote(os.path.join(shipped_folder("hooks"), "fresh.sh"))
     return {
         "fresh": (
-            f"!gitindex_python={python}; gitindex_home={sh_quote(home)}; "
+            f"!{_guard('-r', script)}gitindex_python={python}; gitindex_home={sh_quote(home)}; "
             f"gitindex_site={sh_quote(_site(home))}; . {script}"
         ),
-        "idx": f'!cd "./$GIT_PREFIX" && {python} -I -m gitindex',
+        "idx": f'!{_guard("-x", python)}cd "./$GIT_PREFIX" && {python} -I -m gitindex',
     }
+
+
+def _guard(test: str, path: str) -> str:
+    """One clear line where pre-commit has removed the environment that we were installed in."""
+    return f"[ {test} {path} ] || {{ echo {sh_quote(GONE)} >&2; exit 4; }}; "
 
 
 def _site(home: str) -> str:
@@ -68,10 +105,14 @@ def _site(home: str) -> str:
     return sysconfig.get_path("purelib") or os.path.dirname(home)
 
 
-def _is_free(name: str, ours: str) -> bool:
-    answer = ask_git("/", "config", "-z", "--show-origin", "--get-all", f"alias.{name}")
-    origins = answer.output.split(b"\0")[0:-1:2]
-    return all(origin == b"file:" + os.fsencode(ours) for origin in origins)
+def _is_free(root: str, name: str, ours: str) -> bool:
+    answer = ask_git(root, "config", "-z", "--show-origin", "--get-all", f"alias.{name}")
+    origins = [os.fsdecode(o).removeprefix("file:") for o in answer.output.split(b"\0")[0:-1:2]]
+    return all(_same_file(os.path.join(root, origin), ours) for origin in origins)
+
+
+def _same_file(one: str, other: str) -> bool:
+    return os.path.realpath(one) == os.path.realpath(other)
 
 
 def _path() -> str:

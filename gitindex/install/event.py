@@ -10,17 +10,26 @@ import os
 from gitindex.base.errors import GitIndexError
 from gitindex.base.shipped import event_script
 from gitindex.base.worktree import Worktree, find_worktree
+from gitindex.base.writer_version import is_served
 
 SHELL = "/bin/sh"
 SOURCE = 'gitindex_event=$1; shift; . "$0"'
+MAX_ANCESTORS = 16
+PRE_COMMIT = "pre-commit"
 
 
 def note_event(event: str, args: list[str]) -> int:
     """Record one event; `auto` is what pre-commit's variables say. Silent; never fails."""
-    if event == "auto":
-        event, args = infer_event(dict(os.environ))
+    if is_switched_off(dict(os.environ)):
+        return 0
     try:
-        _prepare(find_worktree(os.getcwd()))
+        worktree = find_worktree(os.getcwd())
+        if event == "auto":
+            options, (event, args) = args, infer_event(dict(os.environ), worktree)
+            if not _consented(worktree, options, event) or is_noted_later(worktree, event):
+                return 0
+        else:
+            _prepare(worktree)
         null = os.open(os.devnull, os.O_RDWR)
         for fd in (0, 1, 2):
             os.dup2(null, fd)
@@ -29,8 +38,14 @@ def note_event(event: str, args: list[str]) -> int:
         return 0
 
 
-def infer_event(env: dict[str, str]) -> tuple[str, list[str]]:
-    """pre-commit and prek name no event: what they set tells which it is."""
+def is_switched_off(env: dict[str, str]) -> bool:
+    """Do the variables that every hook obeys say no?"""
+    told = env.get("GITINDEX")
+    return told == "0" or (env.get("CI") == "true" and told != "1")
+
+
+def infer_event(env: dict[str, str], worktree: Worktree) -> tuple[str, list[str]]:
+    """pre-commit and prek name no event: what they set, and their command line, tell which it is."""
     if checkout := env.get("PRE_COMMIT_CHECKOUT_TYPE"):
         refs = [env.get("PRE_COMMIT_FROM_REF", ""), env.get("PRE_COMMIT_TO_REF", "")]
         return "post-checkout", [*refs, checkout]
@@ -38,13 +53,78 @@ def infer_event(env: dict[str, str]) -> tuple[str, list[str]]:
         return "post-rewrite", [rewrite]
     if squash := env.get("PRE_COMMIT_IS_SQUASH_MERGE"):
         return "post-merge", [squash]
+    stage, git = _ask_ancestors()
+    if stage == PRE_COMMIT or not (stage or has_post_hook(worktree)):
+        return PRE_COMMIT, [str(git)]
     return "post-commit", []
 
 
+def is_noted_later(worktree: Worktree, event: str) -> bool:
+    """Will another event tell that this commit is done? Not for the first index: it starts now."""
+    indexed = os.path.exists(worktree.database)
+    return event == PRE_COMMIT and indexed and has_post_hook(worktree)
+
+
+def has_post_hook(worktree: Worktree) -> bool:
+    """Does a post-commit hook of pre-commit's or of ours reach us?"""
+    if os.path.exists(os.path.join(worktree.store, "hooks.gitconfig")):
+        return True
+    try:
+        with open(os.path.join(worktree.common_dir, "hooks", "post-commit"), "rb") as file:
+            text = file.read(1 << 16)
+    except OSError:
+        return False
+    return b"--hook-type=post-commit" in text or b"gitindex" in text
+
+
+def _ask_ancestors() -> tuple[str, int]:
+    """The stage that pre-commit was started for, and the process of git; "" and 0 if unknown."""
+    stage, pid = "", os.getppid()
+    for _ in range(MAX_ANCESTORS):
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                words = file.read(1 << 16).split(b"\0")
+            with open(f"/proc/{pid}/stat", "rb") as file:
+                name, _, rest = file.read(4096).partition(b"(")[2].rpartition(b")")
+        except OSError:
+            break  # not Linux, or the first process
+        stage = stage or _stage(words)
+        if name == b"git":
+            return stage, pid
+        pid = int(rest.split()[1])
+    return stage, 0
+
+
+def _stage(words: list[bytes]) -> str:
+    for option in (b"--hook-type", b"--hook-stage", b"--stage"):
+        for at, word in enumerate(words):
+            if word.startswith(option + b"="):
+                return os.fsdecode(word.partition(b"=")[2])
+            if word == option and at + 1 < len(words):
+                return os.fsdecode(words[at + 1])
+    manual = any(word.endswith((b"pre-commit", b"prek")) for word in words[:2])
+    return PRE_COMMIT if manual and b"run" in words else ""
+
+
+def _consented(worktree: Worktree, options: list[str], event: str) -> bool:
+    """The id in the configuration is the consent: make the store, unless somebody said no."""
+    from gitindex.install import consent
+
+    served = is_served(worktree)
+    if not (served and consent.is_recorded(worktree)):
+        if "--no-index" in options and not os.path.isdir(worktree.store):
+            return False
+        if not consent.record(worktree, "--no-aliases" not in options, served):
+            return False
+    if event == PRE_COMMIT and not has_post_hook(worktree):
+        consent.tell_hook_types(worktree)
+    return True
+
+
 def _prepare(worktree: Worktree) -> None:
-    """Create the store if `gitindex.enabled` is true: the opt-in of the `gitindex-python` hook."""
+    """Create the store if `gitindex.enabled` is true; note our interpreter if the noted one is gone."""
     if os.path.isdir(worktree.store):
-        wanted = not _interpreter_lives(worktree)
+        wanted = not is_served(worktree)
     else:
         from gitindex.git.command import try_git
 
@@ -54,11 +134,3 @@ def _prepare(worktree: Worktree) -> None:
         from gitindex.refresh.public_files import create_store
 
         create_store(worktree)
-
-
-def _interpreter_lives(worktree: Worktree) -> bool:
-    try:
-        with open(os.path.join(worktree.store, "python"), "rb") as file:
-            return os.access(file.read().removesuffix(b"\n"), os.X_OK)
-    except OSError:
-        return False

@@ -35,6 +35,8 @@ def write_template(folder: str, temporary: bool = False) -> list[str]:
     notes = [note for event in EVENTS if (note := _put(os.path.join(hooks, event), event))]
     write_atomic(os.path.join(store, "python"), os.fsencode(sys.executable) + b"\n")
     write_atomic(os.path.join(store, STUB), render_stub())
+    for name in ("runner.lock", "runner.alive"):  # so that a runner that starts need not make them
+        write_atomic(os.path.join(store, name), b"")
     asked = b"repositories below the temporary folder too\n" if temporary else b""
     write_atomic(os.path.join(store, FROM_TEMPLATE), asked)
     _copy_missing(os.path.join(shipped_folder("templates"), "git-template"), folder)

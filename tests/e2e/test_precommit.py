@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,12 +11,11 @@ from pathlib import Path
 import pytest
 
 from gitindex.base.vocabulary import IndexState
-from tests.e2e.test_install import events, opt_in, program
+from gitindex.refresh import public_files
+from tests.e2e.conftest import TOOLS, copy_checkout, sample
+from tests.e2e.test_install import events, program
 from tests.support import TIMEOUT, Repo, wait_for
 
-ROOT = Path(__file__).resolve().parents[2]
-TOOLS = ["pre-commit", "prek"]
-PATH = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
 OTHER = """  - repo: local
     hooks:
       - {id: other, name: other, entry: "true", language: system, always_run: true}
@@ -25,42 +23,9 @@ OTHER = """  - repo: local
 """A hook beside ours: prek fails when SKIP leaves none at all."""
 
 
-@pytest.fixture(scope="module")
-def source(tmp_path_factory: pytest.TempPathFactory) -> Repo:
-    """What a user's configuration names: this repository, as it is on disk, at a tag."""
-    made = Repo(tmp_path_factory.mktemp("source") / "gitindex")
-    made.init()
-    listed = Repo(ROOT).try_git("ls-files", "-z", "-co", "--exclude-standard")
-    if listed.returncode:
-        pytest.skip("not a git checkout")
-    kept = ("hooks/", "gitindex/", "templates/")
-    for name in filter(None, listed.stdout.split("\0")):
-        if (name.startswith(kept) or "/" not in name) and (ROOT / name).is_file():
-            (made.path / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, made.path / name)
-    made.commit("release")
-    made.git("tag", "v0.1.0")
-    return made
-
-
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """The tools' own stores, empty at first."""
-    caches = tmp_path_factory.mktemp("caches")
-    return {"PRE_COMMIT_HOME": str(caches / "pc"), "PREK_HOME": str(caches / "prek"), "PATH": PATH}
-
-
-@pytest.fixture
-def env(home: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    for name, value in home.items():
-        monkeypatch.setenv(name, value)
-    return home
-
-
-def configure(repo: Repo, source: Repo, *ids: str, url: str = "") -> None:
-    """The shipped sample, with the address of our clone."""
-    sample = (ROOT / "templates/pre-commit-config.yaml").read_text()
-    text = sample.replace("https://example.com/gitindex", url or str(source.path))
+def configure(repo: Repo, source: Repo, *ids: str) -> None:
+    """The shipped sample, with the address of our clone, and a hook beside ours."""
+    text = sample(source)
     for name in ids:
         text += f"      - id: {name}\n"
     text += OTHER
@@ -89,7 +54,9 @@ def install(repo: Repo, tool: str) -> None:
 def ready(repo: Repo) -> Repo:
     repo.write("app.py", "x = 1\n")
     repo.commit("first")
-    opt_in(repo)
+    public_files.create_store(repo.worktree)
+    Path(repo.worktree.store, "python").write_text("/bin/true\n")  # events stay in the spool
+    Path(repo.worktree.store, "facts.db").touch()
     return repo
 
 
@@ -132,14 +99,26 @@ def test_skip_and_off(ready: Repo, source: Repo, env: dict[str, str], tool: str)
 
 
 @pytest.mark.parametrize("tool", TOOLS)
-def test_not_opted_in(repo: Repo, source: Repo, env: dict[str, str], tool: str) -> None:
-    configure(repo, source)
+@pytest.mark.parametrize("way", ["setting", "args"])
+def test_a_clone_can_say_no(
+    repo: Repo, source: Repo, env: dict[str, str], tool: str, way: str
+) -> None:
+    """The id is the consent; the user's setting and the team's `args` come before it."""
+    text = sample(source)
+    if way == "args":
+        text += "        args: [--no-index]\n"
+    else:
+        repo.git("config", "gitindex.enabled", "false")
+    repo.write(".pre-commit-config.yaml", text)
+    repo.commit("configuration")
     install(repo, tool)
+    before = Path(repo.worktree.common_dir, "config").read_bytes()
     done = repo.try_git("commit", "--allow-empty", "-m", "x")
     assert done.returncode == 0
     assert "Passed" in done.stdout + done.stderr
     assert not Path(repo.worktree.store).exists()
     assert not (repo.path / ".llmc").exists()
+    assert Path(repo.worktree.common_dir, "config").read_bytes() == before
 
 
 @pytest.mark.parametrize("tool", TOOLS)
@@ -227,11 +206,11 @@ def test_freshness_check(quiet: Repo, source: Repo, env: dict[str, str], tool: s
         ("PRE_COMMIT_CHECKOUT_TYPE", "1", "post-checkout a b 1"),
         ("PRE_COMMIT_REWRITE_COMMAND", "rebase", "post-rewrite rebase"),
         ("PRE_COMMIT_IS_SQUASH_MERGE", "0", "post-merge 0"),
-        ("PRE_COMMIT", "1", "post-commit "),
+        ("PRE_COMMIT", "1", "pre-commit 0"),  # no post-commit hook here, and no git above
     ],
 )
 def test_hook_auto(ready: Repo, name: str, value: str, expected: str) -> None:
-    """What `gitindex-python` runs: the event is inferred from what pre-commit sets."""
+    """What the id runs: the event is inferred from what pre-commit sets."""
     Path(ready.worktree.store, "python").write_text("/bin/true\n")
     refs = {"PRE_COMMIT_FROM_REF": "a", "PRE_COMMIT_TO_REF": "b"}
     ready.gitindex("hook", "auto", env={name: value, **refs})
@@ -240,6 +219,8 @@ def test_hook_auto(ready: Repo, name: str, value: str, expected: str) -> None:
 
 def test_hook_auto_mends_the_interpreter(ready: Repo) -> None:
     """pre-commit made a new environment: the store's note of the old one is replaced."""
+    Path(ready.worktree.store, "python").write_text("/nonexistent\n")
+    Path(ready.worktree.store, "facts.db").unlink()
     ready.gitindex("hook", "auto")
     assert Path(ready.worktree.store, "python").read_text() == f"{sys.executable}\n"
     ready.wait_fresh()
@@ -248,24 +229,28 @@ def test_hook_auto_mends_the_interpreter(ready: Repo) -> None:
 @pytest.mark.torture
 @pytest.mark.parametrize("tool", TOOLS)
 def test_python_hook_builds_its_own_environment(
-    repo: Repo, source: Repo, env: dict[str, str], tool: str, monkeypatch: pytest.MonkeyPatch
+    repo: Repo, tmp_path: Path, tool: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """gitindex exists nowhere but in pre-commit's environment; the configuration opts in."""
+    """gitindex exists nowhere but in pre-commit's environment, which is built with everything."""
     monkeypatch.setenv("PATH", "/usr/local/bin:/usr/bin:/bin")
+    for name in ("PRE_COMMIT_HOME", "PREK_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / name))
+    release = Repo(tmp_path / "gitindex")
+    copy_checkout(release)
+    release.commit("release")
+    release.git("tag", "v0.1.0")
     repo.write("app.py", "x = 1\n")
-    text = (ROOT / "templates/pre-commit-config.yaml").read_text()
-    text = text.replace("https://example.com/gitindex", str(source.path))
-    repo.write(".pre-commit-config.yaml", text.replace("id: gitindex", "id: gitindex-python"))
+    repo.write(
+        ".pre-commit-config.yaml",
+        sample(release).replace("id: gitindex", "id: gitindex-python"),
+    )
     repo.commit()
     argv = [program(tool), "install", "--install-hooks", "--allow-missing-config"]
     done = subprocess.run(
         argv, cwd=repo.path, capture_output=True, text=True, timeout=900, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    repo.git("commit", "-q", "--allow-empty", "-m", "not opted in")
-    assert not Path(repo.worktree.store).exists()
-    repo.git("config", "gitindex.enabled", "true")
-    repo.git("commit", "-q", "--allow-empty", "-m", "opted in")
+    repo.git("commit", "-q", "--allow-empty", "-m", "opted in by the id")
     status = repo.path / ".llmc/rag_index_status.json"
     wait_for(status.exists, 300, repo.log)
     wait_for(lambda: json.loads(status.read_text())["index_state"] == "fresh", 300, repo.log)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.e2e.test_precommit import TOOLS, configure, env, home, install, source
+from tests.e2e.conftest import TOOLS
+from tests.e2e.test_precommit import configure, install
 from tests.support import Repo
-
-__all__ = ["env", "home", "source"]  # fixtures of the sibling module
 
 
 @pytest.fixture

@@ -49,9 +49,13 @@ def replace(repo: Repo, name: str, old: str, new: str) -> None:
 
 def test_a_renamed_function_leaves_its_importers_behind(project: Repo) -> None:
     replace(project, "pkg/core.py", "def build", "def make")
-    assert dangling(project) == [("pkg/cli.py", 1, "build")]
+    assert dangling(project) == [("pkg/cli.py", 1, "build"), ("pkg/cli.py", 6, "build")]
     done = project.gitindex("impact", "--staged", "--dangling")
-    assert (done.returncode, done.stdout) == (1, "pkg/cli.py:1: `build` is gone from pkg/core.py\n")
+    assert (done.returncode, done.stdout) == (
+        1,
+        "pkg/cli.py:1: `build` is gone from pkg/core.py\n"
+        "pkg/cli.py:6: `build` is gone from pkg/core.py\n",
+    )
 
 
 def test_a_rename_that_is_carried_through_passes(project: Repo) -> None:
@@ -87,7 +91,7 @@ def test_a_moved_module(project: Repo) -> None:
 
 def test_typescript_names(project: Repo) -> None:
     replace(project, "web/util.ts", "WIDTH", "BREADTH")
-    assert dangling(project) == [("web/app.ts", 1, "WIDTH")]
+    assert dangling(project) == [("web/app.ts", 1, "WIDTH"), ("web/app.ts", 2, "WIDTH")]
 
 
 def test_c_functions_that_are_nowhere_else(project: Repo) -> None:
@@ -143,9 +147,12 @@ def test_without_an_index_nothing_is_blocked(repo: Repo) -> None:
 def test_the_gates_prove_which_tree_they_looked_at(project: Repo) -> None:
     replace(project, "pkg/core.py", "def build", "def make")
     answer = project.answer("impact", "--staged", "--dangling")
+    told = {"path": "pkg/cli.py", "name": "build", "missingFrom": "pkg/core.py", "tier": "import"}
     assert answer["dangling"] == [
-        {"path": "pkg/cli.py", "line": 1, "name": "build", "missingFrom": "pkg/core.py"}
+        {**told, "line": 1, "column": 22},
+        {**told, "line": 6, "column": 12},
     ]
+    assert answer["possible"] == []
     tests = project.answer("impact", "--staged", "--tests")
     assert answer["receipt"] == tests["receipt"]
     assert answer["receipt"]["overlayDigest"]
@@ -163,3 +170,54 @@ def test_what_is_no_code_is_no_test(project: Repo) -> None:
 def test_three_dots_are_not_taken_for_two(project: Repo) -> None:
     done = project.gitindex("impact", "HEAD...HEAD")
     assert (done.returncode, "merge-base" in done.stderr) == (2, True)
+
+
+def test_tests_through_calls_come_first_and_have_node_ids(project: Repo) -> None:
+    """`main` calls `build`: the test that calls `main` is named, its neighbours are not."""
+    project.write(
+        "tests/test_more.py", "import pkg.core\n\n\ndef test_more():\n    assert pkg.core\n"
+    )
+    project.git("add", "-A")
+    project.commit("more")
+    project.index()
+    replace(project, "pkg/core.py", "    return LIMIT", "    return LIMIT + 1")
+    answer = project.answer("impact", "--staged", "--tests")
+    assert answer["ranked"] == [
+        {
+            "path": "tests/test_cli.py",
+            "route": "calls",
+            "distance": 2,
+            "nodes": ["tests/test_cli.py::test_main"],
+        }
+    ]
+    done = project.gitindex("impact", "--staged", "--tests", "--nodes")
+    assert done.stdout == "tests/test_cli.py::test_main\n"
+    replace(project, "pkg/core.py", "LIMIT = 3", "LIMIT = 4")
+    answer = project.answer("impact", "--staged", "--tests")
+    assert [(one["path"], one["route"]) for one in answer["ranked"]] == [
+        ("tests/test_cli.py", "calls"),
+        ("tests/test_more.py", "imports"),
+    ], "a constant is no function: imports say the rest"
+    limited = project.answer("impact", "--staged", "--tests", "--limit", "1")
+    assert (limited["tests"], limited["truncated"]) == (["tests/test_cli.py"], True)
+
+
+def test_a_command_runs_with_the_affected_tests(project: Repo) -> None:
+    assert project.gitindex("gate", "run", "--", "false").returncode == 0, "nothing is affected"
+    replace(project, "pkg/core.py", "    return LIMIT", "    return LIMIT + 1")
+    done = project.gitindex("gate", "run", "--", "echo", "ran")
+    assert (done.returncode, done.stdout) == (0, "ran tests/test_cli.py::test_main\n")
+    assert project.gitindex("gate", "run", "--", "false").returncode == 1
+    missing = project.gitindex("gate", "run", "--", "no-such-program")
+    assert (missing.returncode, "nothing was checked" in missing.stderr) == (0, True)
+    assert project.gitindex("gate", "run").returncode == 2
+
+
+def test_a_gate_that_fails_by_itself_does_not_block(project: Repo) -> None:
+    replace(project, "pkg/core.py", "def build", "def make")
+    assert project.gitindex("gate", "dangling").returncode == 1
+    assert project.gitindex("gate", "dangling", env={"GITINDEX": "0"}).returncode == 0
+    assert project.gitindex("gate", "dangling", "--nonsense").returncode == 2
+    (project.path / ".git/gitindex/facts.db").write_bytes(b"not a database, whatever it says" * 99)
+    done = project.gitindex("gate", "dangling")
+    assert (done.returncode, "nothing was checked" in done.stderr) == (0, True), done

@@ -9,6 +9,8 @@ from gitindex.base.shipped import event_script
 from gitindex.install.hooks.block import render_lines, render_portable, sh_quote
 from gitindex.install.hooks.place import HooksFolder
 
+LEFTHOOK_LOCAL = "lefthook-local.yml"
+
 
 class Advice(NamedTuple):
     """Lines to add, and the file they belong to."""
@@ -20,20 +22,21 @@ class Advice(NamedTuple):
 def advise(event: str, place: HooksFolder, writer: str) -> Advice:
     """What makes this event reach us, given who owns the hook."""
     path = os.path.join(place.folder, event)
-    if place.manager == "husky":
-        return Advice(os.path.join(_husky_folder(place.folder), event), render_portable(event))
     if writer == "lefthook":
-        return Advice("lefthook-local.yml or lefthook.yml", _lefthook_job(event))
+        return Advice(f"{LEFTHOOK_LOCAL} or lefthook.yml", lefthook_job(event))
     if place.shared:
-        return Advice(path, render_portable(event))
+        return Advice(shared_file(place, event), render_portable(event))
     return Advice(path, render_lines(event, sh_quote(event_script())))
 
 
-def _husky_folder(folder: str) -> str:
-    return folder.removesuffix("/_")
+def shared_file(place: HooksFolder, event: str) -> str:
+    """The file of a shared folder that people edit: husky keeps its own below `_`."""
+    folder = place.folder.removesuffix("/_") if place.manager == "husky" else place.folder
+    return os.path.join(folder, event)
 
 
-def _lefthook_job(event: str) -> str:
+def lefthook_job(event: str) -> str:
+    """A job for one event."""
     return (
         f"{event}:\n"
         "  jobs:\n"

@@ -68,18 +68,19 @@ def render_lines(event: str, script: str) -> str:
 
 
 def render_portable(event: str) -> str:
-    """Lines for a hook that is shared with others: no path of this machine in them."""
+    """One line for a hook that is shared with others: no path of this machine is in it.
+
+    It notes that HEAD moved, and does nothing where gitindex is not installed.
+    """
     return (
-        "# gitindex: notes that HEAD moved; does nothing where gitindex is not installed\n"
-        'gitindex_at="${GIT_DIR:-.git}"\n'
-        '[ -f "$gitindex_at/commondir" ] && gitindex_at="$gitindex_at/../.."\n'
-        + render_lines(event, '"$gitindex_at/gitindex/event.sh"')
+        f'( gitindex_event={event}; at="${{GIT_DIR:-.git}}"; [ ! -f "$at/commondir" ] || at="$at/../.."; '
+        '[ ! -r "$at/gitindex/event.sh" ] || . "$at/gitindex/event.sh" ) </dev/null >/dev/null 2>&1 || :\n'
     )
 
 
 def render_file(event: str, script: str) -> bytes:
     """A hook that is ours alone."""
-    return SHEBANG + _wrap(Form.FILE, render_lines(event, sh_quote(script)))
+    return SHEBANG + wrap(Form.FILE, render_lines(event, sh_quote(script)))
 
 
 def render_dispatcher(event: str, script: str, folder: str) -> bytes:
@@ -89,7 +90,7 @@ def render_dispatcher(event: str, script: str, folder: str) -> bytes:
     repository keeps working; the absolute path is for a copy elsewhere.
     """
     there = sh_quote(f"{folder}/{event}{ORIGINAL}")
-    return SHEBANG + _wrap(
+    return SHEBANG + wrap(
         Form.DISPATCHER,
         render_lines(event, sh_quote(script))
         + f"# The hook that was here before is beside this file: {event}{ORIGINAL}\n"
@@ -102,7 +103,7 @@ def render_dispatcher(event: str, script: str, folder: str) -> bytes:
 
 def insert(data: bytes, event: str, script: str) -> bytes:
     """A shell hook with our block after its first line: before any `exec`."""
-    block = _wrap(Form.BLOCK, render_lines(event, sh_quote(script)))
+    block = wrap(Form.BLOCK, render_lines(event, sh_quote(script)))
     first, newline, rest = data.partition(b"\n")
     if not newline:
         return first + b"\n" + block.removesuffix(b"\n")
@@ -130,7 +131,8 @@ def sh_quote(text: str) -> str:
     return "'" + text.replace("'", "'\\''") + "'"
 
 
-def _wrap(form: Form, lines: str) -> bytes:
+def wrap(form: Form, lines: str) -> bytes:
+    """Lines between our marks."""
     begin = f"# >>> gitindex {BLOCK_VERSION} >>> {form}: {_NOTE}\n"
     return begin.encode() + lines.encode("utf-8", "surrogateescape") + _END + b"\n"
 

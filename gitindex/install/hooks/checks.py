@@ -156,7 +156,7 @@ def _runs_lfs(path: str) -> bool:
 
 def _mentioned(state: HookState, hook: files.HookFile | None) -> bool:
     advised = files.look(state.advice.file) if state.advice else None
-    texts = [h.data for h in (hook, advised) if h is not None and h.data and h.found is None]
+    texts = [h.data for h in (hook, advised) if h is not None and h.data]
     return any(b"gitindex_event=" in text or b"gitindex hook " in text for text in texts)
 
 

@@ -13,7 +13,7 @@ from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.shipped import event_script
 from gitindex.base.worktree import Worktree
 from gitindex.freshness.status_file import parse_object
-from gitindex.install.hooks import files, include
+from gitindex.install.hooks import by_hand, files, include
 from gitindex.install.hooks.advice import Advice, advise
 from gitindex.install.hooks.block import BLOCK_VERSION, EVENTS, ORIGINAL, sh_quote
 from gitindex.install.hooks.place import (
@@ -36,7 +36,7 @@ class HookState(NamedTuple):
     event: str
     path: str
     state: str  # "installed", "absent", "outdated", "not executable", or "by hand"
-    via: str = ""  # "file", "block", "dispatcher", "legacy" or "config"
+    via: str = ""  # "file", "block", "dispatcher", "legacy", "config", "lefthook" or "shared"
     why: str = ""  # for "by hand": what stands against it
     advice: Advice | None = None
 
@@ -83,6 +83,12 @@ def install(worktree: Worktree, mode: str = "auto") -> list[HookState]:
     done = tuple(s.event for s in states if s.state == "installed")
     _write_record(worktree, Record("hooks", place.folder, done, made))
     return states
+
+
+def install_shared(worktree: Worktree, states: list[HookState]) -> list[str]:
+    """Write what is left to be added by hand, where the team's files are; returns those files."""
+    wanted = [state.event for state in states if state.state == "by hand"]
+    return by_hand.write_shared(worktree, wanted) if wanted else []
 
 
 def uninstall(worktree: Worktree) -> list[str]:
@@ -135,7 +141,20 @@ def hook_states(worktree: Worktree, refused: dict[str, str] | None = None) -> li
         state = "installed" if _read(path) == include.render_include(event_script()) else "outdated"
         state = state if os.path.exists(path) else "absent"
         return [HookState(event, path, state, "config") for event in EVENTS]
-    return _states(find_place(worktree), refused or {})
+    place = find_place(worktree)
+    return [_as_added(worktree, place, state) for state in _states(place, refused or {})]
+
+
+def _as_added(worktree: Worktree, place: HooksFolder, state: HookState) -> HookState:
+    """A hook that we must not write, and for which somebody has added what we advise."""
+    if state.state not in ("by hand", "absent"):
+        return state
+    hook = files.look(state.path)
+    managed = hook is not None and hook.writer == "lefthook"
+    if managed and by_hand.lefthook_knows(worktree.root, state.event):
+        return HookState(state.event, state.path, "installed", "lefthook")
+    path = by_hand.line_added(place, state.event) if place.shared else ""
+    return HookState(state.event, path, "installed", "shared") if path else state
 
 
 def read_record(worktree: Worktree) -> Record | None:
@@ -178,6 +197,7 @@ def _remove_files(worktree: Worktree) -> list[str]:
     if record is not None and record.folder and record.folder != place.folder:
         folders.append(record.folder)
     removed = [path for folder in folders for path in _take_out_all(folder)]
+    removed += by_hand.take_out_shared(worktree, place)
     if record is not None and record.made_folder:
         with contextlib.suppress(OSError):
             os.rmdir(record.folder)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 from typing import NamedTuple
 
 from gitindex.base.errors import GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.base.worktree import Worktree, find_worktree
 from gitindex.git.command import clean_env, git_program
+from gitindex.git.process import run_program
 
 CONFIG_HOOKS = (2, 54)
 """The first git that runs hooks named in its configuration."""
@@ -39,15 +39,8 @@ def ask_git(root: str, *args: str) -> GitOutput:
     """Ask git as the user would, hooks configuration included; nothing here runs a hook."""
     env = clean_env(root)
     env |= {name: os.environ[name] for name in _KEPT if name in os.environ}
-    done = subprocess.run(
-        [git_program(env), "-C", root, *args],
-        env=env,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=30,
-        check=False,
-    )
-    return GitOutput(done.returncode, done.stdout)
+    done = run_program([git_program(env), "-C", root, *args], env)
+    return GitOutput(done.returncode, done.output)
 
 
 def git_version(root: str = "/") -> tuple[int, int]:

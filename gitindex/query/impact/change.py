@@ -67,6 +67,13 @@ class TreeChange:
         memory = Memory()
         self.before, self.after = Finder(before, memory), Finder(after, memory)
 
+    @classmethod
+    def between(cls, before: Finder, after: Finder) -> TreeChange:
+        """The difference of two trees that are asked for other things too."""
+        change = cls.__new__(cls)
+        change.before, change.after = before, after
+        return change
+
     @cached_property
     def paths(self) -> dict[str, str]:
         """Paths that differ and may have facts: added, deleted or modified."""

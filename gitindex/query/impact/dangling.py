@@ -1,55 +1,246 @@
-"""References that a change leaves behind: to names it removes, and to modules it deletes or moves."""
+"""References that a change leaves behind: to definitions it removes or renames, to modules it moves.
+
+The reference engine says who referred to them in the tree before. What still stands there, and names
+nothing in the tree after, is dangling.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+import os
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from gitindex.languages.facts import Import, Use
+from gitindex.base.path_kind import MAIN_NAMES
+from gitindex.base.vocabulary import FactsStatus, Tier
+from gitindex.languages.facts import Import, Occurrence, Use
+from gitindex.languages.syntax.kinds import SPACES
+from gitindex.languages.table import TEXT
 from gitindex.query.impact.change import TreeChange
+from gitindex.query.impact.standing import Judge
+from gitindex.query.impact.words import file_words, import_words
 from gitindex.query.names.meanings import STRICT
-from gitindex.query.names.source import FileNames
+from gitindex.query.names.sites import Site
+from gitindex.query.names.source import Definition, FileNames
+
+MAX_LOST = 400
+"""Names that one change may lose before the rest is not looked at."""
+MAX_POSSIBLE = 50
+"""Uncertain references that are listed."""
+_SURE = (Tier.SEMANTIC, Tier.EXACT, Tier.IMPORT)
+_NO_CODE = frozenset({TEXT, "json", "yaml", "toml", "markdown", "html", "css", "rst", "xml"})
 
 
 class Dangling(NamedTuple):
-    """A reference in the new tree to something the change removes."""
+    """A reference in the new tree to something the change removes. Line and column are 0-based."""
 
     path: str
-    line: int  # 0-based
+    line: int
+    column: int
     name: str
     missing_from: str
+    tier: Tier
+
+    def order(self) -> tuple[bytes, int, int, str]:
+        """By place."""
+        return os.fsencode(self.path), self.line, self.column, self.name
 
 
-def find_dangling(change: TreeChange) -> list[Dangling]:
+class DanglingReferences(NamedTuple):
+    """What a change leaves behind: surely, and perhaps."""
+
+    sure: list[Dangling]
+    possible: list[Dangling]
+    truncated: bool
+
+
+def find_dangling(change: TreeChange) -> DanglingReferences:
     """Every reference left behind, in order of path and line."""
-    lost = _lost_names(change)
-    gone = {path for path, what in change.paths.items() if what == "deleted"}
-    after = change.after.project
-    importers = {p for path in (*lost, *gone) for p in after.importing(path)}
-    after.load(importers)
-    found: set[Dangling] = set()
-    for path in importers:
-        source = after.source(path)
-        for imported in source.imports if source else ():
-            assert source is not None
-            was = set(change.before.project.resolve(source, imported))
-            now = after.resolve(source, imported)
-            found.update(_lost_modules(change, source, imported, was & gone, now))
-            for module in (was | set(now)) & lost.keys():
-                found.update(_lost_uses(change, source, imported, module, lost[module]))
-    return sorted(found)
+    return _DanglingSearch(change).run()
 
 
-def _lost_names(change: TreeChange) -> dict[str, set[str]]:
-    lost = {}
-    for path, what in change.paths.items():
-        if what == "modified":
-            names = _provided(change.before.project.source(path))
-            names -= _provided(change.after.project.source(path))
-            if names:
-                lost[path] = names
-    return lost
+class _DanglingSearch:
+    """One question."""
+
+    def __init__(self, change: TreeChange) -> None:
+        self._change = change
+        self._before, self._after = change.before.project, change.after.project
+        self._gone = {path for path, what in change.paths.items() if what == "deleted"}
+        self._judge = Judge(change.before, change.after)
+        self._sure: set[Dangling] = set()
+        self._possible: set[Dangling] = set()
+
+    def run(self) -> DanglingReferences:
+        for project in (self._before, self._after):
+            project.load(self._change.paths)
+        lost = list(self._lost())
+        names = dict.fromkeys(definition.name for definition in lost)
+        for name in list(names)[:MAX_LOST]:
+            self._follow(name, [d for d in lost if d.name == name])
+        self._imports()
+        possible = {p for p in self._possible if not self._is_told(p)}
+        cut = len(names) > MAX_LOST or len(possible) > MAX_POSSIBLE
+        shown = sorted(possible, key=Dangling.order)[:MAX_POSSIBLE]
+        return DanglingReferences(sorted(self._sure, key=Dangling.order), shown, cut)
+
+    def _is_told(self, found: Dangling) -> bool:
+        return any(found[:3] == known[:3] for known in self._sure)
+
+    def _lost(self) -> Iterator[Definition]:
+        """Definitions that their file has no more; not the members of a class that is gone itself."""
+        for path in self._change.paths:
+            old, new = self._before.source(path), self._after.source(path)
+            if (
+                old is None
+                or old.language in _NO_CODE
+                or (new and new.origin.status != FactsStatus.PARSED)
+            ):
+                continue
+            still = {symbol.qualified for symbol in new.symbols} if new else set()
+            for symbol in old.symbols:
+                outer = old.symbol(symbol.parent)
+                if symbol.qualified in still or symbol.kind in SPACES:
+                    continue
+                if outer is None or outer.qualified in still or outer.kind in SPACES:
+                    yield symbol
+
+    def _follow(self, name: str, lost: list[Definition]) -> None:
+        if not self._after.places(name):
+            return
+        for site in self._change.before.sites(lost):
+            target = next((d for d in site.targets if d in lost), lost[0])
+            for place in self._standing(site):
+                self._note(site, place, target)
+
+    def _note(self, site: Site, place: Occurrence, target: Definition) -> None:
+        source = self._after.source(site.path)
+        assert source is not None
+        if source.language in _NO_CODE:
+            return
+        broken = self._judge.is_broken(source, place)
+        if broken is False:
+            return
+        tier = site.tier if broken or site.tier not in _SURE else Tier.NAME
+        name = target.name
+        found = Dangling(site.path, place.line, place.column, name, target.path, tier)
+        (self._sure if broken and site.tier in _SURE else self._possible).add(found)
+
+    def _standing(self, site: Site) -> list[Occurrence]:
+        """The places of the new tree where a reference of the old one still is."""
+        old, new = self._before.source(site.path), self._after.source(site.path)
+        if old is None or new is None:
+            return []
+        start = self._before.offset(site.path, site.line, site.column)
+        text = self._before.text(site.path)
+        name = text[start : start + site.end_column - site.column].decode("utf-8", "replace")
+        scope = site.enclosing.ordinal if site.enclosing else -1
+        if site.path not in self._change.paths:
+            return [Occurrence(name, site.line, site.column, site.use, scope)]
+        line = self._before.span(site.path, site.line, site.line).strip()
+        around = site.enclosing.qualified if site.enclosing else ""
+        return [
+            place
+            for place in self._after.places(name, [site.path]).get(site.path, ())
+            if place.use == site.use and self._is_same(new, place, line, around)
+        ]
+
+    def _is_same(self, new: FileNames, place: Occurrence, line: str, around: str) -> bool:
+        if self._after.span(new.path, place.line, place.line).strip() == line:
+            return True
+        symbol = new.symbol(place.enclosing)
+        return symbol is not None and symbol.qualified == around
+
+    def _imports(self) -> None:
+        """Imports of modules that are gone, and of names that a module does not pass on any more."""
+        for path in self._change.paths:
+            for name in self._not_passed_on(path):
+                self._lost_name(path, name)
+        candidates: set[str] = set()
+        for path in self._gone:
+            candidates |= self._may_import(path)
+        self._after.load(candidates)
+        words = {word for path in self._gone for word in file_words(path)}
+        for path in candidates:
+            source = self._after.source(path)
+            for item in source.imports if source else ():
+                assert source is not None
+                if words.isdisjoint(import_words(item)):
+                    continue
+                was = self._gone.intersection(self._before.resolve(source, item))
+                if was:
+                    self._lost_modules(source, item, was)
+
+    def _may_import(self, gone: str) -> set[str]:
+        """Files with an import that spells a file's name, and its folder's unless it is relative."""
+        source = self._before.source(gone)
+        if source is None or source.language in _NO_CODE:
+            return set()
+        folder, _, name = gone.rpartition("/")
+        stem, parent = name.partition(".")[0], folder.rpartition("/")[2]
+        needle = parent if stem in MAIN_NAMES and parent else stem
+        self._after.view.ensure_facts()
+        rows = self._after.view.rows(
+            "SELECT DISTINCT l.path, i.module, i.level FROM {imports} i"
+            " JOIN {live} l ON l.blob_id=i.blob_id"
+            " WHERE instr(i.module, ?) OR instr(i.names, ?)",
+            needle,
+            needle,
+        )
+        found = set()
+        for raw, module, level in rows:
+            near = level or module.startswith(".") or not parent or parent in module
+            if near or needle == parent:
+                found.add(os.fsdecode(raw))
+        return found
+
+    def _not_passed_on(self, path: str) -> set[str]:
+        """Names that a file bound before and does not bind now."""
+        old, new = self._before.source(path), self._after.source(path)
+        if old is None or new is None or old.language not in STRICT:
+            return set()
+        return _provided(old) - _provided(new)
+
+    def _lost_name(self, module: str, name: str) -> None:
+        """Importers of a name that a module lost. Those of a definition were found before, unless new."""
+        old = self._before.source(module)
+        defined = old is not None and bool(old.children(-1, name))
+        places = self._after.places(name)
+        paths = [p for p, found in places.items() if any(o.use == Use.IMPORT for o in found)]
+        if defined:
+            paths = [path for path in paths if path in self._change.paths]
+        self._after.load(paths)
+        for path in paths:
+            source = self._after.source(path)
+            if source is None or not self._takes(source, name, module):
+                continue
+            for place in places[path]:
+                if place.use != Use.DEFINITION and self._judge.is_broken(source, place):
+                    self._sure.add(_at(path, place, name, module))
+
+    def _takes(self, source: FileNames, name: str, module: str) -> bool:
+        """Does a file import a name from a module?"""
+        for item in source.imports:
+            if any(there == name for there, _ in item.names):
+                bare = item._replace(names=()) if source.language == "python" else item
+                if module in self._after.resolve(source, bare)[:1]:
+                    return True
+        return False
+
+    def _lost_modules(self, source: FileNames, item: Import, gone: Iterable[str]) -> None:
+        now = self._after.resolve(source, item)
+        still = {name for module in now for name in _provided(self._after.source(module))}
+        for module in sorted(gone):
+            bound = [name for name, _ in item.names if name in _stems(module)]
+            if not now or (bound and not still.issuperset(bound)):
+                name = item.module or ", ".join(bound)
+                text = self._after.span(source.path, item.line, item.line)
+                column = len(text) - len(text.lstrip())
+                found = Dangling(source.path, item.line, column, name, module, Tier.IMPORT)
+                if not self._judge.is_guarded(source, item.line):
+                    self._sure.add(found)
+
+
+def _at(path: str, place: Occurrence, name: str, module: str) -> Dangling:
+    return Dangling(path, place.line, place.column, name, module, Tier.IMPORT)
 
 
 def _provided(source: FileNames | None) -> set[str]:
@@ -58,53 +249,6 @@ def _provided(source: FileNames | None) -> set[str]:
         return set()
     names = {symbol.name for symbol in source.symbols if symbol.parent < 0}
     return names | {local for imported in source.imports for _, local in imported.names}
-
-
-def _lost_modules(
-    change: TreeChange, source: FileNames, imported: Import, gone: set[str], now: tuple[str, ...]
-) -> Iterator[Dangling]:
-    still = {name for module in now for name in _provided(change.after.project.source(module))}
-    for module in sorted(gone):
-        bound = [name for name, _ in imported.names if name in _stems(module)]
-        if not now or (bound and not still.issuperset(bound)):
-            name = imported.module or ", ".join(bound)
-            yield Dangling(source.path, imported.line, name, module)
-
-
-def _lost_uses(
-    change: TreeChange, source: FileNames, imported: Import, module: str, lost: set[str]
-) -> Iterator[Dangling]:
-    if source.language not in STRICT:
-        for name in lost:
-            if not change.after.project.definitions(name):
-                yield from _places(change, source, name, module)
-        return
-    for name, local in imported.names:
-        if name in lost:
-            yield Dangling(source.path, imported.line, name, module)
-        elif (name, local) == ("*", "*"):
-            for star in lost - {s.name for s in source.symbols}:
-                yield from _places(change, source, star, module)
-        else:
-            yield from _member_uses(change, source, local, lost, module)
-
-
-def _member_uses(
-    change: TreeChange, source: FileNames, local: str, lost: set[str], module: str
-) -> Iterator[Dangling]:
-    """`module.name` in the text, where `module` is what an import bound."""
-    names = "|".join(map(re.escape, sorted(lost)))
-    pattern = re.compile(rf"(?<![\w.]){re.escape(local)}\s*\.\s*({names})\b")
-    text = change.after.project.text(source.path).decode("utf-8", "replace")
-    for match in pattern.finditer(text):
-        line = text.count("\n", 0, match.start())
-        yield Dangling(source.path, line, match.group(1), module)
-
-
-def _places(change: TreeChange, source: FileNames, name: str, module: str) -> Iterator[Dangling]:
-    for place in change.after.project.places(name, [source.path]).get(source.path, ()):
-        if place.use != Use.DEFINITION:
-            yield Dangling(source.path, place.line, name, module)
 
 
 def _stems(path: str) -> set[str]:

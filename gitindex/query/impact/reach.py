@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from gitindex.base.escape import path_fields
@@ -11,6 +11,7 @@ from gitindex.base.path_kind import is_test
 from gitindex.base.vocabulary import Tier
 from gitindex.languages.table import TEXT
 from gitindex.query.impact.change import ChangedSymbol, Difference, TreeChange
+from gitindex.query.impact.words import file_words, import_words
 from gitindex.query.names.finder import Finder
 from gitindex.query.names.project import Project
 from gitindex.query.names.source import Definition, place_of
@@ -33,7 +34,7 @@ def impact(change: TreeChange, depth: int) -> dict[str, Any]:
     """Changed symbols, and the symbols, files and tests they reach, as an envelope."""
     reached, cut = _reached(change, max(1, min(depth, MAX_DEPTH)))
     files = {r.definition.path for r in reached} | importing_files(change)
-    tests = _tests(change, files | set(change.paths))
+    tests = runnable_tests(change, files | set(change.paths))
     return change.after.view.envelope(
         base=change.before.view.overlay.commit or change.before.view.overlay.tree,
         changedFiles=[
@@ -48,37 +49,46 @@ def impact(change: TreeChange, depth: int) -> dict[str, Any]:
     )
 
 
-def affected_tests(change: TreeChange) -> list[str]:
-    """Test files of the new tree that reach a changed file through imports, or are one."""
-    return sorted(_tests(change, importing_files(change) | set(change.paths)))
-
-
 def importing_files(change: TreeChange) -> set[str]:
     """Files that reach a changed one through imports, in either tree: a deleted file had importers."""
-    reached, ring = set(change.paths), set(change.paths)
+    return {path for ring in importing_rings(change, change.paths) for path in ring}
+
+
+def importing_rings(change: TreeChange, paths: Iterable[str]) -> Iterator[set[str]]:
+    """The same from some of the changed files: those one import away, then two, and so on."""
+    ring = set(paths)
+    reached = ring | set(change.paths)
+    deleted = {path for path in ring if change.paths.get(path) == "deleted"}
     while ring:
-        found: set[str] = set()
-        for project in (change.before.project, change.after.project):
-            found |= _importers(project, ring)
+        found = _importers(change.after.project, ring)
+        if deleted:  # the new tree leads nowhere from their importers
+            found |= _importers(change.before.project, deleted)
+            deleted = set()
         ring = found - reached
         reached |= ring
-    return reached - set(change.paths)
+        if ring:
+            yield ring
 
 
-def _tests(change: TreeChange, paths: Iterable[str]) -> set[str]:
+def runnable_tests(change: TreeChange, paths: Iterable[str]) -> set[str]:
     """Those of the new tree that can be run as tests."""
     sources = (change.after.project.source(path) for path in paths if is_test(path))
     return {s.path for s in sources if s is not None and s.origin.language not in _NO_CODE}
 
 
 def _importers(project: Project, targets: set[str]) -> set[str]:
-    maybe = {path for target in targets for path in project.importing(target)}
+    maybe = {path for target in targets for path in project.importing(target)} - targets
     project.load(maybe)
+    words = {word for target in targets for word in file_words(target)}
     return {
         path
         for path in maybe
         if (source := project.source(path)) is not None
-        and any(not targets.isdisjoint(project.resolve(source, item)) for item in source.imports)
+        and any(
+            not targets.isdisjoint(project.resolve(source, item))
+            for item in source.imports
+            if not words.isdisjoint(import_words(item))
+        )
     }
 
 
@@ -95,7 +105,7 @@ def _reached(change: TreeChange, depth: int) -> tuple[list[Reached], bool]:
     for distance in range(1, depth + 1):
         following: list[Definition] = []
         for finder, wanted in finders:
-            for definition, tier in _users(change, finder, wanted):
+            for definition, tier in users(change, finder, wanted):
                 key = (definition.path, definition.ordinal)
                 if key in found or key in own:
                     continue
@@ -111,7 +121,7 @@ def _reached(change: TreeChange, depth: int) -> tuple[list[Reached], bool]:
 _FELT = (Difference.INTERFACE, Difference.BODY)
 
 
-def _users(
+def users(
     change: TreeChange, finder: Finder, wanted: list[Definition]
 ) -> list[tuple[Definition, Tier]]:
     """The symbols of the new tree whose code refers to some definitions."""

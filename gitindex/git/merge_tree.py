@@ -1,0 +1,102 @@
+"""The tree that a merge of two commits would give, without a checkout and without a trace.
+
+`git merge-tree` writes objects and runs merge drivers. Its objects go to a temporary object directory that
+has the repository's as its alternate. It runs in an empty git directory of ours, so neither the
+configuration nor the attributes of the repository are in force: a driver that only the repository defines
+never runs, and a file that needs one counts as a conflict.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.escape import safe_text
+from gitindex.base.worktree import Worktree
+from gitindex.git.command import BLOBS_AT_ONCE, check_result, parse_batch, try_git, view_env
+
+NEEDED = (2, 38)
+"""The first git whose merge-tree gives a tree."""
+
+
+class MergedTree(NamedTuple):
+    """The result of a merge; its own objects are readable as long as the merge is open."""
+
+    tree: str
+    conflicts: tuple[bytes, ...]  # paths that a person has to resolve
+    env: dict[str, str]
+
+    def compare(self, old: str) -> bytes:
+        """What leads from another tree to this one, as `--raw -z` records."""
+        form = ("-r", "--raw", "-z", "--no-abbrev", "--no-renames", "--end-of-options")
+        asked = ("diff-tree", *form, old, self.tree)
+        return check_result(asked, try_git("/", *asked, env=self.env))
+
+    def read(self, oids: Iterable[str]) -> dict[str, bytes]:
+        """The contents of blobs, of the repository or made by the merge."""
+        wanted = list(dict.fromkeys(oids))
+        found: dict[str, bytes] = {}
+        for at in range(0, len(wanted), BLOBS_AT_ONCE):
+            names = "".join(f"{oid}\n" for oid in wanted[at : at + BLOBS_AT_ONCE]).encode()
+            found |= parse_batch(
+                try_git("/", "cat-file", "--batch", stdin=names, env=self.env).output
+            )
+        return found
+
+
+@contextmanager
+def merged_tree(worktree: Worktree, ours: str, theirs: str) -> Iterator[MergedTree]:
+    """Merge two commits, given by id."""
+    with tempfile.TemporaryDirectory(prefix="gitindex-merge-") as folder:
+        env = _environment(worktree, folder, len(ours))
+        asked = ("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs)
+        done = try_git("/", *asked, env=env)
+        if done.returncode not in (0, 1):
+            _refuse_old_git(worktree)
+            check_result(asked, done)
+        tree, *conflicts = done.output.split(b"\0")
+        if not re.fullmatch(rb"[0-9a-f]{40,64}", tree):
+            raise GitIndexError("git merge-tree did not give a tree", "do the two share history?")
+        yield MergedTree(tree.decode(), tuple(filter(None, conflicts)), env)
+
+
+def commit_of(worktree: Worktree, name: str) -> str:
+    """The id of a commit by any of its names."""
+    asked = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+    found = try_git(worktree.root, *asked)
+    if found.returncode:
+        raise GitIndexError(f"no such commit: {safe_text(name)}", "see `git branch -a`", Exit.USAGE)
+    return found.output.decode().strip()
+
+
+def _environment(worktree: Worktree, folder: str, digits: int) -> dict[str, str]:
+    env = view_env(worktree, digits)
+    env["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = _quoted(env["GIT_OBJECT_DIRECTORY"])
+    env["GIT_OBJECT_DIRECTORY"] = folder
+    shallow = os.path.join(worktree.common_dir, "shallow")
+    if os.path.exists(shallow):
+        env["GIT_SHALLOW_FILE"] = shallow
+    return env
+
+
+def _quoted(path: str) -> str:
+    """One folder of a list that colons separate, as git reads it."""
+    if ":" not in path and not path.startswith('"') and "\\" not in path:
+        return path
+    escaped = path.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _refuse_old_git(worktree: Worktree) -> None:
+    match = re.search(rb"(\d+)\.(\d+)", try_git(worktree.root, "version").output)
+    if match and (int(match[1]), int(match[2])) < NEEDED:
+        found, needed = match[0].decode(), ".".join(map(str, NEEDED))
+        raise GitIndexError(
+            f"git {found} cannot merge without a checkout: merge-check needs git {needed}",
+            "upgrade git",
+        )

@@ -1,0 +1,114 @@
+"""`install --write`: puts in what `install` prints, into files that the team shares; takes it out again.
+
+Only where a hook manager reads files of the repository: husky, a tracked hooks folder, lefthook.
+"""
+
+from __future__ import annotations
+
+import os
+
+from gitindex.base.atomic_file import read_small, remove, write_atomic
+from gitindex.base.worktree import Worktree
+from gitindex.install.hooks import block, files
+from gitindex.install.hooks.advice import LEFTHOOK_LOCAL, lefthook_job, shared_file
+from gitindex.install.hooks.block import EVENTS, SHEBANG, Form
+from gitindex.install.hooks.place import HooksFolder, find_place
+
+LEFTHOOK_FILES = (
+    "lefthook.yml",
+    "lefthook.yaml",
+    "lefthook.toml",
+    "lefthook.json",
+    ".lefthook.yml",
+    ".lefthook.yaml",
+    ".config/lefthook.yml",
+    LEFTHOOK_LOCAL,
+    "lefthook-local.yaml",
+    ".lefthook-local.yml",
+)
+_HEAD = "# made by `gitindex install --write`, removed by `gitindex uninstall`\n"
+
+
+def write_shared(worktree: Worktree, events: list[str]) -> list[str]:
+    """Write for some events where a person would have to; returns the files that were written."""
+    place = find_place(worktree)
+    if place.shared:
+        return [path for event in events if (path := _write_line(place, event))]
+    hooks = [files.look(os.path.join(place.folder, event)) for event in events]
+    if any(hook is not None and hook.writer == "lefthook" for hook in hooks):
+        return _write_lefthook(worktree, events)
+    return []
+
+
+def take_out_shared(worktree: Worktree, place: HooksFolder) -> list[str]:
+    """Undo it; returns the files that were changed or removed."""
+    removed = []
+    if place.shared:
+        paths = [shared_file(place, event) for event in EVENTS]
+        removed = [path for path in paths if files.take_out(path)]
+    local = os.path.join(worktree.root, LEFTHOOK_LOCAL)
+    data = read_small(local) or b""
+    if data.startswith(_HEAD.encode()) and data == _lefthook(_events_of(data)):
+        remove(local)
+        removed.append(local)
+    return removed
+
+
+def line_added(place: HooksFolder, event: str) -> str:
+    """The shared file that notes this event for us; empty if it does not."""
+    path = shared_file(place, event)
+    hook = files.look(path)
+    told = hook is not None and hook.data is not None and b"gitindex_event=" in hook.data
+    return path if told else ""
+
+
+def lefthook_knows(root: str, event: str) -> bool:
+    """Does a configuration of lefthook run us for this event?"""
+    wanted = f"gitindex hook {event}".encode()
+    for name in LEFTHOOK_FILES:
+        try:
+            text = read_small(os.path.join(root, name), 1 << 20) or b""
+        except OSError:
+            continue
+        if wanted in text:
+            return True
+    return False
+
+
+def _write_line(place: HooksFolder, event: str) -> str:
+    """One line, marked as ours, before everything else of the file."""
+    path = shared_file(place, event)
+    hook = files.look(path)
+    line = block.render_portable(event)
+    if hook is None:
+        files.write_hook(path, SHEBANG + block.wrap(Form.FILE, line))
+        return path
+    data = hook.data
+    if hook.link or data is None or hook.found is not None or b"gitindex_event=" in data:
+        return ""
+    ours = block.wrap(Form.BLOCK, line)
+    if not data.startswith(b"#!"):
+        files.rewrite(hook, ours + data)
+        return path
+    if not block.takes_lines(data):
+        return ""
+    first, newline, rest = data.partition(b"\n")
+    files.rewrite(hook, first + newline + ours + rest)
+    return path
+
+
+def _write_lefthook(worktree: Worktree, events: list[str]) -> list[str]:
+    path = os.path.join(worktree.root, LEFTHOOK_LOCAL)
+    if os.path.lexists(path):
+        return []  # the user's own: what to add is printed
+    write_atomic(path, _lefthook(events), mode=0o644)
+    return [path]
+
+
+def _lefthook(events: list[str]) -> bytes:
+    return (_HEAD + "".join(lefthook_job(event) for event in events)).encode()
+
+
+def _events_of(data: bytes) -> list[str]:
+    lines = data.decode("utf-8", "replace").splitlines()
+    return [line[:-1] for line in lines if line[:-1] in EVENTS and line.endswith(":")]

@@ -1,0 +1,208 @@
+"""The exported surface of two trees: what was added, removed, or changed so that callers notice."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import NamedTuple
+
+from gitindex.base.path_kind import file_kinds, is_news
+from gitindex.languages.syntax.kinds import FUNCTIONS, SPACES, TYPES
+from gitindex.query.impact.arity import incompatibility
+from gitindex.query.impact.change import TreeChange
+from gitindex.query.names.finder import Finder
+from gitindex.query.names.source import Definition, FileNames
+
+_LANGUAGES = """
+python javascript typescript tsx go rust java kotlin scala csharp swift php ruby c cpp
+"""
+_CODE = frozenset(_LANGUAGES.split())
+_VERSION_FILES = re.compile(
+    r"(^|/)(pyproject\.toml|setup\.(py|cfg)|package\.json|Cargo\.toml|pom\.xml|build\.gradle(\.kts)?"
+    r"|gradle\.properties|version\.\w+|VERSION|_?version\.py|__init__\.py|__version__\.py)$"
+)
+_VERSION = re.compile(
+    rb"""(?im)^[ \t]*["']?(?:__version__|version)["']?\s*[:=]\s*["']?\d[\w.+-]*"""
+    rb"""|<version>[\w.+-]+<|^\d+(?:\.\w+)+$"""
+)
+
+
+class SurfaceKind(StrEnum):
+    """What happened to an exported name."""
+
+    ADDED = "added"
+    REMOVED = "removed"
+    CHANGED = "changed"
+
+
+class SurfaceChange(NamedTuple):
+    """One exported name that differs."""
+
+    definition: Definition
+    language: str
+    kind: SurfaceKind
+    incompatible: bool
+    why: str = ""
+    before: str = ""  # the old signature
+
+
+def find_surface(change: TreeChange) -> list[SurfaceChange]:
+    """Every exported name that differs, in order of path and line."""
+    before, after = change.before, change.after
+    for finder in (before, after):
+        finder.project.load(change.paths)
+    moved = _Names(after)
+    found = [one for path in change.paths for one in _of_path(before, after, path, moved)]
+    return sorted(found, key=lambda c: (os.fsencode(c.definition.path), c.definition.line))
+
+
+def is_announced(found: SurfaceChange, news: list[str]) -> bool:
+    """Does an added line of a changelog name it?"""
+    return any(re.search(rf"\b{re.escape(found.definition.name)}\b", line) for line in news)
+
+
+def added_news(change: TreeChange, changelog: str = "") -> list[str]:
+    """Lines that the change adds to changelogs: to the one that is named, or to any."""
+    lines: list[str] = []
+    for raw in {**change.before.view.changed(), **change.after.view.changed()}:
+        path = os.fsdecode(raw)
+        if path == changelog or (not changelog and is_news(path)):
+            old = set(_text(change.before, raw).splitlines())
+            lines += [line for line in _text(change.after, raw).splitlines() if line not in old]
+    return lines
+
+
+def is_version_bumped(change: TreeChange, version_file: str = "") -> bool:
+    """Does a file that holds the version say another one?"""
+    for raw in {**change.before.view.changed(), **change.after.view.changed()}:
+        path = os.fsdecode(raw)
+        if path == version_file or (not version_file and _VERSION_FILES.search(path)):
+            texts = [_text(finder, raw) for finder in (change.before, change.after)]
+            old, new = ([m.group() for m in _VERSION.finditer(t.encode())] for t in texts)
+            if new and old != new:
+                return True
+    return False
+
+
+def _text(finder: Finder, raw: bytes) -> str:
+    return finder.view.read([raw]).get(raw, b"").decode("utf-8", "replace")
+
+
+class _Names:
+    """What modules of the new tree still offer, though it is defined elsewhere."""
+
+    def __init__(self, after: Finder) -> None:
+        self._after = after
+
+    def offers(self, path: str, name: str) -> bool:
+        source = self._after.project.source(path)
+        if source is None:
+            return False
+        if any(local == name for item in source.imports for _, local in item.names):
+            return True
+        return bool(source.named("__getattr__")) and source.language == "python"
+
+
+def _of_path(before: Finder, after: Finder, path: str, names: _Names) -> Iterator[SurfaceChange]:
+    old, new = before.project.source(path), after.project.source(path)
+    language = (new or old).language if (new or old) else ""  # type: ignore[union-attr]
+    if language not in _CODE or not _is_public(path, language):
+        return
+    was, now = _surface(old), _surface(new)
+    if old and new and new.origin.status != old.origin.status:
+        return  # half of it could not be read: nothing can be said
+    for name, symbol in was.items():
+        if name not in now:
+            outer = name.rpartition(".")[0]
+            if outer in was and outer not in now:
+                continue  # told by its class
+            if new is not None and "." not in name and names.offers(path, name):
+                continue
+            if symbol.kind in FUNCTIONS and outer in now and _inherits(after, now[outer], symbol):
+                continue
+            yield SurfaceChange(symbol, language, SurfaceKind.REMOVED, True, "removed")
+        elif (mine := _signature(before, symbol)) != (theirs := _signature(after, now[name])):
+            why = _difference(symbol, now[name], mine, theirs, language)
+            yield SurfaceChange(
+                now[name], language, SurfaceKind.CHANGED, bool(why), why, symbol.signature
+            )
+    for name, symbol in now.items():
+        if name not in was and (name.rpartition(".")[0] in was or "." not in name or not was):
+            yield SurfaceChange(symbol, language, SurfaceKind.ADDED, False)
+
+
+def _difference(old: Definition, new: Definition, mine: str, theirs: str, language: str) -> str:
+    if old.kind in FUNCTIONS and new.kind in FUNCTIONS:
+        return incompatibility(mine, theirs, language)
+    return ""
+
+
+def _inherits(after: Finder, owner: Definition, symbol: Definition) -> bool:
+    """Does its class have the member still, from a base, or perhaps from one outside?"""
+    found, is_open = after.binder.types.classes.members(owner, symbol.name, False)
+    return bool(found) or is_open
+
+
+def _signature(finder: Finder, symbol: Definition) -> str:
+    """On one line and whole."""
+    text = symbol.signature
+    if symbol.kind not in FUNCTIONS:
+        return text if symbol.kind in TYPES else ""
+    if "…" in text:
+        source = finder.project.source(symbol.path)
+        text = finder.binder.names.header(source, symbol) if source else text
+    return " ".join(text.split())
+
+
+def _is_public(path: str, language: str) -> bool:
+    kinds = file_kinds(path)
+    if (
+        kinds.test
+        or kinds.example
+        or kinds.foreign
+        or kinds.hidden
+        or kinds.benchmark
+        or kinds.tool
+    ):
+        return False
+    parts = path.removesuffix(".py").split("/")
+    if kinds.docs or parts[-1] in ("setup", "conftest", "noxfile", "__main__"):
+        return False
+    if language == "go":
+        return "internal" not in parts
+    return not any(p.startswith("_") and not p.startswith("__") for p in parts)
+
+
+def _surface(source: FileNames | None) -> dict[str, Definition]:
+    """Exported names by qualified name: module level, and members of exported types."""
+    found: dict[str, Definition] = {}
+    for symbol in source.symbols if source else ():
+        assert source is not None
+        outer = source.symbol(symbol.parent)
+        while outer is not None and outer.kind in SPACES:
+            outer = source.symbol(outer.parent)
+        if outer is not None and (outer.kind not in TYPES or outer.qualified not in found):
+            continue
+        if _is_exported(symbol, outer, source.language):
+            found[symbol.qualified] = symbol
+    return found
+
+
+def _is_exported(symbol: Definition, outer: Definition | None, language: str) -> bool:
+    if symbol.kind in SPACES:
+        return False
+    if language == "python":
+        private = symbol.name.startswith("_") and symbol.name != "__init__"
+        return not private and (outer is not None or symbol.exported)
+    if language == "go":
+        return symbol.name[:1].isupper()
+    if language in ("java", "kotlin", "csharp", "scala", "swift", "php"):
+        return not re.search(r"\b(private|protected|internal)\b", symbol.signature)
+    if language == "rust":
+        return symbol.signature.startswith("pub ") or symbol.exported
+    if language in ("javascript", "typescript", "tsx"):
+        hidden = re.search(r"\bprivate\b", symbol.signature) or symbol.name.startswith("#")
+        return not hidden and (outer is not None or symbol.exported)
+    return symbol.exported

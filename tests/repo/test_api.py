@@ -1,0 +1,163 @@
+"""The exported surface: what changed, what callers notice, and what excuses it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.support import Repo
+
+FILES = {
+    "pyproject.toml": '[project]\nname = "m"\nversion = "1.0.0"\n',
+    "CHANGELOG.md": "# Changes\n",
+    "m/__init__.py": "",
+    "m/core.py": (
+        "class Shape:\n    def area(self, scale=1):\n        return scale\n\n"
+        "    def _inner(self):\n        pass\n\n\n"
+        "def build(name, size=1):\n    return name\n\n\ndef _private():\n    pass\n"
+    ),
+    "m/_hidden.py": "def secret():\n    pass\n",
+    "tests/test_core.py": "def test_it():\n    pass\n",
+    "web/util.ts": "export function pad(s: string): string { return s }\nfunction own() {}\n",
+    "geo/geo.go": "package geo\n\nfunc Area(side int) int { return side }\n\nfunc hidden() {}\n",
+}
+
+
+@pytest.fixture
+def released(repo: Repo) -> Repo:
+    for name, text in FILES.items():
+        repo.write(name, text)
+    repo.commit("release")
+    repo.git("tag", "v1.0.0")
+    repo.index()
+    return repo
+
+
+def edit(repo: Repo, path: str, old: str, new: str) -> None:
+    text = (repo.path / path).read_text()
+    assert old in text
+    repo.write(path, text.replace(old, new))
+
+
+def api(repo: Repo, *args: str) -> list[tuple[str, str, bool]]:
+    answer = repo.answer("api", *args)
+    return [(row["change"], row["qualifiedName"], row["incompatible"]) for row in answer["api"]]
+
+
+CASES = {
+    "removed": (
+        "m/core.py",
+        "def build(name, size=1):\n    return name\n",
+        "",
+        [("removed", "build", True)],
+    ),
+    "a member removed": (
+        "m/core.py",
+        "    def area(self, scale=1):\n        return scale\n",
+        "    x = 1\n",
+        [("removed", "Shape.area", True), ("added", "Shape.x", False)],
+    ),
+    "an optional parameter": (
+        "m/core.py",
+        "size=1)",
+        "size=1, colour=None)",
+        [("changed", "build", False)],
+    ),
+    "a required parameter": (
+        "m/core.py",
+        "size=1)",
+        "size=1, *, colour)",
+        [("changed", "build", True)],
+    ),
+    "a parameter renamed": ("m/core.py", "(name,", "(title,", [("changed", "build", True)]),
+    "a default taken away": ("m/core.py", "size=1)", "size)", [("changed", "build", True)]),
+    "an annotation": ("m/core.py", "(name,", "(name: str,", [("changed", "build", False)]),
+    "private": ("m/core.py", "def _private", "def _other", []),
+    "in a private module": ("m/_hidden.py", "secret", "other", []),
+    "in a test": ("tests/test_core.py", "test_it", "test_more", []),
+    "a body": ("m/core.py", "return name", "return name + name", []),
+    "TypeScript, optional": (
+        "web/util.ts",
+        "s: string)",
+        "s: string, n?: number)",
+        [("changed", "pad", False)],
+    ),
+    "TypeScript, required": (
+        "web/util.ts",
+        "s: string)",
+        "s: string, n: number)",
+        [("changed", "pad", True)],
+    ),
+    "Go": ("geo/geo.go", "side int)", "side, other int)", [("changed", "Area", True)]),
+    "Go, not exported": ("geo/geo.go", "hidden", "concealed", []),
+}
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Repo:
+    made = Repo(tmp_path_factory.mktemp("api") / "repo")
+    made.init()
+    for name, text in FILES.items():
+        made.write(name, text)
+    made.commit()
+    made.index()
+    return made
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_what_changed(world: Repo, case: tuple[str, str, str, list[tuple[str, str, bool]]]) -> None:
+    path, old, new, expected = case
+    world.git("reset", "-q", "--hard")
+    edit(world, path, old, new)
+    world.git("add", "-A")
+    assert api(world, "--staged") == expected
+
+
+def test_moved_and_passed_on_is_no_removal(world: Repo) -> None:
+    world.git("reset", "-q", "--hard")
+    world.write("m/made.py", "def build(name, size=1):\n    return name\n")
+    edit(world, "m/core.py", FILES["m/core.py"][-96:-33], "from m.made import build\n")
+    world.git("add", "-A")
+    assert ("removed", "build", True) not in api(world, "--staged")
+
+
+def test_an_incompatible_change_needs_a_version_or_a_line(released: Repo) -> None:
+    edit(released, "m/core.py", "def build", "def make")
+    released.commit("rename")
+    assert released.gitindex("api").returncode == 0, "it only reports"
+    done = released.gitindex("api", "--check")
+    assert done.returncode == 1
+    assert "! removed build" in done.stdout
+    released.write("CHANGELOG.md", "# Changes\n\n- `build` is now called make.\n")
+    released.commit("announced")
+    assert released.gitindex("api", "--check").returncode == 0
+    assert released.gitindex("api", "--check", "--require", "version").returncode == 1
+    edit(released, "pyproject.toml", "1.0.0", "2.0.0")
+    released.commit("version")
+    assert released.gitindex("api", "--check", "--require", "version").returncode == 0
+    assert released.gitindex("api", "v1.0.0..HEAD", "--check").returncode == 0
+
+
+def test_before_a_push_it_checks_and_before_a_commit_it_reports(released: Repo) -> None:
+    edit(released, "m/core.py", "def build", "def make")
+    released.git("add", "-A")
+    done = released.gitindex("gate", "api")
+    assert (done.returncode, "removed build" in done.stdout) == (0, True)
+    released.commit("rename")
+    pushing = {"PRE_COMMIT_REMOTE_NAME": "origin"}
+    assert released.gitindex("gate", "api", env=pushing).returncode == 1
+    released.git("tag", "-d", "v1.0.0")
+    assert released.gitindex("gate", "api", env=pushing).returncode == 0, "nothing to compare with"
+
+
+def test_sarif(released: Repo) -> None:
+    edit(released, "m/core.py", "def build", "def make")
+    released.git("add", "-A")
+    done = released.gitindex("api", "--staged", "--format", "sarif")
+    log = json.loads(done.stdout)
+    assert log["version"] == "2.1.0"
+    results = {r["ruleId"]: r["level"] for r in log["runs"][0]["results"]}
+    assert results == {"api-removed": "error", "api-added": "note"}
+    place = log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == "m/core.py"

@@ -1,0 +1,205 @@
+# ruff: noqa: E501 — sources read better on one line
+"""The reference engine as a gate: what a staged rename leaves behind, in every language it knows."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support import Repo
+
+FILES = {
+    "pkg/__init__.py": "from pkg.core import build\n",
+    "pkg/core.py": "class Shape:\n    def area(self):\n        return 1\n\n    def twice(self):\n        return self.area() * 2\n\n\nclass Square(Shape):\n    pass\n\n\ndef build():\n    return Shape()\n\n\ndef local():\n    return build()\n",
+    "pkg/use.py": "from pkg import build\nfrom pkg.core import Square\n\n\ndef main():\n    return build().area() + Square().area()\n\n\ndef loose(thing):\n    return thing.area()\n",
+    "pkg/guarded.py": "try:\n    from pkg.core import build\nexcept ImportError:\n    build = None\n",
+    "js/util.js": "function pad(s) { return s }\nmodule.exports = { pad }\n",
+    "js/app.js": "const util = require('./util')\nmodule.exports = () => util.pad('a')\n",
+    "ts/shape.ts": "export class Shape {\n  area(): number { return 1 }\n}\n",
+    "ts/index.ts": "export { Shape } from './shape'\n",
+    "ts/app.ts": "import { Shape } from './index'\nexport const x = new Shape().area()\n",
+    "go.mod": "module example.com/m\n",
+    "geo/shape.go": "package geo\n\ntype Shape struct{ Side int }\n\nfunc NewShape() *Shape { return &Shape{Side: 1} }\n\nfunc (s *Shape) Area() int { return s.Side }\n",
+    "geo/use.go": "package geo\n\nfunc Total() int { return NewShape().Area() }\n",
+    "cmd/main.go": 'package main\n\nimport "example.com/m/geo"\n\nfunc main() { _ = geo.NewShape() }\n',
+    "src/lib.rs": "pub mod shape;\n\npub fn total() -> u32 {\n    shape::make().area()\n}\n",
+    "src/shape.rs": "pub struct Shape {\n    pub side: u32,\n}\n\nimpl Shape {\n    pub fn area(&self) -> u32 {\n        self.side\n    }\n}\n\npub fn make() -> Shape {\n    Shape { side: 1 }\n}\n",
+    "j/Shape.java": "package j;\n\npublic class Shape {\n    public int area() { return 1; }\n    public int twice() { return area() * 2; }\n}\n",
+    "j/Use.java": "package j;\n\nclass Use {\n    int go() { return new Shape().area(); }\n}\n",
+}
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Repo:
+    """One indexed repository for all cases: each stages a change and takes it back."""
+    made = Repo(tmp_path_factory.mktemp("dangling") / "repo")
+    made.init()
+    for name, text in FILES.items():
+        made.write(name, text)
+    made.commit()
+    made.index()
+    return made
+
+
+@pytest.fixture
+def project(world: Repo) -> Repo:
+    world.git("reset", "-q", "--hard")
+    return world
+
+
+def stage(repo: Repo, name: str, old: str, new: str) -> None:
+    text = (repo.path / name).read_text()
+    assert old in text
+    repo.write(name, text.replace(old, new))
+    repo.git("add", name)
+
+
+def found(repo: Repo, which: str = "dangling") -> list[tuple[str, int, str]]:
+    answer = repo.answer("impact", "--staged", "--dangling")
+    return [(d["path"], d["line"], d["name"]) for d in answer[which]]
+
+
+CASES = {
+    "a method through self, an instance and a subclass": (
+        "pkg/core.py",
+        "def area",
+        "def surface",
+        [("pkg/core.py", 6, "area"), ("pkg/use.py", 6, "area")],
+    ),
+    "a function through a re-export and in its own file": (
+        "pkg/core.py",
+        "def build",
+        "def make",
+        [("pkg/__init__.py", 1, "build"), ("pkg/core.py", 18, "build"), ("pkg/use.py", 1, "build")],
+    ),
+    "a re-export that is not passed on": (
+        "pkg/__init__.py",
+        "from pkg.core import build\n",
+        "",
+        [("pkg/use.py", 1, "build"), ("pkg/use.py", 6, "build")],
+    ),
+    "a class": ("pkg/core.py", "class Square", "class Cube", [("pkg/use.py", 2, "Square")]),
+    "a TypeScript method behind a re-export": (
+        "ts/shape.ts",
+        "area",
+        "surface",
+        [("ts/app.ts", 2, "area")],
+    ),
+    "a TypeScript class": (
+        "ts/shape.ts",
+        "class Shape",
+        "class Form",
+        [("ts/index.ts", 1, "Shape")],
+    ),
+    "a Go method": ("geo/shape.go", ") Area()", ") Surface()", [("geo/use.go", 3, "Area")]),
+    "a Go function": (
+        "geo/shape.go",
+        "func NewShape",
+        "func MakeShape",
+        [("cmd/main.go", 5, "NewShape"), ("geo/use.go", 3, "NewShape")],
+    ),
+    "a Rust function": ("src/shape.rs", "fn make", "fn build", [("src/lib.rs", 4, "make")]),
+    "a Rust struct in its own file": (
+        "src/shape.rs",
+        "pub struct Shape",
+        "pub struct Form",
+        [
+            ("src/shape.rs", 5, "Shape"),
+            ("src/shape.rs", 11, "Shape"),
+            ("src/shape.rs", 12, "Shape"),
+        ],
+    ),
+    "a Java method": (
+        "j/Shape.java",
+        "int area",
+        "int surface",
+        [("j/Shape.java", 5, "area"), ("j/Use.java", 4, "area")],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_what_still_stands(
+    project: Repo, case: tuple[str, str, str, list[tuple[str, int, str]]]
+) -> None:
+    path, old, new, expected = case
+    stage(project, path, old, new)
+    listed = found(project)
+    assert [one for one in expected if one not in listed] == []
+    assert ("pkg/guarded.py", 2, "build") not in listed, "an import that may fail"
+
+
+def test_a_guess_never_blocks(project: Repo) -> None:
+    """`thing.area()` has the same name and nothing more: listed, and no reason to refuse."""
+    stage(project, "pkg/core.py", "area", "surface")
+    stage(project, "pkg/use.py", "build().area() + Square().area()", "0")
+    assert found(project) == []
+    assert ("pkg/use.py", 10, "area") in found(project, "possible")
+    done = project.gitindex("impact", "--staged", "--dangling")
+    assert done.returncode == 0
+    assert "? pkg/use.py:10: `area` is gone from pkg/core.py [name]" in done.stdout
+
+
+HARMLESS = {
+    "carried through": [
+        ("pkg/core.py", "build", "make"),
+        ("pkg/__init__.py", "import build", "import make as build"),
+    ],
+    "an override goes, the base stays": [
+        ("pkg/core.py", "class Square(Shape):\n    pass", "class Square(Shape):\n    x = 1"),
+    ],
+    "moved and passed on": [
+        ("pkg/core.py", "def build():\n    return Shape()", "from pkg.made import build"),
+        ("pkg/made.py", "", "def build():\n    return 1\n"),
+    ],
+    "a module that answers for any name": [
+        (
+            "pkg/core.py",
+            "def build():\n    return Shape()",
+            "def __getattr__(name):\n    return Shape",
+        ),
+        ("pkg/core.py", "return build()", "return 1"),
+    ],
+    "a base class from elsewhere": [
+        (
+            "pkg/core.py",
+            "class Shape:\n    def area",
+            "import ext\n\n\nclass Shape(ext.Base):\n    def other",
+        ),
+    ],
+}
+
+
+@pytest.mark.parametrize("edits", HARMLESS.values(), ids=HARMLESS)
+def test_what_is_no_break(project: Repo, edits: list[tuple[str, str, str]]) -> None:
+    for path, old, new in edits:
+        if old:
+            stage(project, path, old, new)
+        else:
+            project.write(path, new)
+            project.git("add", path)
+    assert found(project) == []
+
+
+SIGNATURES = {
+    "a required parameter": ("def build():", "def build(size):", ["lacks `size`"]),
+    "an optional one": ("def build():", "def build(size=1):", []),
+    "a keyword only one": ("def build():", "def build(*, size):", ["lacks `size`"]),
+    "a constructor": (
+        "    def area",
+        "    def __init__(self, side):\n        pass\n\n    def area",
+        [],
+    ),
+    "a method": ("def area(self)", "def area(self, scale)", ["lacks `scale`"]),
+}
+
+
+@pytest.mark.parametrize("case", SIGNATURES.values(), ids=SIGNATURES)
+def test_calls_that_no_longer_fit(project: Repo, case: tuple[str, str, list[str]]) -> None:
+    """Off unless it is asked for."""
+    old, new, expected = case
+    stage(project, "pkg/core.py", old, new)
+    assert project.gitindex("impact", "--staged", "--dangling").returncode == 0
+    answer = project.answer("impact", "--staged", "--dangling", "--signatures")
+    assert sorted({one["why"] for one in answer["misfits"]}) == expected
+    done = project.gitindex("gate", "dangling", "--signatures")
+    assert done.returncode == (1 if expected else 0)
