@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import os
 import pwd
+import random
 import shutil
 import subprocess
 import sys
 import tempfile
 import zipfile
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from bench.harness import Row
 from bench.scratch import Bench, Repo
@@ -25,12 +26,16 @@ from gitindex.base.worktree import find_worktree
 from gitindex.languages.facts import Occurrence, Use
 from gitindex.query.names.finder import Finder
 from gitindex.query.names.meanings import State
+from gitindex.query.names.memory import Memory
 from gitindex.query.names.source import Definition, FileNames
+from gitindex.query.references import ReferenceQuery, find_references
 from gitindex.semantic.scip.schema import messages
-from gitindex.view.tree import open_tree
+from gitindex.view.tree import TreeView, open_tree
 
 CACHE = Path(tempfile.gettempdir(), f"gitindex-oracle-{os.getuid()}")
-TIMEOUT = 240
+TIMEOUT = 900
+SAMPLE = 250
+"""Definitions of one package whose whole answers are compared."""
 INDEXERS = ("@sourcegraph/scip-python@0.6.6", "@sourcegraph/scip-typescript@0.4.0")
 TSCONFIG = '{"compilerOptions":{"target":"es2020","strict":true,"moduleResolution":"node"},"include":["src"]}'
 
@@ -88,8 +93,10 @@ def _measure(bench: Bench, package: Package) -> list[Row]:
         repo.path,
     )
     repo.gitindex("index")
-    references, calls = _compare(repo, output)
+    references, calls, by_place, by_name = _compare(repo, output)
     return [
+        *_answer_rows(f"refs by place, {package.name}", by_place),
+        *_answer_rows(f"refs by name, {package.name}", by_name),
         *_rows(f"references, {package.name}", references),
         *_rows(f"call sites, {package.name}", calls),
     ]
@@ -116,7 +123,7 @@ def _rows(what: str, score: Score) -> list[Row]:
     return rows
 
 
-def _compare(repo: Repo, output: Path) -> tuple[Score, Score]:
+def _compare(repo: Repo, output: Path) -> tuple[Score, Score, Answers, Answers]:
     index = messages()["Index"].FromString(output.read_bytes())
     references, calls = Score(), Score()
     with open_tree(find_worktree(os.fspath(repo.path)), ".") as view:
@@ -132,7 +139,87 @@ def _compare(repo: Repo, output: Path) -> tuple[Score, Score]:
                 if source is not None and place.use != Use.DEFINITION:
                     for score in (references, calls) if place.use == Use.CALL else (references,):
                         _judge(score, finder, source, place, truth)
-    return references, calls
+        return references, calls, *_answers(view, finder, truth, ours)
+
+
+class Answers:
+    """Whole answers of `refs` for definitions that both sides know, against the oracle's places."""
+
+    def __init__(self) -> None:
+        self.scores: list[float] = []
+        self.homonyms: list[float] = []
+        self.listed = self.right = self.complete = 0
+        self.false: list[str] = []
+
+    def add(
+        self,
+        told: dict[str, Any],
+        wanted: set[At],
+        spelled: set[At],
+        judged: set[At],
+        homonym: bool,
+    ) -> None:
+        """One answer; only places that the oracle speaks of are judged.
+
+        A certificate is about the places that are `spelled` as the name.
+        """
+        places = {(r["path"], r["line"] - 1, r["column"] - 1) for r in told["references"]}
+        right, listed = len(places & wanted), len(places & judged)
+        score = 2 * right / (listed + len(wanted)) if listed + len(wanted) else 1.0
+        self.scores.append(score)
+        if homonym:
+            self.homonyms.append(score)
+        self.listed += listed
+        self.right += right
+        self.complete += told["complete"]
+        missing = (wanted & spelled) - places
+        if told["complete"] and missing:
+            self.false.append(f"{told['name']}: {sorted(missing)[:3]}")
+
+
+def _answers(
+    view: TreeView, finder: Finder, truth: Truth, ours: dict[At, Definition]
+) -> tuple[Answers, Answers]:
+    """By place and by name, for a sample of the definitions, the same in every run."""
+    used: dict[At, set[At]] = defaultdict(set)
+    for at, homes in truth.targets.items():
+        for home in homes:
+            used[home].add(at)
+    named: dict[str, list[At]] = defaultdict(list)
+    for home in ours:
+        named[ours[home].name].append(home)
+    chosen = sorted(used)
+    random.Random(1).shuffle(chosen)
+    by_place, by_name, memory = Answers(), Answers(), Memory()
+    for home in chosen[:SAMPLE]:
+        definition = ours[home]
+        homonym = len(named[definition.name]) > 1
+        spelled = {
+            (path, place.line, place.column)
+            for path, places in finder.project.places(definition.name).items()
+            for place in places
+        }
+        asked = f"{home[0]}:{home[1] + 1}:{home[2] + 1}"
+        told = find_references(view, ReferenceQuery(asked, limit=1000), memory)
+        by_place.add(told, used[home], spelled, truth.judged, homonym)
+        told = find_references(view, ReferenceQuery(definition.name, limit=1000), memory)
+        wanted = set().union(*(used.get(other, set()) for other in named[definition.name]))
+        by_name.add(told, wanted, spelled, truth.judged, homonym)
+    return by_place, by_name
+
+
+def _answer_rows(what: str, answers: Answers) -> list[Row]:
+    count = max(1, len(answers.scores))
+    for line in answers.false[:10]:
+        sys.stderr.write(f"oracle: {what}: complete, and missing {line}\n")
+    homonyms = sum(answers.homonyms) / max(1, len(answers.homonyms))
+    return [
+        Row(f"{what}: macro F1 of {count} answers", 100 * sum(answers.scores) / count, "%"),
+        Row(f"  of {len(answers.homonyms)} homonyms", 100 * homonyms, "%"),
+        Row("  micro precision", 100 * answers.right / max(1, answers.listed), "%"),
+        Row("  complete", 100 * answers.complete / count, "%"),
+        Row("  false certificates", len(answers.false), "", most=0),
+    ]
 
 
 def _truth(index: object, ours: dict[At, Definition]) -> Truth:
@@ -249,5 +336,12 @@ PACKAGES = (
         "scip-python",
         ("--project-name", "flask", "--project-version", "1", "--quiet"),
     ),
+    Package(
+        "httpx",
+        _fetch_python("httpx", "0.27.0"),
+        "scip-python",
+        ("--project-name", "httpx", "--project-version", "1", "--quiet"),
+    ),
     Package("immer", _fetch_node("immer", "11.2.10"), "scip-typescript", ()),
+    Package("rxjs", _fetch_node("rxjs", "7.8.2"), "scip-typescript", ()),
 )

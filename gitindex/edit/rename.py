@@ -165,7 +165,11 @@ def _places(
     kept: dict[tuple[str, int, int], _RenamePlace] = {}
     for place in all_places:
         start = project.offset(place.path, place.line, place.column)
-        if project.text(place.path)[start : start + len(raw)] == raw:
+        data = project.text(place.path)
+        longer = data[start + len(raw) : start + len(raw) + 1]
+        if data[start : start + len(raw)] == raw and not (
+            longer.isalnum() or longer in (b"_", b"$")
+        ):
             kept.setdefault(place[:3], place)
     return sorted(kept.values())
 

@@ -104,7 +104,9 @@ def certify(project: Project, name: str, found: Found, mentions: bool = False) -
     listed = {site[:3] for site in found.sites}
     indexed, others = look(project, name), look_in(project, left_out, name)
     texts = indexed.places | others.places
-    _load_scopes(project, texts, listed | found.excluded.keys())
+    known = listed | found.excluded.keys()
+    _load_scopes(project, texts, known)
+    kinds = _load_kinds(project, texts, known)
     open_places: list[Mention] = []
     quiet: list[Mention] = []
     counts: Counter[str] = Counter()
@@ -113,7 +115,7 @@ def certify(project: Project, name: str, found: Found, mentions: bool = False) -
             at = (file.path, line, column)
             if at in listed:
                 continue
-            why = _why(project, file, at, start, name, found)
+            why = _why(project, file, at, start, name, found, kinds.get((file.path, start), ""))
             if why in _UNEXPLAINED:
                 open_places.append(_mention(project, file.path, (line, column, start), why))
             elif why:
@@ -125,6 +127,7 @@ def certify(project: Project, name: str, found: Found, mentions: bool = False) -
     coverage |= {"files": len(indexed.places), "unchecked": unread}
     ordered = sorted(open_places, key=lambda m: (os.fsencode(m.path), m.line, m.column))
     complete = not ordered and not unread and not found.cut and NAME.fullmatch(name) is not None
+    complete = complete and project.view.may_certify()
     told = {str(kind): counts[kind] for kind in MentionKind if counts[kind]}
     return Certificate(
         complete, tuple(ordered[:MAX_LISTED]), len(ordered), coverage, told, tuple(quiet)
@@ -158,8 +161,34 @@ def _load_scopes(
     )
 
 
+def _load_kinds(
+    project: Project, texts: dict[MentioningFile, list[tuple[int, int, int]]], known: set[At]
+) -> dict[tuple[str, int], str]:
+    """In languages without scopes: what stands where the facts have no name."""
+    asked = {
+        file.path: offsets
+        for file, places in texts.items()
+        if file.language not in MODELLED
+        and file.status == FactsStatus.PARSED
+        and not _kind_of(file)
+        and (offsets := [at for line, col, at in places if (file.path, line, col) not in known])
+    }
+    told = project.kinds(asked)
+    return {
+        (path, offset): kind
+        for path, offsets in asked.items()
+        for offset, kind in zip(offsets, told.get(path, ()), strict=False)
+    }
+
+
 def _why(
-    project: Project, file: MentioningFile, at: At, start: int, name: str, found: Found
+    project: Project,
+    file: MentioningFile,
+    at: At,
+    start: int,
+    name: str,
+    found: Found,
+    kind_there: str = "",
 ) -> str:
     """Why a place is not explained, what kind of mention it is, or empty where it is proven."""
     kind = _kind_of(file)
@@ -175,7 +204,14 @@ def _why(
         return Unexplained.NO_FACTS
     if at in found.excluded:
         return found.excluded[at]  # also an item of `__all__`, which means what the module binds
-    return _outside_of_code(project, file, start, start + len(name.encode()))
+    end = start + len(name.encode())
+    if file.language in MODELLED:
+        return _outside_of_code(project, file, start, end)
+    if kind_there == "comment":
+        return MentionKind.COMMENTS
+    if kind_there == "string":
+        return _string(project, file, project.text(file.path), start, end)
+    return Unexplained.NO_FACTS  # code that is no name to the grammar: the body of a macro
 
 
 def _kind_of(file: MentioningFile) -> str:
@@ -189,22 +225,18 @@ def _kind_of(file: MentioningFile) -> str:
 def _outside_of_code(project: Project, file: MentioningFile, start: int, end: int) -> str:
     """A place that is no identifier: a comment or a string, and whether some access reads that."""
     data = project.text(file.path)
-    scopes = project.scopes(file.path) if file.language in MODELLED else None
-    if scopes is not None:
-        kind = scopes.quiet(start)
-        if kind == "comment":
-            return MentionKind.COMMENTS
-        if kind in ("dynamic", "exported"):
-            return Unexplained.STRING if _is_whole(data, start, end) else MentionKind.STRINGS
-        if kind == "string":
-            return _string(project, file, data, start, end)
-        # A label, or text between the tags of JSX; anything else should have been in the facts.
-        return "" if start in scopes.labels or file.language in ECMA else Unexplained.NO_FACTS
-    if file.language in MODELLED:
+    scopes = project.scopes(file.path)
+    if scopes is None:
         return Unexplained.NO_FACTS
-    if not _is_whole(data, start, end):
+    kind = scopes.quiet(start)
+    if kind == "comment":
         return MentionKind.COMMENTS
-    return _string(project, file, data, start, end)
+    if kind in ("dynamic", "exported"):
+        return Unexplained.STRING if _is_whole(data, start, end) else MentionKind.STRINGS
+    if kind == "string":
+        return _string(project, file, data, start, end)
+    # A label, or text between the tags of JSX; anything else should have been in the facts.
+    return "" if start in scopes.labels or file.language in ECMA else Unexplained.NO_FACTS
 
 
 def _string(project: Project, file: MentioningFile, data: bytes, start: int, end: int) -> str:
@@ -245,9 +277,9 @@ def _tree(project: Project, name: str) -> tuple[dict[str, int], list[MentioningF
 def _coverage(view: TreeView) -> dict[str, int]:
     """How many files of the tree were understood how well."""
     view.ensure_facts()
-    counts = dict.fromkeys(("parsed", "partial", "noGrammar", "skipped"), 0)
+    counts = dict.fromkeys(("parsed", "partial", "noGrammar", "quarantined", "skipped"), 0)
     keys = {FactsStatus.PARSED: "parsed", FactsStatus.PARTIAL: "partial"}
-    keys |= {FactsStatus.LEXICAL: "noGrammar"}
+    keys |= {FactsStatus.LEXICAL: "noGrammar", FactsStatus.QUARANTINED: "quarantined"}
     for status, count in view.rows(
         "SELECT b.status, count(*) FROM {live} l LEFT JOIN {blobs} b ON b.id=l.blob_id GROUP BY 1"
     ):

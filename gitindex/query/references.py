@@ -17,7 +17,7 @@ from gitindex.query.names.memory import Memory
 from gitindex.query.names.project import Project
 from gitindex.query.names.sites import Site, make_site
 from gitindex.query.names.source import Definition
-from gitindex.query.names.targets import ReferenceTarget, find_target
+from gitindex.query.names.targets import DeclaredPlace, ReferenceTarget, find_target
 from gitindex.semantic.coverage import layer_fields
 from gitindex.view.tree import TreeView
 
@@ -61,7 +61,8 @@ def find_references(
     )
     fields: dict[str, Any] = {
         "name": target.name,
-        "definitions": [definition_fields(finder.project, d) for d in target.definitions[:limit]],
+        "definitions": [definition_fields(finder.project, d) for d in target.definitions[:limit]]
+        or [declared_fields(finder.project, d) for d in target.declared],
         "references": [site_fields(finder.project, site) for site in shown],
         "truncated": len(found) > limit,
         "totalReferences": len(found),
@@ -106,6 +107,23 @@ def definition_fields(project: Project, definition: Definition) -> dict[str, Any
         "exported": definition.exported,
         "layer": str(Layer.SYNTACTIC),
         "source": project.where(definition.path),
+    }
+
+
+def declared_fields(project: Project, declared: DeclaredPlace) -> dict[str, Any]:
+    """The declaration of a name that is no symbol, as answers have definitions."""
+    end = declared.column + len(declared.name.encode())
+    return {
+        "name": declared.name,
+        "qualifiedName": declared.name,
+        "kind": declared.kind,
+        **path_fields(os.fsencode(declared.path)),
+        **span_fields(project, declared.path, declared.line, declared.column, end),
+        "endLine": declared.line + 1,
+        "signature": safe_text(_line(project, declared.path, declared.line)),
+        "exported": False,
+        "layer": str(Layer.SYNTACTIC),
+        "source": project.where(declared.path),
     }
 
 

@@ -14,7 +14,7 @@ from gitindex.base.worktree import normalize_rel_path
 from gitindex.extract.frames import WorkRequest
 from gitindex.extract.policy import BINARY_PROBE, MAX_PARSE_BYTES
 from gitindex.extract.pool import Extractor, Task
-from gitindex.languages.facts import FactsKey, Symbol, decode_facts
+from gitindex.languages.facts import BlobFacts, FactsKey, Symbol, decode_facts
 from gitindex.languages.syntax.kinds import TYPES
 from gitindex.languages.table import extractor_id, language_of
 from gitindex.query.near_names import INSIDE, near_names
@@ -114,15 +114,23 @@ def _near(view: TreeView, wanted: SymbolQuery, limit: int) -> SymbolsAnswer:
     return answer
 
 
+def missing_file(view: TreeView, path: bytes) -> GitIndexError:
+    """Why a path of the tree has no content to show: it is a folder, or there is none."""
+    shown = safe_text(path)
+    inside = "SELECT 1 FROM {live} f WHERE f.path>? AND f.path<? LIMIT 1"
+    if view.rows(inside, path + b"/", path + b"0"):
+        hint = f"give a file of it; `gitindex symbols --path {shown}` lists its definitions"
+        return GitIndexError(f"{shown} is a folder", hint, Exit.NO)
+    return GitIndexError(f"not in the tree: {shown}", "is it tracked? see `git ls-files`", Exit.NO)
+
+
 def outline(view: TreeView, path: str) -> SymbolsAnswer:
     """All definitions of one file, in its order."""
     clean = normalize_rel_path(path)
     view.ensure_facts()
     rows = view.rows("SELECT f.skip FROM {live} f WHERE f.path=?", os.fsencode(clean))
     if not rows:
-        raise GitIndexError(
-            f"not in the index: {safe_text(clean)}", "is it tracked? see `git ls-files`", Exit.NO
-        )
+        raise missing_file(view, os.fsencode(clean))
     if rows[0][0] is not None:
         raise GitIndexError(
             f"not indexed: {safe_text(clean)} ({rows[0][0]})",
@@ -130,6 +138,15 @@ def outline(view: TreeView, path: str) -> SymbolsAnswer:
             Exit.NO,
         )
     return _answer(view, SymbolQuery(path=clean), MAX_LIMIT)
+
+
+def rows_of_facts(
+    path: bytes, data: bytes, facts: BlobFacts | None, wanted: SymbolQuery
+) -> list[SymbolRow]:
+    """Definitions of one file that were extracted just now, and are asked for."""
+    symbols = facts.symbols if facts else ()
+    placed = [PlacedSymbol(path, s, _parent(symbols, s)) for s in symbols]
+    return list(_fields([one for one in placed if _is_wanted(one, wanted)], {path: data}))
 
 
 def file_symbols(path: str) -> SymbolsAnswer:

@@ -14,12 +14,16 @@ from typing import Any, NamedTuple
 
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.runner_lock import RunnerLock
-from gitindex.base.vocabulary import FailureReason, Layer
+from gitindex.base.vocabulary import FailureReason, IndexState, Layer
 from gitindex.base.worktree import Worktree
+from gitindex.freshness.observation import observe
+from gitindex.freshness.verdict import judge
 from gitindex.git.backend import open_repository
 from gitindex.git.interface import Repository
 from gitindex.refresh.log import Log
 from gitindex.refresh.queue import Job, RefreshJobService
+from gitindex.refresh.run import refresh_now
+from gitindex.refresh.runner import RefreshRequest
 from gitindex.refresh.scope import FULL, RefreshScope, resolve_scope
 from gitindex.semantic.contexts.listing import LiveContexts
 from gitindex.semantic.scip.job import (
@@ -63,10 +67,17 @@ class Outcome(NamedTuple):
     done: SemanticJobResult | None
 
 
+def switch(worktree: Worktree, name: str, enabled: bool) -> None:
+    """Switch a context of HEAD's tree on or off, for all worktrees of the repository."""
+    with _Session(worktree, None, lambda _phase, _percent: None) as session:
+        session.switch(name, enabled)
+
+
 def run(worktree: Worktree, wanted: SemanticRequest, report: Report) -> list[Outcome]:
     """Enqueue a job per context and work them off; another call that runs already takes them over."""
     require_trust(worktree)
     messages()  # without protobuf there is no point in an indexer's hour
+    _bring_to_head(worktree, report)
     with _Session(worktree, wanted.seconds, report) as session:
         asked = session.enqueue(wanted)
         ended = {outcome.context: outcome for outcome in session.work()}
@@ -109,6 +120,14 @@ class _Session:
             done = self._jobs.enqueue_refresh(wanted.scope, "semantic run", context_id)
             found[name] = done.job_id
         return found
+
+    def switch(self, name: str, enabled: bool) -> None:
+        """Switch a context on or off; a usage error where HEAD has none of that name."""
+        contexts = contexts_at(self._repo, self._repo.head().tree)
+        if name not in contexts:
+            known = ", ".join(sorted(contexts)) or "there are none"
+            raise GitIndexError(f"no context {name}", f"one of: {known}", Exit.USAGE)
+        store.switch_context(self._db, self._context_id(contexts[name]), enabled)
 
     def work(self) -> list[Outcome]:
         """Run what is queued, and check the queue once more after releasing the lock, as the runner does."""
@@ -170,9 +189,13 @@ class _Session:
         if unknown:
             hint = "one of: " + ", ".join(sorted(able)) if able else "see `gitindex contexts`"
             raise GitIndexError(f"no context for an indexer: {unknown[0]}", hint, Exit.USAGE)
+        off = semantic.switched_off(self._db.rows)
+        for name in off.intersection(wanted.names):
+            hint = f"`gitindex contexts --on {name}`"
+            raise GitIndexError(f"{name} is switched off", hint, Exit.GATED)
         chosen = {
             name: able[name]
-            for name in wanted.names or sorted(able)
+            for name in wanted.names or sorted(able.keys() - off)
             if wanted.names or self._is_served(able[name])
         }
         if wanted.scope != FULL:
@@ -207,10 +230,17 @@ class _Session:
             time.sleep(POLL_SECONDS)
 
 
+def _bring_to_head(worktree: Worktree, report: Report) -> None:
+    """Refresh an index that is behind HEAD: without hooks nobody else does."""
+    if os.path.exists(worktree.database) and judge(observe(worktree)).state is not IndexState.FRESH:
+        refresh_now(RefreshRequest(worktree, "semantic run"), report)
+
+
 def list_indexers(view: TreeView) -> dict[str, Any]:
     """Every context with its indexer: installed or not, and whether it may run."""
     live = LiveContexts(view)
     trust = read_trust(view.worktree)
+    off = semantic.switched_off(view.rows)
     listed = []
     for context, paths in live.router.members(live.tree).items():
         tool = tool_for(context)
@@ -223,6 +253,8 @@ def list_indexers(view: TreeView) -> dict[str, Any]:
                     "tool": tool.program,
                     "installed": program is not None,
                     "install": tool.install,
+                    "experimental": tool.experimental,
+                    "enabled": context.name not in off,
                 }
             )
     return view.envelope(enabled=trust.allowed, why=trust.why, indexers=listed)
@@ -232,9 +264,11 @@ def show_status(view: TreeView) -> dict[str, Any]:
     """Every context that an indexer could read: its last job, and how much of it is known."""
     live = LiveContexts(view)
     coverage = semantic.coverage(view.rows)
+    off = semantic.switched_off(view.rows)
     listed = []
     for context, paths in live.router.members(live.tree).items():
-        if tool_for(context) is None or not paths:
+        tool = tool_for(context)
+        if tool is None or not paths:
             continue
         names = {os.fsencode(path) for path in paths}
         listed.append(
@@ -243,6 +277,7 @@ def show_status(view: TreeView) -> dict[str, Any]:
                 "files": len(paths),
                 "current": len(names & coverage.current),
                 "stale": len(names & coverage.stale),
+                "usable": context.name not in off and _program(tool, view.worktree) is not None,
                 "lastJob": _last_job(view, context.name),
             }
         )

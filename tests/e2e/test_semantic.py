@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -511,12 +512,58 @@ def test_an_unknown_context_is_a_usage_error(sem: Repo) -> None:
     assert "one of: python:." in done.stderr
 
 
-def test_it_needs_an_index_at_head(sem: Repo, fake: Fake) -> None:
+def test_001_r50b_an_index_behind_head_is_refreshed_first(sem: Repo, fake: Fake) -> None:
     sem.write("c.py", "x = 1\n")
-    sem.commit()
+    sem.commit()  # without hooks nobody refreshes
+    assert "stale" in sem.gitindex("status").stdout
     done = sem.gitindex("semantic", "run")
+    assert (done.returncode, fake.runs()) == (Exit.OK, 1), done.stderr
+    assert "3 of 3 files" in done.stdout
+    assert sem.gitindex("check").returncode == Exit.OK
+
+
+def test_a_repository_without_an_index_is_not_opted_in(repo: Repo, fake: Fake) -> None:
+    repo.write("a.py", A)
+    repo.commit()
+    allow(repo)
+    done = repo.gitindex("semantic", "run")
     assert (done.returncode, fake.runs()) == (Exit.GATED, 0)
-    assert "the index is not at HEAD" in done.stderr
+    assert "not indexed" in done.stderr
+    assert not os.path.exists(repo.worktree.database)
+
+
+def test_001_s3_a_context_can_be_switched_off(sem: Repo, fake: Fake) -> None:
+    only(sem)
+    assert places(sem, "alpha")
+    said = sem.gitindex("contexts", "--off", "python:.")
+    assert (said.returncode, said.stdout) == (Exit.OK, "python:. is switched off\n")
+    assert places(sem, "alpha") == []
+    assert with_lens(sem, lambda view: semantic.coverage(view.rows)) == (frozenset(), frozenset())
+    assert "switched off" in sem.gitindex("contexts").stdout
+    assert "switched off" in sem.gitindex("semantic", "list").stdout
+    runs = fake.runs()
+    assert sem.gitindex("semantic", "run").returncode == Exit.ERROR  # nothing is left to run
+    named = sem.gitindex("semantic", "run", "python:.")
+    assert (named.returncode, fake.runs()) == (Exit.GATED, runs)
+    assert "gitindex contexts --on python:." in named.stderr
+    assert sem.gitindex("contexts", "--on", "python:.").returncode == Exit.OK
+    assert places(sem, "alpha")
+    unknown = sem.gitindex("contexts", "--off", "cobol:.")
+    assert unknown.returncode == Exit.USAGE
+    assert "one of: python:." in unknown.stderr
+
+
+def test_indexers_that_no_test_runs_are_called_experimental(sem: Repo) -> None:
+    sem.write("go.mod", "module x\n")
+    sem.write("main.go", "package main\n")
+    sem.git("add", "-A")
+    rows = json.loads(sem.gitindex("semantic", "list", "--json").stdout)["indexers"]
+    assert {row["tool"]: row["experimental"] for row in rows} == {
+        "scip-python": False,
+        "scip-go": True,
+    }
+    assert "scip-go, missing" in (said := sem.gitindex("semantic", "list").stdout)
+    assert "experimental" in said
 
 
 def test_without_protobuf_one_sentence(
@@ -553,3 +600,42 @@ def _alive(pid: int) -> bool:
         return state.read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
+
+
+def test_001_r29_a_commit_starts_the_indexer_where_the_user_asked_for_it(
+    sem: Repo, fake: Fake
+) -> None:
+    sem.gitindex("install")
+    sem.wait_idle()
+    sem.git("config", "gitindex.semantic.oncommit", "true")  # the repository's own: not enough
+    sem.write("c.py", "def gamma():\n    return 1\n")
+    sem.commit()
+    sem.wait_fresh()
+    sem.wait_idle()
+    assert follow_ups(sem) == 0
+    sem.git("config", "--global", "gitindex.semantic.oncommit", "true")
+    try:
+        sem.write("d.py", "def delta():\n    return 1\n")
+        sem.commit()
+        wait_for(lambda: fake.runs() == 1)
+        wait_for(lambda: bool(places(sem, "delta")))
+        assert sem.gitindex("check").returncode == Exit.OK
+    finally:
+        sem.git("config", "--global", "--unset-all", "gitindex.semantic.oncommit")
+
+
+def follow_ups(repo: Repo) -> int:
+    """Processes that are about to run an indexer for a repository; those without consent end at once."""
+    wait_for(lambda: not _named("semantic.follow_up", str(repo.path.resolve())))
+    return len(with_lens(repo, lambda view: view.served.database.rows("SELECT 1 FROM contexts")))
+
+
+def _named(*words: str) -> bool:
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            line = Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace")
+        except OSError:
+            continue
+        if all(word in line for word in words):
+            return True
+    return False

@@ -125,7 +125,8 @@ def test_a_place_names_what_stands_there(still: Repo) -> None:
     assert ask(still, "app.py:7:8")["references"][0]["line"] == 7
     local = ask(still, "app.py:10:21")
     assert [(r["line"], r["column"]) for r in local["references"]] == [(6, 10), (10, 21)]
-    assert local["definitions"] == []
+    [declared] = local["definitions"]
+    assert (declared["kind"], declared["line"], declared["column"]) == ("parameter", 6, 10)
     assert local["complete"]
     through = ask(still, "app.py:10:34")
     assert [d["path"] for d in through["definitions"]] == ["pkg/core.py"]

@@ -194,3 +194,57 @@ def test_what_is_of_a_library_is_no_callee(kin: Repo) -> None:
         ("bases.py#Base.run", "call", "semantic", "semantic"),
         ("uses.py#use.helper", "call", "exact", "syntactic"),
     }
+
+
+SOURCE_LAYOUT = {
+    "src/pkg/core.py": "def build():\n    return 1\n\n\nclass Box:\n    def open(self):\n        return 2\n",
+    "checks/check_core.py": "from pkg.core import Box, build\n\n\ndef check(box):\n"
+    "    build()\n    Box().open()\n    box.open()\n",
+}
+TWO_IDENTITIES = {
+    "src/pkg/core.py:1:build": "=`src.pkg.core`/build().",
+    "src/pkg/core.py:5:Box": "=`src.pkg.core`/Box#",
+    "src/pkg/core.py:6:open": "=`src.pkg.core`/Box#open().",
+    "checks/check_core.py:1:Box": "`pkg.core`/Box#",
+    "checks/check_core.py:1:build": "`pkg.core`/build().",
+    "checks/check_core.py:4:check": "=`checks.check_core`/check().",
+    "checks/check_core.py:5:build": "`pkg.core`/build().",
+    "checks/check_core.py:6:Box": "`pkg.core`/Box#",
+    "checks/check_core.py:6:open": "`pkg.core`/Box#open().",
+    "checks/check_core.py:7:open": "`pkg.core`/Box#open().",
+}
+
+
+def test_the_two_identities_of_a_source_folder_are_one_symbol(sem: Repo, fake: Fake) -> None:
+    for name, text in SOURCE_LAYOUT.items():
+        sem.write(name, text)
+    sem.commit("a source folder")
+    refresh(sem)
+    before = {name: set(found(sem, name)) for name in ("build", "Box", "Box.open")}
+    calls = {e["to"] for e in edges(sem, "check", Direction.CALLEES)}
+    fake.say(sem.path.resolve(), TWO_IDENTITIES, {})
+    index_semantically(sem, RUN)
+    for name, places in before.items():
+        after = found(sem, name)
+        assert places <= set(after)
+        assert {tier for tier, _ in after.values()} == {"semantic"}, name
+    assert calls <= {e["to"] for e in edges(sem, "check", Direction.CALLEES)}
+
+
+def test_what_is_outside_says_the_indexer_is_kept_if_imports_lead_to_the_tree(
+    sem: Repo, fake: Fake
+) -> None:
+    sem.write("lib/tool.py", "def make():\n    return 1\n")
+    sem.write("lib/user.py", "from tool import make\n\n\ndef work():\n    make()\n")
+    sem.commit("an import the indexer does not find")
+    refresh(sem)
+    marks = {
+        "lib/tool.py:1:make": "=`lib.tool`/make().",
+        "lib/user.py:1:make": "`elsewhere`/make().",
+        "lib/user.py:4:work": "=`lib.user`/work().",
+        "lib/user.py:5:make": "`elsewhere`/make().",
+    }
+    fake.say(sem.path.resolve(), marks, {})
+    index_semantically(sem, RUN)
+    assert set(found(sem, "make")) == {"lib/user.py:1", "lib/user.py:5"}
+    assert [e["to"] for e in edges(sem, "work", Direction.CALLEES)] == ["lib/tool.py#make"]

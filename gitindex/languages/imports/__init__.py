@@ -6,6 +6,7 @@ Nothing is stored: an edge can only be wrong if it is remembered after the tree 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterable
 from functools import cached_property
 
@@ -14,7 +15,14 @@ from gitindex.languages.imports import classpath, ecma, files, golang, python, r
 from gitindex.languages.imports.tree import Tree
 
 _SEPARATORS = re.compile(r"::|[./\\]")
-_MAIN = frozenset({"__init__", "index", "mod"})
+_NODE_MODULES = """
+    assert async_hooks buffer child_process cluster console constants crypto dgram diagnostics_channel dns
+    domain events fs http http2 https inspector module net os path perf_hooks process punycode querystring
+    readline repl stream string_decoder sys timers tls trace_events tty url util v8 vm wasi worker_threads
+    zlib
+"""
+NODE_MODULES = frozenset(_NODE_MODULES.split())
+"""Modules that Node itself has."""
 
 Read = Callable[[str], bytes | None]
 _Rule = Callable[[Tree, str, Import], Iterable[str]]
@@ -55,20 +63,30 @@ class Resolver:
             return ()
         return tuple(dict.fromkeys(p for p in rule(self._tree, path, imported) if p != path))
 
-    def may_hold(self, module: str) -> bool:
-        """Does some file or folder of the tree have the last two names of a module, or its only one?"""
-        parts = [part for part in _SEPARATORS.split(module) if part][-2:]
-        return tuple(parts) in self._tails
+    def is_certain(self, language: str, imported: Import) -> bool:
+        """Is there one file at most that an import can mean?"""
+        if language == "python":
+            return bool(imported.level) or len(python.roots(self._tree, imported.module)) <= 1
+        if language == "java":
+            return len(classpath.homes(self._tree, imported.module)) <= 1
+        return True
+
+    def is_outside(self, language: str, module: str) -> bool:
+        """Is it proven that a module is none of the tree, nor passes on what is in it?
+
+        Of the language's own modules that is known, unless a file or folder of the tree is called
+        like one. A package of others may be the tree under another name (a mapped source folder, an
+        alias of a bundler), or hand out what it took from the tree.
+        """
+        name = _SEPARATORS.split(module)[0]
+        if language == "python":
+            own = name in sys.stdlib_module_names
+        else:
+            own = module.startswith("node:") or name in NODE_MODULES
+        return own and name not in self._words
 
     @cached_property
-    def _tails(self) -> frozenset[tuple[str, ...]]:
-        found: set[tuple[str, ...]] = set()
-        for path in self._tree.paths:
-            parts = path.split("/")
-            parts[-1] = parts[-1].partition(".")[0]
-            if parts[-1] in _MAIN:
-                parts.pop()
-            for end in range(1, len(parts) + 1):
-                found.add((parts[end - 1],))
-                found.add(tuple(parts[max(0, end - 2) : end]))
-        return frozenset(found)
+    def _words(self) -> frozenset[str]:
+        """The names of all files, without what follows the first dot, and of all folders."""
+        parts = {part for path in self._tree.paths for part in path.split("/")}
+        return frozenset(part.partition(".")[0] for part in parts)

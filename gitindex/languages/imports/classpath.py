@@ -59,6 +59,12 @@ def _type_file(tree: Tree, inner: str, near: str) -> str | None:
     return None
 
 
+def homes(tree: Tree, module: str) -> set[str]:
+    """The files that an imported type may stand in: more than one is a guess."""
+    inner = module.replace(".", "/")
+    return {path for suffix in _TYPE_SUFFIXES for path in tree.ending(inner + suffix, "")}
+
+
 def _package(tree: Tree, name: str) -> Iterator[str]:
     inner = name.replace(".", "/")
     for folder, paths in tree.folders.items():

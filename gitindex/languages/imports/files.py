@@ -15,7 +15,9 @@ def resolve_include(tree: Tree, path: str, imported: Import) -> Iterator[str]:
         yield beside
         return
     clean = join(imported.module.lstrip("/"))
-    yield from tree.ending(clean, path)[:1] if clean else ()
+    nearest = tree.nearest(clean, path) if clean else None
+    if nearest is not None:
+        yield nearest
 
 
 def resolve_ruby(tree: Tree, path: str, imported: Import) -> Iterator[str]:

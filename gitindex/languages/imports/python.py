@@ -49,6 +49,17 @@ def _absolute(tree: Tree, path: str, inner: str) -> str | None:
     return _namespace(tree, inner)
 
 
+def roots(tree: Tree, module: str) -> set[str]:
+    """The folders from which an absolute import finds a module: more than one is a guess."""
+    inner = module.replace(".", "/")
+    found = {
+        path.removesuffix(suffix).removesuffix(inner).rstrip("/")
+        for suffix in _SUFFIXES
+        for path in tree.ending(inner + suffix, "")
+    }
+    return {root for root in found if not _is_package(tree, root)}
+
+
 def _namespace(tree: Tree, inner: str) -> str | None:
     """A folder without `__init__.py` that holds modules."""
     tail = f"/{inner}"

@@ -53,14 +53,25 @@ class Tree:
         """The first candidate that exists."""
         return next((path for path in candidates if path in self.paths), None)
 
+    def nearest(self, suffix: str, near: str) -> str | None:
+        """The path closest to `near` that ends with whole segments `suffix`."""
+        found = self._ending(suffix)
+        return found[0] if len(found) == 1 else min(found, key=_closeness(near), default=None)
+
     def ending(self, suffix: str, near: str) -> list[str]:
         """Paths that end with whole segments `suffix`, those close to `near` first."""
+        return sorted(self._ending(suffix), key=_closeness(near))
+
+    def _ending(self, suffix: str) -> list[str]:
         tail = f"/{suffix}"
         known = (
             self.by_tail.get(_tail(suffix), ()) if "/" in suffix else self.by_name.get(suffix, ())
         )
-        found = [p for p in known if p == suffix or p.endswith(tail)]
-        return sorted(found, key=lambda path: (-shared_depth(path, near), path.count("/"), path))
+        return [p for p in known if p == suffix or p.endswith(tail)]
+
+
+def _closeness(near: str) -> Callable[[str], tuple[int, int, str]]:
+    return lambda path: (-shared_depth(path, near), path.count("/"), path)
 
 
 def _tail(path: str) -> str:

@@ -10,6 +10,9 @@ from typing import NamedTuple
 SCOPES = b"scopes"
 """The question that asks a worker for the scopes of a text."""
 
+KINDS_AT = b"kinds:"
+"""Starts the question what stands at some offsets, which follow as JSON."""
+
 WHOLE, EACH = -1, -2
 
 MODELLED = frozenset({"python", "javascript", "typescript", "tsx", "go", "java"})
@@ -17,6 +20,12 @@ MODELLED = frozenset({"python", "javascript", "typescript", "tsx", "go", "java"}
 
 ORDERED = frozenset({"go", "java"})
 """Here a local name is seen only after its declaration."""
+
+MARKS = ("keys", "labels", "stars", "assigned", "sets", "exports", "members")
+"""Lists of a payload besides ranges and names."""
+
+EXPORTED_WHOLE = "="
+"""The name of what a CommonJS module is as a whole."""
 
 MODULE, FUNCTION, CLASS, BLOCK, COMPREHENSION, OUTER = range(6)
 KINDS = {
@@ -101,12 +110,20 @@ class FileScopes:
         self._moved = {(scope, name): how for scope, name, how in told["moved"]}
         self.keys = frozenset(told["keys"])
         self.labels = frozenset(told["labels"])
+        self.members = frozenset(told["members"])
+        """Members of something that no receiver stands before: `case A(name=x)`."""
         self.stars: list[int] = told["stars"]
         self.assigned: dict[str, list[Assigned]] = {}
         for name, offset, owner, annotation, value in told["assigned"]:
             self.assigned.setdefault(name, []).append(
                 Assigned(offset, owner, tuple(annotation), tuple(value))
             )
+        self._sets: dict[str, list[int]] = {}
+        for name, offset in told["sets"]:
+            self._sets.setdefault(name, []).append(offset)
+        self.exports: dict[str, str] = {name: value for name, _, value in told["exports"]}
+        """What the module offers under other names than its own: the name or chain behind each."""
+        self.exported_at = frozenset(at for name, at, value in told["exports"] if name != value)
         self._quiet = told["quiet"]
         self._quiet_starts = [row[0] for row in self._quiet]
 
@@ -126,7 +143,7 @@ class FileScopes:
         """
         known = [d for d in self.names.get(name, ()) if _fits(d, of_type, callable_only, self)]
         for found in known:
-            if found.offset == offset:  # the declaration itself
+            if found.offset == offset and (found.scope, name) not in self._moved:
                 return self._of_scope(known, found.scope, offset, False)
         through = inside = False
         for scope in self._outwards(self.scope_at(offset)):
@@ -138,7 +155,7 @@ class FileScopes:
                 continue
             moved = self._moved.get((scope, name))
             if moved == "global":
-                return self._of_scope(known, 0, offset, through)
+                return self._of_scope(self._settled(known), 0, offset, through)
             hidden = self._is_hidden(here.kind, inside)
             if moved is None:
                 resolved = self._of_scope(known, scope, offset, through, hidden)
@@ -147,6 +164,12 @@ class FileScopes:
             through = through or here.kind == CLASS
             inside = inside or here.kind in (FUNCTION, COMPREHENSION)
         return None
+
+    def _settled(self, known: list[Declaration]) -> list[Declaration]:
+        """Those of a module; where only functions declare it so, `global`, theirs."""
+        if any(d.scope == 0 for d in known):
+            return known
+        return [d._replace(scope=0) for d in known]
 
     def _outwards(self, scope: int) -> Iterator[int]:
         for _ in range(MAX_DEPTH):
@@ -167,6 +190,23 @@ class FileScopes:
         if self.language in ORDERED and here in (FUNCTION, BLOCK):
             found = [d for d in found if d.start <= at or d.offset == at]
         return Resolved(tuple(found), here, scope, through) if found else None
+
+    def label_of(self, name: str, offset: int) -> int:
+        """Where the label is declared that is used at an offset."""
+        raw = name.encode()
+        found = [
+            at
+            for at in self.labels
+            if at <= offset
+            and self.data[at : at + len(raw)] == raw
+            and self.data[at + len(raw) : at + len(raw) + 80].lstrip()[:1] == b":"
+        ]
+        return max(found, default=offset)
+
+    def is_set_again(self, name: str, scope: int) -> bool:
+        """Is a variable of a scope assigned to, besides its declaration?"""
+        found = (self.resolve(name, at) for at in self._sets.get(name, ()))
+        return any(one is not None and one.scope == scope for one in found)
 
     def bound(self, declaration: Declaration) -> Bound:
         """How a declaration gets its value, as text."""

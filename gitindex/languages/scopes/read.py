@@ -6,12 +6,14 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from gitindex.languages.scopes.exports import read_exports
 from gitindex.languages.scopes.model import (
     BLOCK,
     COMPREHENSION,
     EACH,
     FUNCTION,
     KINDS,
+    MARKS,
     MODULE,
     OUTER,
     WHOLE,
@@ -147,7 +149,7 @@ def read_scopes(data: bytes, language: str) -> bytes:
     reading = _Reading(len(text))
     found: dict[tuple[int, int], int] = {}
     rest: list[dict[str, list[Node]]] = []
-    marks: dict[str, list[Any]] = {"keys": [], "labels": [], "stars": [], "assigned": []}
+    marks: dict[str, list[Any]] = {mark: [] for mark in MARKS}
     quiet: dict[tuple[int, int], str] = {}
     for _, captures in matches:
         for capture, nodes in captures.items():
@@ -176,7 +178,21 @@ def read_scopes(data: bytes, language: str) -> bytes:
     return json.dumps(told, separators=(",", ":")).encode()
 
 
-_MARKS = frozenset({"key", "label", "star", "global", "nonlocal", "field"})
+_MARKS = frozenset(
+    {
+        "key",
+        "label",
+        "member",
+        "star",
+        "global",
+        "nonlocal",
+        "field",
+        "set",
+        "export.name",
+        "export.default",
+        "export.whole",
+    }
+)
 
 
 def _join_bodies(found: dict[tuple[int, int], int]) -> None:
@@ -200,10 +216,17 @@ def _take(reading: _Reading, marks: dict[str, list[Any]], captures: dict[str, li
     """One match that is no scope: a binding, a key, a label, an assigned attribute."""
     for node in captures.get("key", ()):
         marks["keys"].append(node.start_byte)
+    for node in captures.get("member", ()):
+        marks["members"].append(node.start_byte)
     for node in captures.get("label", ()):
         marks["labels"].append(node.start_byte)
     for node in captures.get("star", ()):
         marks["stars"].append(node.start_byte)
+    for node in captures.get("set", ()):
+        for target, _ in _targets(node) if node.type not in _OPAQUE else ():
+            text = (target.text or b"").decode("utf-8", "replace")
+            marks["sets"].append([text, target.start_byte])
+    marks["exports"] += read_exports(captures)
     for how in ("global", "nonlocal"):
         for node in captures.get(how, ()):
             name = (node.text or b"").decode("utf-8", "replace")
@@ -222,7 +245,10 @@ def _take(reading: _Reading, marks: dict[str, list[Any]], captures: dict[str, li
             told = how != "rest" and (node.type in _NAMES or node.type in _LISTS)
             for target, pick in _targets(node):
                 start = max(ends) if ends else target.start_byte
-                if told and not (each and pick != WHOLE):
+                listed = node.type == "expression_list"  # of Go: the second is the element
+                if (each and listed and pick == 1) or (
+                    told and not (each and (listed or pick != WHOLE))
+                ):
                     reading.declare(target, kind, start, spans, EACH if each else pick)
                 else:
                     reading.declare(target, kind, start, _NONE, WHOLE)

@@ -85,9 +85,13 @@ def _grammar(language: str) -> Grammar | None:
 
 
 def query_text(row: Language, query: str = "facts") -> str:
-    """The text of a language's query: its folders' files, joined."""
+    """The text of a language's query: its folders' files, joined; FileNotFoundError if there is none."""
     parts = []
     for folder in (row.queries or row.name).split():
-        with open(os.path.join(QUERIES, folder, f"{query}.scm"), encoding="utf-8") as file:
-            parts.append(file.read())
+        path = os.path.join(QUERIES, folder, f"{query}.scm")
+        if query == "facts" or os.path.exists(path):
+            with open(path, encoding="utf-8") as file:
+                parts.append(file.read())
+    if not parts:
+        raise FileNotFoundError(query)
     return "\n".join(parts)

@@ -43,6 +43,7 @@ MAX_PREFIX = 400
 """Longest prefix of a qualified name; nesting a file can make it as long as the file."""
 
 _CALL_OPERATOR = re.compile(r"^(operator [^(]*?) ?\(.*")
+_OPERATOR = re.compile(r"^operator ?(\( ?\)|\[ ?\]|[^\w\s(\[]+)")
 _TYPE_ARGUMENTS = re.compile(r"<.*>|\[.*\]|\s", re.DOTALL)
 
 
@@ -135,7 +136,7 @@ class Sweep:
             text = text.strip(_MARKS)
             end = start + len(text.encode())
         elif rank == TEXT:
-            text = _CALL_OPERATOR.sub(r"\1", " ".join(text.split()))
+            text = _plain_operator(" ".join(text.split()))
         if text:
             owner.name, owner.name_start, owner.name_end = text, start, end
             self.found.append(owner)
@@ -215,6 +216,13 @@ def _adapt_kind(scope: CapturedRange, outer: CapturedRange) -> None:
             scope.kind = "method"
         elif scope.kind in VALUES:
             scope.kind = "field"
+
+
+def _plain_operator(text: str) -> str:
+    """The name of an operator of C++ without blanks, parameters or result; any other text as it is."""
+    if match := _OPERATOR.match(text):
+        return "operator" + match.group(1).replace(" ", "")
+    return _CALL_OPERATOR.sub(r"\1", text)
 
 
 def _split_path(text: str) -> tuple[str, str]:

@@ -11,6 +11,7 @@ from gitindex.base.escape import safe_text
 from gitindex.base.vocabulary import Direction, EdgeKind, Layer, Tier
 from gitindex.languages.facts import Import, Occurrence, Use
 from gitindex.languages.syntax.kinds import FUNCTIONS, SCOPES, TYPES
+from gitindex.query.callgraph.flow import ValueFlow
 from gitindex.query.callgraph.notes import GraphNote
 from gitindex.query.names.finder import Finder
 from gitindex.query.names.known import known_uses
@@ -25,6 +26,9 @@ MAX_MAYBE = 5
 """Definitions a call by name alone is drawn to; with more of them it is a note."""
 
 _CALLS = {Use.CALL: EdgeKind.CALL, Use.DECORATOR: EdgeKind.CALL, Use.INHERIT: EdgeKind.INHERIT}
+
+
+_FLOWING = frozenset({State.DEFINED, State.LOCAL, State.UNKNOWN, State.MODULE, State.OUTSIDE})
 
 
 class GraphQuery(NamedTuple):
@@ -77,6 +81,7 @@ class Walk:
         self.edges: set[CallEdge] = set()
         self.notes: list[GraphNote] = []
         self.truncated = False
+        self.flow = ValueFlow(finder)
         self._limit = max(1, min(wanted.limit, MAX_NODES))
         self._ids: dict[tuple[str, int], str] = {}
 
@@ -183,6 +188,10 @@ class Walk:
                     yield from self._called(source, place, node)
                 elif (sure := known[at]) is not None:
                     yield self._known(place, node, sure)
+                else:  # something outside, says the indexer; kept if scopes lead to the tree
+                    yield from self._called(source, place, node, sure_only=True)
+        for line, found in self.flow.others(source, node.definition):
+            yield self._edge(node, found, EdgeKind.CALL, source, line)
 
     def _known(
         self, place: Occurrence, node: CallNode, sure: Definition
@@ -192,16 +201,17 @@ class Walk:
         return CallEdge(node.id, other.id, kind, *site, Tier.SEMANTIC, Layer.SEMANTIC), other
 
     def _called(
-        self, source: FileNames, place: Occurrence, node: CallNode
+        self, source: FileNames, place: Occurrence, node: CallNode, sure_only: bool = False
     ) -> Iterator[tuple[CallEdge, CallNode]]:
         binder = self.finder.binder
         meaning = binder.meaning(source, place)
         kind = _CALLS[place.use]
-        if meaning.state is State.DEFINED:
-            for definition in meaning.definitions:
-                tier = Tier.EXACT if definition.path == source.path else Tier.IMPORT
-                other = self.node(definition)
-                yield CallEdge(node.id, other.id, kind, source.path, place.line, tier), other
+        found = self.flow.called(source, place, meaning) if meaning.state in _FLOWING else []
+        if place.use == Use.INHERIT:
+            found = list(meaning.definitions)
+        for definition in found:
+            yield self._edge(node, definition, kind, source, place.line)
+        if found or sure_only or meaning.state is State.DEFINED:
             return
         maybe = binder.candidates(source, meaning, place.name)
         if len(maybe) > MAX_MAYBE:
@@ -214,6 +224,13 @@ class Walk:
             other = self.node(definition)
             edge = CallEdge(node.id, other.id, EdgeKind.DYNAMIC, source.path, place.line, Tier.NAME)
             yield edge, other
+
+    def _edge(
+        self, node: CallNode, definition: Definition, kind: EdgeKind, source: FileNames, line: int
+    ) -> tuple[CallEdge, CallNode]:
+        tier = Tier.EXACT if definition.path == source.path else Tier.IMPORT
+        other = self.node(definition)
+        return CallEdge(node.id, other.id, kind, source.path, line, tier), other
 
     def _imports(self, source: FileNames, node: CallNode) -> Iterator[tuple[CallEdge, CallNode]]:
         """What a file imports of the tree."""

@@ -19,6 +19,8 @@ _WORD = re.compile(r"[^\W\d][\w$]*|\$[\w$]*")
 _PREFIX = re.compile(r"^(?:await|new|yield|return|typeof|cast)\s+")
 _STEP = re.compile(r"\s*(?:\?\.|!\.|->|::|\.)\s*(?=[\w$#])")
 _COMMENT = re.compile(rb"(?:^|\s)(?://|#(?![\w]*[(:]))")
+_LOADS = ("require", "import")
+_LITERAL = re.compile(r"""\(\s*(["'`])([^"'`$]+)\1\s*\)""")
 _BRACKETS = str.maketrans("([{<", ")]}>")
 
 
@@ -28,6 +30,7 @@ class Part(NamedTuple):
     name: str
     called: bool
     inner: str = ""  # what stands in brackets of its own
+    load: str = ""  # the module that `require('…')` or `import('…')` names
 
 
 UNREADABLE = Part("", False)
@@ -65,13 +68,20 @@ def read_chain(text: str) -> list[Part] | None:
     parts: list[Part] = []
     at = 0
     while match := _WORD.match(text, at):
-        at, called = _after_calls(text, match.end())
-        parts.append(Part(match.group(), called))
+        end = match.end()
+        at, called = _after_calls(text, end)
+        parts.append(Part(match.group(), called, load=_load(match.group(), text[end:at])))
         step = _STEP.match(text, at)
         if not step:
             return parts if not text[at:].strip(" !") else None
         at = step.end()
     return None
+
+
+def _load(name: str, arguments: str) -> str:
+    """The module that a call names: `require('./x')`; empty for any other call."""
+    match = _LITERAL.fullmatch(arguments) if name in _LOADS else None
+    return match.group(2) if match else ""
 
 
 def closing(text: str, at: int) -> int:
@@ -169,7 +179,8 @@ def _primary(data: bytes, end: int) -> tuple[Part, int]:
         if not name:
             inner = data[opened + 1 : end - 1].decode("utf-8", "replace")
             return Part("", False, inner), start
-        return Part(name, True), start
+        argument = data[opened:end].decode("utf-8", "replace") if name in _LOADS else ""
+        return Part(name, True, load=_load(name, argument)), start
     name, start = _word_before(data, end)
     if name[:1].isdigit():
         return Part(LITERAL, False), start

@@ -8,8 +8,8 @@ from functools import cached_property
 
 from gitindex.languages.facts import Use
 from gitindex.languages.scopes.model import MODELLED
-from gitindex.query.names.heritage import heritage, heritage_items
-from gitindex.query.names.meanings import STRICT, is_type
+from gitindex.query.names.heritage import declared, heritage, heritage_items
+from gitindex.query.names.meanings import ECMA, STRICT, is_type
 from gitindex.query.names.names import Names
 from gitindex.query.names.signatures import type_arguments, type_parameters
 from gitindex.query.names.source import Definition, FileNames
@@ -129,6 +129,37 @@ class Classes:
             if found is not None:
                 return found
         return None
+
+    def type_parameter(
+        self, name: str, place: ExpressionPlace
+    ) -> tuple[str, ExpressionPlace] | None:
+        """What a type parameter of a definition around the place is at least; None if it is none."""
+        source = place.source
+        symbol = source.symbol(place.scope) if source.language in ECMA else None
+        while symbol is not None:
+            known = type_parameters(self._names.header(source, symbol), symbol.name)
+            if name in known:
+                return known[name], self.beside(source, symbol, symbol.ordinal, place.depth + 1)
+            symbol = source.symbol(symbol.parent)
+        return None
+
+    def given(
+        self, holder: Definition | None, field: Definition, depth: int
+    ) -> tuple[str, ExpressionPlace] | None:
+        """What a class gives for the type of a field, where that is a parameter of a base class."""
+        source = self._project.source(field.path)
+        owner = source.symbol(field.parent) if source else None
+        if holder is None or source is None or owner is None or source.language not in ECMA:
+            return None
+        name = declared(field).annotation.strip()
+        known = type_parameters(self._names.header(source, owner), owner.name)
+        if owner == holder or name not in known:
+            return None
+        text, at = self.argument(holder, owner, name, depth) or ("", holder)
+        written = self._project.source(at.path)
+        if not text or written is None:
+            return None
+        return text, self.beside(written, at, at.ordinal, depth)
 
     def beside(
         self, source: FileNames, definition: Definition, scope: int, depth: int

@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 from gitindex.base.vocabulary import Tier, Unexplained
 from gitindex.languages.facts import Occurrence, Use
+from gitindex.languages.scopes.model import EXPORTED_WHOLE, MODELLED
+from gitindex.languages.syntax.kinds import FUNCTIONS
 from gitindex.query.names.builtins import BUILTINS
 from gitindex.query.names.dispatch import Dispatch, Kin
 from gitindex.query.names.known import KnownReferences
@@ -23,10 +25,14 @@ from gitindex.view.tree import TreeView
 MAX_ALIASES = 20
 """Other names of one definition that are followed."""
 MAX_PLACES = 50_000
+MAX_FILES = 2_000
+"""Files with the name that one answer looks at; of more it says that it is not complete."""
 
 _CLOSED = frozenset({"python", "ecma", "go", "jvm", "rust", "csharp"})
 """Nothing written in another language names their symbols; keys of data may be named by any."""
 
+
+_LINKED = FUNCTIONS | {"prototype"}
 
 PROVEN = ""
 """Why a place is not listed: scopes, imports or the semantic layer prove it to be something else."""
@@ -70,6 +76,7 @@ class Finder:
         chosen = {(d.path, d.ordinal): d for d in targets}
         if not chosen:
             return Found([], {}, False)
+        chosen |= {(d.path, d.ordinal): d for d in self._linked(chosen.values())}
         wanted = self._wanted(chosen)
         known = KnownReferences(self.project, chosen.values())
         found: dict[At, Site] = {}
@@ -109,6 +116,18 @@ class Finder:
         for at in found.keys() & excluded.keys():
             del excluded[at]
         return Found(sorted(found.values(), key=Site.order), excluded, self._cut)
+
+    def _linked(self, targets: Iterable[Definition]) -> Iterator[Definition]:
+        """Of a function of C: its prototypes, its definition, whatever the linker makes one."""
+        for target in targets:
+            source = self.project.source(target.path)
+            if source is None or source.origin.family != "c" or target.kind not in _LINKED:
+                continue
+            if not _is_static(target):
+                for other in self.project.definitions(target.name):
+                    same = other.qualified == target.qualified and other.kind in _LINKED
+                    if same and not _is_static(other):
+                        yield other
 
     def _wanted(self, chosen: dict[tuple[str, int], Definition]) -> _Wanted:
         members: dict[tuple[str, int], Definition] = {}
@@ -172,6 +191,9 @@ class Finder:
 
     def _occurrences(self, name: str) -> Iterator[tuple[FileNames, list[Occurrence]]]:
         by_path = self.project.places(name)
+        if len(by_path) > MAX_FILES:
+            self._cut = True
+            by_path = self._nearest(by_path, name)
         self.project.load(by_path)
         needed = [path for path in by_path if self._needs_text(by_path[path])]
         self.project.read(needed)
@@ -186,6 +208,14 @@ class Finder:
                 left -= len(by_path[path])
                 yield source, by_path[path]
 
+    def _nearest(
+        self, by_path: dict[str, list[Occurrence]], name: str
+    ) -> dict[str, list[Occurrence]]:
+        """As many files as one answer looks at, those near a definition first."""
+        folders = {d.path.rpartition("/")[0] for d in self.project.definitions(name)}
+        order = sorted(by_path, key=lambda p: (p.rpartition("/")[0] not in folders, os.fsencode(p)))
+        return {path: by_path[path] for path in order[:MAX_FILES]}
+
     @staticmethod
     def _needs_text(places: list[Occurrence]) -> bool:
         return any(place.use not in (Use.DEFINITION, Use.IMPORT) for place in places)
@@ -193,7 +223,7 @@ class Finder:
     def _judge(self, source: FileNames, place: Occurrence, wanted: _Wanted) -> Site | str:
         """The reference at a place; or why it is none: PROVEN, or a word of Unexplained."""
         if place.use == Use.DEFINITION:
-            return PROVEN
+            return self._loaded(source, place, wanted) or PROVEN
         meaning = self.binder.meaning(source, place)
         hit = _among(meaning.definitions, wanted.targets)
         if hit:
@@ -208,6 +238,19 @@ class Finder:
             if chosen:
                 return make_site(source, place, Tier.NAME, chosen)
         return self._why(source, place.name, meaning, wanted)
+
+    def _loaded(self, source: FileNames, place: Occurrence, wanted: _Wanted) -> Site | None:
+        """`const { name } = require('./x')`: a definition that is an import, too."""
+        if source.language not in ECMA or place.name not in source.bindings:
+            return None
+        own = self.binder.meaning(source, place).definitions
+        for item, there in source.bindings[place.name]:
+            if any(d.start_line <= item.line <= d.end_line for d in own):
+                found = self.binder.names.modules.imported(source, item, there).definitions
+                hit = _among(found, wanted.targets)
+                if hit:
+                    return make_site(source, place._replace(use=Use.IMPORT), Tier.IMPORT, hit)
+        return None
 
     def _why(self, source: FileNames, name: str, meaning: Meaning, wanted: _Wanted) -> str:
         """Whether it is proven that a name is no reference to the targets."""
@@ -224,7 +267,7 @@ class Finder:
                 proven = False
             case _:
                 proven = meaning.sure
-        if proven:
+        if proven and source.language in MODELLED:
             return PROVEN
         unbound = meaning.state in (State.UNBOUND, State.UNKNOWN)
         return str(Unexplained.UNBOUND if unbound else Unexplained.BOUND_ELSEWHERE)
@@ -241,7 +284,11 @@ class Finder:
         found = [local for there, local in pairs if there == name and local not in (name, "*")]
         if source.language in ECMA and source.named(name):
             renamed = self.binder.names.modules.renamed(source)
-            found += [out for out, local in renamed.items() if local == name and out != "default"]
+            found += [
+                out
+                for out, local in renamed.items()
+                if local == name and out not in ("default", EXPORTED_WHOLE, name)
+            ]
         return found
 
     def _default_names(self, targets: Iterable[Definition], names: list[str]) -> list[str]:
@@ -251,26 +298,50 @@ class Finder:
             source = self.project.source(target.path)
             if source is None or source.language not in ECMA:
                 continue
-            if self.binder.names.modules.renamed(source).get("default") == target.name:
-                found += self._default_locals(target.path)
+            renamed = self.binder.names.modules.renamed(source)
+            for out in ("default", EXPORTED_WHOLE):
+                if renamed.get(out) == target.name:
+                    found += self._locals_of(target.path, out)
         return [name for name in dict.fromkeys(found) if name not in names][:MAX_ALIASES]
 
-    def _default_locals(self, path: str) -> list[str]:
+    def _locals_of(self, path: str, out: str) -> list[str]:
+        """What importers call the default export of a module, or a CommonJS module as a whole."""
+        listed = ("default", "*") if out == EXPORTED_WHOLE else ("default",)
         self.view.ensure_facts()
-        rows = self.view.rows(
-            "SELECT DISTINCT l.path FROM {imports} i JOIN {live} l ON l.blob_id=i.blob_id"
-            " WHERE i.names LIKE '%[\"default\",%'"
-        )
-        importers = [os.fsdecode(row[0]) for row in rows]
+        importers = {
+            os.fsdecode(row[0])
+            for name in listed
+            for row in self.view.rows(
+                "SELECT DISTINCT l.path FROM {imports} i JOIN {live} l ON l.blob_id=i.blob_id"
+                f" WHERE i.names LIKE '%[\"{name}\",%'"
+            )
+        }
         self.project.load(importers)
-        return [
-            local
-            for importer in importers
-            if (source := self.project.source(importer)) is not None
+        bound = [
+            (importer, there, local, self.project.resolve(source, item))
+            for importer in sorted(importers)
+            if (source := self.project.source(importer)) is not None and source.language in ECMA
             for item in source.imports
             for there, local in item.names
-            if there == "default" and path in self.project.resolve(source, item)
+            if there in listed and local != "*"
         ]
+        homes = [path]
+        for home in homes:  # grows while it is walked: files that pass the default on
+            homes += [
+                importer
+                for importer, there, local, paths in bound
+                if there == local == "default" and home in paths and importer not in homes
+            ]
+        return [
+            local
+            for _, _, local, paths in bound
+            if local != "default" and any(home in paths for home in homes)
+        ]
+
+
+def _is_static(definition: Definition) -> bool:
+    """Is a function of C seen by its own file only?"""
+    return definition.signature.startswith("static ") and "." not in definition.qualified
 
 
 def _among(

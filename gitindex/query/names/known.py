@@ -13,6 +13,7 @@ from gitindex.query.names.project import Project
 from gitindex.query.names.sites import Site, make_site
 from gitindex.query.names.source import Definition, enclosing
 from gitindex.semantic.coverage import read_coverage
+from gitindex.semantic.scip.symbols import is_twin
 from gitindex.store import semantic
 
 _At = tuple[str, int, int]  # path, line, column
@@ -99,7 +100,14 @@ def identities(project: Project, definition: Definition) -> list[str]:
     raw = os.fsencode(definition.path)
     if raw not in current_paths(project):
         return []
-    return semantic.defined_at(project.view.rows, raw, definition.line, definition.column)
+    rows = project.view.rows
+    own = semantic.defined_at(rows, raw, definition.line, definition.column)
+    twins = [
+        other
+        for other in (semantic.identities_named(rows, definition.name) if own else ())
+        if other not in own and any(is_twin(one, other) for one in own)
+    ]
+    return own + sorted(semantic.externals(rows, twins))
 
 
 def known_at(project: Project, path: str, line: int, column: int) -> list[Definition]:

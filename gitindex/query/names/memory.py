@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import weakref
 from collections import OrderedDict
@@ -12,7 +13,8 @@ from gitindex.extract.frames import WorkRequest
 from gitindex.extract.pool import Extractor, Task
 from gitindex.languages.facts import FactsKey
 from gitindex.languages.imports import Resolver
-from gitindex.languages.scopes.model import SCOPES, FileScopes
+from gitindex.languages.scopes.flow import FLOW, FileFlow
+from gitindex.languages.scopes.model import KINDS_AT, SCOPES, FileScopes
 from gitindex.query.names.source import FileNames, LiveFile, Text
 from gitindex.view.tree import TreeView
 
@@ -44,6 +46,7 @@ class Memory:
         self._trees: OrderedDict[tuple[Any, ...], TreeMemory] = OrderedDict()
         self._sources: OrderedDict[tuple[str, bytes], FileNames] = OrderedDict()
         self._scopes: OrderedDict[tuple[bytes, str], FileScopes | None] = OrderedDict()
+        self._flows: OrderedDict[tuple[bytes, str], FileFlow | None] = OrderedDict()
         self._extractor: Extractor | None = None
 
     def tree(self, view: TreeView) -> TreeMemory:
@@ -83,12 +86,9 @@ class Memory:
         self, texts: dict[LiveFile, bytes]
     ) -> Iterator[tuple[LiveFile, FileScopes | None]]:
         """Scopes of some texts, read in a child that can be killed; None where that fails."""
-        if self._extractor is None:
-            self._extractor = Extractor(workers=2 if len(texts) > 40 else 1)
-            weakref.finalize(self, self._extractor.close)
         by_key = {FactsKey(o.oid.hex(), o.path): o for o in texts}
         tasks = [Task(k, WorkRequest(o.language, texts[o], SCOPES)) for k, o in by_key.items()]
-        for task, reply in self._extractor.extract(tasks):
+        for task, reply in self._workers(len(texts)).extract(tasks):
             origin = by_key[task.key]
             try:
                 found = FileScopes(reply.payload, origin.language, texts[origin])
@@ -98,6 +98,44 @@ class Memory:
             if len(self._scopes) > self._room:
                 self._scopes.popitem(last=False)
             yield origin, found
+
+    def flow(self, origin: LiveFile, data: bytes) -> FileFlow | None:
+        """How values flow in a file's bytes, read in a child that can be killed."""
+        key = (origin.oid, origin.language)
+        if key not in self._flows:
+            task = Task(
+                FactsKey(origin.oid.hex(), origin.path), WorkRequest(origin.language, data, FLOW)
+            )
+            [(_, reply)] = self._workers(1).extract([task])
+            try:
+                self._flows[key] = FileFlow(reply.payload, data)
+            except ValueError:
+                self._flows[key] = None
+            if len(self._flows) > self._room:
+                self._flows.popitem(last=False)
+        return self._flows[key]
+
+    def kinds(self, texts: dict[LiveFile, tuple[bytes, list[int]]]) -> dict[str, list[str]]:
+        """What stands at some offsets of texts: `comment`, `string` or `code`; by path."""
+        by_key = {FactsKey(o.oid.hex(), o.path): o for o in texts}
+        tasks = [
+            Task(key, WorkRequest(o.language, data, KINDS_AT + json.dumps(offsets).encode()))
+            for key, o in by_key.items()
+            for data, offsets in [texts[o]]
+        ]
+        found: dict[str, list[str]] = {}
+        for task, reply in self._workers(len(texts)).extract(tasks):
+            try:
+                found[by_key[task.key].path] = json.loads(reply.payload)
+            except ValueError:
+                found[by_key[task.key].path] = []
+        return found
+
+    def _workers(self, texts: int) -> Extractor:
+        if self._extractor is None:
+            self._extractor = Extractor(workers=2 if texts > 40 else 1)
+            weakref.finalize(self, self._extractor.close)
+        return self._extractor
 
     def keep(self, source: FileNames) -> None:
         """Remember a file's facts: they belong to its bytes."""

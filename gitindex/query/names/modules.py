@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 from gitindex.languages.facts import Import
+from gitindex.languages.scopes.model import EXPORTED_WHOLE
 from gitindex.languages.syntax.kinds import SPACES
+from gitindex.query.names.chains import read_chain
 from gitindex.query.names.meanings import (
     ECMA,
     OUTSIDE,
@@ -26,11 +26,6 @@ _MANY = 3
 MAX_HOPS = 8
 """Re-exports followed for one name."""
 
-_DEFAULT = re.compile(
-    rb"export\s+default\s+(?:async\s+)?(?:abstract\s+)?(?:function\s*\*?\s*|class\s+)?([\w$]+)"
-)
-_EXPORTED = re.compile(rb"export\s+(?:type\s+)?\{([^}]*)\}(?!\s*from)")
-
 
 class Modules:
     """Follows names from module to module of one tree."""
@@ -39,6 +34,7 @@ class Modules:
         self.project = project
         self._imported: dict[tuple[str, Import, str], Meaning] = {}
         self._exports: dict[str, dict[str, str]] = {}
+        self._included: dict[tuple[str, str], Meaning] = {}
 
     def exported(
         self, paths: tuple[str, ...], name: str, seen: frozenset[str] = frozenset()
@@ -65,14 +61,16 @@ class Modules:
         key = (source.path, item, name)
         if key not in self._imported:
             found = self._import(source, item, name, seen)
+            if found.sure and not self.project.tree.resolver.is_certain(source.language, item):
+                found = found._replace(sure=False)
             if seen:  # imports may go in circles: what is seen from half-way is not the whole
                 return found
             self._imported[key] = found
         return self._imported[key]
 
-    def below(self, space: Module, name: str) -> Meaning:
+    def below(self, space: Module, name: str, seen: frozenset[str] = frozenset()) -> Meaning:
         """A name of a module: what it offers, or a module below it."""
-        found = self.exported(space.paths, name)
+        found = self.exported(space.paths, name, seen)
         home = self.project.source(space.home) if space.name else None
         if found.state is State.UNKNOWN and home is not None and home.language == "python":
             inner = f"{space.name}.{name}"
@@ -82,22 +80,29 @@ class Modules:
         return found
 
     def renamed(self, source: FileNames) -> dict[str, str]:
-        """Exported name → local name, where they differ."""
+        """Exported name → local name, where they differ; a CommonJS module as a whole is `=`."""
+        return {
+            out: local for out, local in self._exports_of(source).items() if local.isidentifier()
+        }
+
+    def _exports_of(self, source: FileNames) -> dict[str, str]:
+        """Exported name → the name or chain behind it; empty where that is something else."""
         if source.path not in self._exports:
             data = self.project.text(source.path)
-            names = {}
-            if default := _DEFAULT.search(data):
-                names["default"] = default.group(1).decode()
-            for listed in _EXPORTED.findall(data):
-                for item in listed.decode("utf-8", "replace").split(","):
-                    words = item.split()
-                    if len(words) >= 3 and words[-2] == "as":
-                        names[words[-1]] = words[-3]
-            self._exports[source.path] = names
+            told = b"exports" in data or b"export " in data or b"export{" in data
+            scopes = self.project.scopes(source.path) if told else None
+            self._exports[source.path] = scopes.exports if scopes else {}
         return self._exports[source.path]
 
     def starred(self, source: FileNames, name: str, seen: frozenset[str]) -> Meaning:
         """Through imports that bind everything: stars, includes, namespaces."""
+        if source.origin.family == "c":
+            key = (source.path, name)
+            if key not in self._included:
+                near = (d for d in self.project.definitions(name))
+                seen_here = [d for d in near if self.project.includes(source.path, d.path)]
+                self._included[key] = defined(seen_here) if seen_here else UNKNOWN
+            return self._included[key]
         for star in source.stars:
             paths = self.project.resolve(source, star)
             self.project.load(paths)
@@ -108,10 +113,19 @@ class Modules:
 
     def _offered(self, source: FileNames, name: str, seen: frozenset[str]) -> Meaning:
         if source.language in ECMA:
-            name = self.renamed(source).get(name, name)
+            exports = self._exports_of(source)
+            if name == "default" and name not in exports and name not in source.bindings:
+                name = EXPORTED_WHOLE  # what CommonJS has instead
+            chain = exports.get(name, "")
+            if chain and not chain.isidentifier():
+                return self._chain(source, chain, seen)
+            if name == EXPORTED_WHOLE and not chain:
+                return UNKNOWN
+            name = chain or name
         found = top_symbols(source, name)
         if source.language in ECMA:
             found = [symbol for symbol in found if symbol.exported] or found
+            found = found or self._of_whole(source, name)
         passed_on = [
             self.imported(source, item, there, seen)
             for item, there in source.bindings.get(name, ())
@@ -127,14 +141,42 @@ class Modules:
             return defined(source.named(name))
         return self.starred(source, name, seen)
 
+    def _of_whole(self, source: FileNames, name: str) -> list[Definition]:
+        """A member of the object or class that a CommonJS module is."""
+        local = self._exports_of(source).get(EXPORTED_WHOLE, "")
+        owners = top_symbols(source, local) if local.isidentifier() else []
+        return [found for owner in owners for found in source.children(owner.ordinal, name)]
+
+    def _chain(self, source: FileNames, text: str, seen: frozenset[str]) -> Meaning:
+        """`require('./a')` or `require('./a').b`, passed on."""
+        parts = read_chain(text) or []
+        if not parts or not parts[0].load or any(part.called for part in parts[1:]):
+            return UNKNOWN
+        found = self.loaded(source, parts[0].load, seen)
+        for part in parts[1:]:
+            found = self.below(found.module, part.name, seen) if found.module else UNKNOWN
+        return found
+
+    def loaded(self, source: FileNames, name: str, seen: frozenset[str] = frozenset()) -> Meaning:
+        """The module that `require('…')` or `import('…')` gives."""
+        return self._import(source, Import(name, (("*", "*"),), 0, 0), "*", seen)
+
+    def _module(self, paths: tuple[str, ...], seen: frozenset[str]) -> Meaning:
+        """A module of JavaScript, and what it is as a whole where CommonJS says so."""
+        whole = self.exported(paths, EXPORTED_WHOLE, seen)
+        found = module(paths)
+        if whole.module is not None:  # `module.exports = require('./a')`
+            found = whole
+        return found._replace(definitions=whole.definitions)
+
     def _import(self, source: FileNames, item: Import, name: str, seen: frozenset[str]) -> Meaning:
         if source.language == "python":
             return self._python(source, item, name, seen)
         if source.language in ECMA:
             paths = self.project.resolve(source, item)
             if not paths:
-                return UNKNOWN if item.module.startswith(".") else self._outside(item)
-            return module(paths) if name == "*" else self.exported(paths, name, seen)
+                return UNKNOWN if item.module.startswith(".") else self._outside(source, item)
+            return self._module(paths, seen) if name == "*" else self.exported(paths, name, seen)
         paths = self.project.resolve(source, item._replace(names=((name, name),)))
         if not paths:
             return OUTSIDE
@@ -158,11 +200,12 @@ class Modules:
         if inner:
             dotted = f"{item.module}.{name}" if not item.level else ""
             return module((inner[0],), dotted, source.path)
-        return UNKNOWN if paths or item.level else self._outside(item)
+        return UNKNOWN if paths or item.level else self._outside(source, item)
 
-    def _outside(self, item: Import) -> Meaning:
-        """Something that is not in the tree; surely so if no file of the tree is called like it."""
-        return OUTSIDE._replace(sure=not self.project.tree.resolver.may_hold(item.module))
+    def _outside(self, source: FileNames, item: Import) -> Meaning:
+        """Something that is not in the tree; surely so if it is the language's own."""
+        resolver = self.project.tree.resolver
+        return OUTSIDE._replace(sure=resolver.is_outside(source.language, item.module))
 
     def _is_plain(self, source: FileNames, item: Import) -> bool:
         """`import a`, which the facts of `from a import a` look like."""
@@ -179,7 +222,7 @@ class Modules:
         paths = self.project.resolve(source, Import(dotted, (), 0, item.line))
         if paths or self.project.resolve(source, item):
             return module(paths[:1], dotted, source.path)
-        return self._outside(item)
+        return self._outside(source, item)
 
 
 def top_symbols(source: FileNames, name: str) -> list[Definition]:

@@ -5,7 +5,14 @@ from __future__ import annotations
 from bisect import bisect_right
 from itertools import takewhile
 
-from gitindex.languages.scopes.model import CLASS, MODELLED, MODULE, FileScopes, Resolved
+from gitindex.languages.scopes.model import (
+    CLASS,
+    MODELLED,
+    MODULE,
+    Declaration,
+    FileScopes,
+    Resolved,
+)
 from gitindex.languages.syntax.kinds import FUNCTIONS, SPACES
 from gitindex.query.names.meanings import ECMA, STRICT, UNBOUND, UNKNOWN, Meaning, State, defined
 from gitindex.query.names.modules import Modules, top_symbols
@@ -15,6 +22,9 @@ from gitindex.query.names.typed import Locals, typed_names
 
 _SHARED = frozenset({"go", "java", "kotlin", "scala", "csharp"})
 """Here the files of one folder see each other's names."""
+
+_MAX_PATTERN = 30
+"""Lines of a pattern that takes a module apart."""
 
 _LOOSE = frozenset({"pattern"})
 """Declarations whose extent depends on the flow of control."""
@@ -73,10 +83,13 @@ class Names:
             if self.project.offset(source.path, symbol.line, symbol.column) in offsets
         ]
         imported = [
-            self._imported_at(source, name, d.offset)
+            self.imported_at(source, name, d.offset)
             for d in found.declarations
             if d.kind == "import"
         ]
+        imported += [m for d in found.declarations if (m := self._loaded(source, name, d))]
+        if source.language in ECMA and imported and imported[0].module is not None:
+            return imported[0]  # `const x = require('./x')`, inside of a function
         definitions = [*symbols, *(d for m in imported for d in m.definitions)]
         if definitions:
             return defined(dict.fromkeys(definitions), sure)
@@ -85,11 +98,12 @@ class Names:
         told = [(scopes.bound(d), d) for d in found.declarations]
         bound, first = next(((b, d) for b, d in told if b.annotation or b.value), told[0])
         at = first.value[0] or first.annotation[0] or first.offset
-        within = self._function_at(source, first.offset)
+        within = self.function_at(source, first.offset)
         state = State.LOCAL
         if found.kind == CLASS and first.kind != "typeparam":
             state = State.UNKNOWN  # a member that is no symbol
         single = len({(d.annotation, d.value) for d in found.declarations}) == 1
+        single = single and not scopes.is_set_again(name, found.scope)
         return Meaning(
             state,
             bound=bound,
@@ -100,7 +114,22 @@ class Names:
             single=single,
         )
 
-    def _imported_at(self, source: FileNames, name: str, offset: int) -> Meaning:
+    def _loaded(self, source: FileNames, name: str, declaration: Declaration) -> Meaning | None:
+        """`const { name } = require('./x')` inside of a function; None for any other variable."""
+        if source.language not in ECMA or declaration.kind != "var":
+            return None
+        line = self.project.line(source.path, declaration.offset)
+        near = [
+            (item, there)
+            for item, there in source.bindings.get(name, ())
+            if line <= item.line <= line + _MAX_PATTERN
+        ]
+        if not near:
+            return None
+        item, there = min(near, key=lambda pair: pair[0].line)
+        return self.modules.imported(source, item, there)
+
+    def imported_at(self, source: FileNames, name: str, offset: int) -> Meaning:
         """What the import that stands around an offset binds to a name."""
         bound = source.bindings.get(name, ())
         starts = self.project.starts(source.path)
@@ -113,7 +142,7 @@ class Names:
             return self.modules.imported(source, item, there)
         return UNKNOWN
 
-    def _function_at(self, source: FileNames, offset: int) -> Definition | None:
+    def function_at(self, source: FileNames, offset: int) -> Definition | None:
         """The innermost function whose head or body holds an offset."""
         line = bisect_right(self.project.starts(source.path), offset) - 1
         found = None
@@ -177,12 +206,17 @@ class Names:
             return defined(dict.fromkeys(merged), all(meaning.sure for meaning in known))
         if bindings:
             return UNKNOWN
-        starred = self.modules.starred(source, name, frozenset({source.path}))
-        if starred.state is State.DEFINED:
-            return starred
+        if source.language not in ECMA:  # there, a star only passes on
+            starred = self.modules.starred(source, name, frozenset({source.path}))
+            if starred.state is State.DEFINED:
+                return starred
         scopes = self.project.scopes(source.path)
         if scopes is not None and any(d.scope == 0 for d in scopes.names.get(name, ())):
-            return Meaning(State.LOCAL, variable=0, sure=not scopes.partial and not source.stars)
+            return Meaning(
+                State.LOCAL,
+                variable=0,
+                sure=not scopes.partial and (source.language in ECMA or not source.stars),
+            )
         if source.language in _SHARED:
             return self._beside(source, name)
         if source.language in ECMA and not source.imports and not _exports_any(source):

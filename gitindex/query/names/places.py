@@ -32,7 +32,7 @@ _IMPLICIT = frozenset({"java", "csharp", "kotlin", "scala"})
 QUALIFIED = STRICT | {"go"}
 """Here a member is never named without what it belongs to."""
 _KEY = Meaning(State.KEY)
-_LABEL = Meaning(State.LOCAL, sure=True)
+LABEL = Meaning(State.LOCAL, sure=True)
 
 
 class Binder:
@@ -55,7 +55,13 @@ class Binder:
         scope = place.enclosing
         scopes = self.project.scopes(source.path)
         if scopes is not None and at in scopes.labels:
-            return _LABEL
+            return LABEL
+        if scopes is not None and at in scopes.members:
+            return UNKNOWN
+        if scopes is not None and at in scopes.exported_at and place.use != Use.CALL:
+            found = self.names.modules.exported((source.path,), place.name)
+            if found.state is State.DEFINED:
+                return found
         chain = receiver(data, at, source.language in _ARROWS)
         if chain is not None:
             value = self.types.chain(chain, ExpressionPlace(source, scope, at))
@@ -86,6 +92,21 @@ class Binder:
             and _is_shorthand(data, at, place)
         ):
             return found._replace(state=State.KEY)  # a variable and a member of the same name
+        return found
+
+    def assigned(self, source: FileNames, place: Occurrence) -> list[tuple[str, int]]:
+        """Where the members of a class or an object that are no symbols get their values."""
+        data = self.project.text(source.path)
+        at = self.project.offset(source.path, place.line, place.column)
+        chain = receiver(data, at, source.language in _ARROWS)
+        if chain is None:
+            return []
+        value = self.types.chain(chain, ExpressionPlace(source, place.enclosing, at))
+        owners = [value.definition] if value.definition is not None else []
+        found: list[tuple[str, int]] = []
+        for owner in owners:  # grows while it is walked
+            found += [(w.source.path, w.at) for _, w in self.types.assignments(owner, place.name)]
+            owners += [base for base in self.types.classes.bases(owner)[0] if base not in owners]
         return found
 
     def candidates(self, source: FileNames, meaning: Meaning, name: str) -> list[Definition]:
@@ -146,7 +167,8 @@ class Binder:
         line = max((i.line for i in near), default=-1)
         for item in (i for i in near if i.line == line):
             for there, local in item.names:
-                if name == there or (name == local and there != "*"):
+                whole = there == "*" and source.language not in ECMA
+                if name == there or (name == local and not whole):
                     return self.names.modules.imported(source, item, there)
             if name in re.split(r"\W+", item.module):
                 return Meaning(State.MODULE)
@@ -165,7 +187,9 @@ def _definition_at(source: FileNames, place: Occurrence) -> Meaning:
 def _is_shorthand(data: bytes, at: int, place: Occurrence) -> bool:
     """`{ a, b }`: of an object, or of a pattern that takes one apart."""
     end = at + len(place.name.encode())
-    if data[end : end + 80].lstrip()[:1] not in (b",", b"}"):
+    after = data[end : end + 80].lstrip()
+    default = after[:1] == b"=" and after[1:2] not in (b"=", b">")  # `{ a = 1 }` of a pattern
+    if after[:1] not in (b",", b"}") and not default:
         return False
     if data[max(0, at - 80) : at].rstrip()[-1:] not in (b",", b"{"):
         return False

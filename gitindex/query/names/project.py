@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
@@ -13,6 +14,7 @@ from gitindex.base.confined_read import ConfinedRoot
 from gitindex.extract.policy import MAX_PARSE_BYTES, MAX_TEXT_BYTES
 from gitindex.git.interface import blob_id
 from gitindex.languages.facts import Import, Occurrence, unpack_places
+from gitindex.languages.scopes.flow import FLOWING, FileFlow
 from gitindex.languages.scopes.model import MODELLED, FileScopes
 from gitindex.query.names.memory import Memory, TreeMemory
 from gitindex.query.names.source import Definition, FileNames, LiveFile, Text, place_of
@@ -49,6 +51,7 @@ class Project:
         self._oids: dict[str, bytes] = {}
         self._texts: dict[str, Text] = {}
         self._scopes: dict[str, FileScopes | None] = {}
+        self._flows: dict[str, FileFlow | None] = {}
         self.notes: dict[Any, Any] = {}
         """What was found out for this one question."""
         self._defined: dict[str, list[Definition]] = {}
@@ -183,12 +186,82 @@ class Project:
         for origin, found in self._memory.read_scopes(todo) if todo else ():
             self._scopes[origin.path] = found
 
+    def flow(self, path: str) -> FileFlow | None:
+        """How values flow in one file; None where its language has no such query."""
+        if path not in self._flows:
+            source, data = self.source(path), self.text(path)
+            known = (
+                source is not None and source.language in FLOWING and len(data) <= MAX_PARSE_BYTES
+            )
+            self._flows[path] = self._memory.flow(source.origin, data) if source and known else None
+        return self._flows[path]
+
+    def kinds(self, asked: dict[str, list[int]]) -> dict[str, list[str]]:
+        """What stands at some offsets of some files: `comment`, `string` or `code`."""
+        texts = {}
+        for path, offsets in asked.items():
+            source, data = self.source(path), self.text(path)
+            if source is not None and len(data) <= MAX_PARSE_BYTES:
+                texts[source.origin] = (data, offsets)
+        return self._memory.kinds(texts) if texts else {}
+
+    def line(self, path: str, offset: int) -> int:
+        """The line of an offset."""
+        return bisect_right(self.starts(path), offset) - 1
+
     def resolve(self, source: FileNames, imported: Import) -> tuple[str, ...]:
         """The files an import of a file reaches."""
         key = (source.path, imported)
         if key not in self._resolved:
             self._resolved[key] = self.tree.resolver.resolve(source.path, source.language, imported)
         return self._resolved[key]
+
+    def includes(self, path: str, header: str) -> bool:
+        """Does a file of C include another one, directly or through others?"""
+        if header not in self._includers:
+            found, todo = {header}, [header]
+            while todo:
+                new = self._including(todo.pop()) - found
+                found |= new
+                todo += new
+            self._includers[header] = found - {header}
+        return path in self._includers[header]
+
+    @cached_property
+    def _includers(self) -> dict[str, set[str]]:
+        found: dict[str, set[str]] = self.tree.notes.setdefault("includers", {})
+        return found
+
+    def _including(self, header: str) -> set[str]:
+        """The files that name a header, as far as they mean this one. Found out once for a tree."""
+        known: dict[str, set[str]] = self.tree.notes.setdefault("including", {})
+        if header not in known:
+            resolved: dict[tuple[str, str], tuple[str, ...]]
+            resolved = self.tree.notes.setdefault("included", {})
+            known[header] = found = set()
+            for path, module in self._include_lines().get(header.rpartition("/")[2], ()):
+                key = (path.rpartition("/")[0], module)
+                if key not in resolved:
+                    wanted = Import(module, (), 0, 0)
+                    resolved[key] = self.tree.resolver.resolve(path, "c", wanted)
+                if header in resolved[key]:
+                    found.add(path)
+        return known[header]
+
+    def _include_lines(self) -> dict[str, list[tuple[str, str]]]:
+        """All includes of a tree by the last part of what they name: who, and what as written."""
+        if "includes" in self.tree.notes:
+            held: dict[str, list[tuple[str, str]]] = self.tree.notes["includes"]
+            return held
+        self.view.ensure_facts()
+        lines: dict[str, list[tuple[str, str]]] = {}
+        for raw, module in self.view.rows(
+            "SELECT l.path, i.module FROM {blobs} b JOIN {live} l ON l.blob_id=b.id"
+            " JOIN {imports} i ON i.blob_id=b.id WHERE b.language IN ('c', 'cpp')"
+        ):
+            lines.setdefault(module.rpartition("/")[2], []).append((os.fsdecode(raw), module))
+        self.tree.notes["includes"] = lines
+        return lines
 
     def importing(self, path: str) -> list[str]:
         """Files that may import one: by the words of their imports, before those are resolved."""

@@ -99,7 +99,8 @@ class FileNames:
     @cached_property
     def stars(self) -> list[Import]:
         """Imports that bind names they do not list."""
-        return [i for i in self.imports if not i.names or ("*", "*") in i.names]
+        bare = self.origin.family != "ecma"  # there, an import that lists nothing binds nothing
+        return [i for i in self.imports if (bare and not i.names) or ("*", "*") in i.names]
 
     def named(self, name: str) -> list[Definition]:
         """All symbols of this name, at any depth."""

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.base.path_kind import is_test
-from gitindex.languages.facts import Occurrence
+from gitindex.languages.facts import Occurrence, Use
 from gitindex.languages.syntax.kinds import FUNCTIONS, TYPES
 from gitindex.query.names.known import known_at
 from gitindex.query.names.meanings import Meaning
-from gitindex.query.names.places import Binder
+from gitindex.query.names.mentions import is_annotation
+from gitindex.query.names.places import LABEL, Binder
 from gitindex.query.names.source import Definition, FileNames, enclosing
 
 MAX_NAME = 1_000
@@ -24,6 +26,16 @@ _SEPARATORS = re.compile(r"::|[.#/\\]")
 _MAIN = frozenset({"__init__", "index", "mod", "lib", "src"})
 
 
+class DeclaredPlace(NamedTuple):
+    """Where a variable, a parameter, a label or an assigned field is declared."""
+
+    path: str
+    name: str
+    kind: str
+    line: int
+    column: int
+
+
 class ReferenceTarget(NamedTuple):
     """What was asked for, and the definitions it may mean, the likeliest first."""
 
@@ -32,6 +44,7 @@ class ReferenceTarget(NamedTuple):
     local: tuple[Occurrence, ...] = ()  # a variable of one function: all its places
     path: str = ""  # of that function
     proven: bool = False  # the scopes of its language are modelled, and the file is whole
+    declared: tuple[DeclaredPlace, ...] = ()  # where a name is declared that is no symbol
 
 
 def find_target(binder: Binder, asked: str) -> ReferenceTarget:
@@ -95,9 +108,35 @@ def _at(binder: Binder, source: FileNames, line: int, column: int | None) -> Ref
             raise _nothing(source.path, line)
         return ReferenceTarget(around[0].name, tuple(around))
     here = [p for p in places if p.column <= column < p.column + len(p.name.encode())]
+    here = here or list(_labels(binder, source, line, column))
+    here = here or list(_annotation(binder, source, line, column))
     if not here:
         raise _nothing(source.path, line)
     return _meant(binder, source, here[0])
+
+
+def _labels(binder: Binder, source: FileNames, line: int, column: int) -> Iterator[Occurrence]:
+    """A label: it is no name of the facts."""
+    scopes = binder.project.scopes(source.path)
+    start, data = binder.project.offset(source.path, line, 0), binder.project.text(source.path)
+    for at in sorted(scopes.labels) if scopes else ():
+        word = NAME.match(data[at : at + MAX_NAME].decode("utf-8", "replace"))
+        if word and at <= start + column < at + len(word.group().encode()):
+            around = enclosing(source, line)
+            scope = around.ordinal if around else -1
+            yield Occurrence(word.group(), line, at - start, Use.REFERENCE, scope)
+
+
+def _annotation(binder: Binder, source: FileNames, line: int, column: int) -> Iterator[Occurrence]:
+    """A name in an annotation of Python that is written as a string."""
+    if source.language != "python" or line >= len(binder.project.starts(source.path)):
+        return
+    text = binder.project.span(source.path, line, line)
+    for word in NAME.finditer(text) if text.isascii() else ():
+        if word.start() <= column < word.end() and is_annotation(text, *word.span()):
+            around = enclosing(source, line)
+            scope = around.ordinal if around else -1
+            yield Occurrence(word.group(), line, word.start(), Use.TYPE, scope)
 
 
 def _meant(binder: Binder, source: FileNames, place: Occurrence) -> ReferenceTarget:
@@ -105,17 +144,58 @@ def _meant(binder: Binder, source: FileNames, place: Occurrence) -> ReferenceTar
     if known:
         return ReferenceTarget(known[0].name, tuple(sorted(known, key=rank)))
     meaning = binder.meaning(source, place)
-    if meaning.bound is not None:
+    if meaning.bound is not None or meaning is LABEL:
         places = binder.project.places(place.name, [source.path]).get(source.path, [])
-        same = [p for p in places if _is_same(binder.meaning(source, p), meaning)]
+        same = [p for p in places if _is_same(binder.meaning(source, p), meaning)] or [place]
         whole = meaning.sure and "eval_exec" not in source.origin.flags
-        return ReferenceTarget(place.name, (), tuple(same), source.path, whole)
-    found = meaning.definitions or tuple(binder.candidates(source, meaning, place.name))
+        declared = tuple(_declarations(binder, source, place, meaning))
+        return ReferenceTarget(place.name, (), tuple(same), source.path, whole, declared)
+    found = meaning.definitions
+    if found:
+        return ReferenceTarget(place.name, tuple(sorted(found, key=rank)))
+    fields = tuple(_fields(binder, source, place))
+    if fields:
+        return ReferenceTarget(place.name, (), declared=fields)
+    found = tuple(binder.candidates(source, meaning, place.name))
     return ReferenceTarget(place.name, tuple(sorted(found, key=rank)))
+
+
+def _declarations(
+    binder: Binder, source: FileNames, place: Occurrence, meaning: Meaning
+) -> Iterator[DeclaredPlace]:
+    """Where the variable or label at a place is declared."""
+    project = binder.project
+    scopes = project.scopes(source.path)
+    if scopes is None:
+        return
+    at = project.offset(source.path, place.line, place.column)
+    if meaning is LABEL:
+        offsets, kind = {scopes.label_of(place.name, at)}, "label"
+    else:
+        of_type = place.use in (Use.TYPE, Use.INHERIT)
+        resolved = scopes.resolve(place.name, at, of_type) or scopes.resolve(place.name, at)
+        told = resolved.declarations if resolved else ()
+        offsets = {d.offset for d in told}
+        kind = "parameter" if any(d.kind == "param" for d in told) else "variable"
+    for offset in sorted(offsets)[:1]:
+        line = project.line(source.path, offset)
+        column = offset - project.offset(source.path, line, 0)
+        yield DeclaredPlace(source.path, place.name, kind, line, column)
+
+
+def _fields(binder: Binder, source: FileNames, place: Occurrence) -> Iterator[DeclaredPlace]:
+    """Where the code of a class, or an object literal, first gives a value to the member at a place."""
+    project = binder.project
+    for path, offset in binder.assigned(source, place)[:1]:
+        line = project.line(path, offset)
+        column = offset - project.offset(path, line, 0)
+        yield DeclaredPlace(path, place.name, "field", line, column)
 
 
 def _is_same(one: Meaning, other: Meaning) -> bool:
     """Are two local names one variable?"""
+    if one is LABEL:
+        return other is LABEL
     if one.variable >= 0:
         return one.variable == other.variable and other.bound is not None
     return one.bound is not None and (one.within, one.at) == (other.within, other.at)

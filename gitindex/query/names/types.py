@@ -7,21 +7,32 @@ import re
 from gitindex.languages.scopes.model import (
     CLASS,
     EACH,
+    EXPORTED_WHOLE,
     FUNCTION,
     OUTER,
     WHOLE,
     Bound,
 )
-from gitindex.languages.syntax.kinds import FUNCTIONS, SPACES
+from gitindex.languages.syntax.kinds import FUNCTIONS, SPACES, VALUES
 from gitindex.query.names.chains import LITERAL, Part, read_chain, split_top
 from gitindex.query.names.classes import Classes
 from gitindex.query.names.heritage import declared
-from gitindex.query.names.meanings import ECMA, OUTSIDE, UNKNOWN, Meaning, State, defined, is_type
+from gitindex.query.names.meanings import (
+    ECMA,
+    OUTSIDE,
+    UNKNOWN,
+    Meaning,
+    Module,
+    State,
+    defined,
+    is_type,
+)
 from gitindex.query.names.names import Names
 from gitindex.query.names.project import Project
-from gitindex.query.names.signatures import parameters, type_parameters
+from gitindex.query.names.signatures import parameters
 from gitindex.query.names.source import Definition, FileNames
-from gitindex.query.names.typed import field_type, result_of
+from gitindex.query.names.type_names import OF_EACH, PLAIN, WRAPPERS
+from gitindex.query.names.typed import field_type, go_value, result_of
 from gitindex.query.names.values import (
     MAX_DEPTH,
     NOT_KNOWN,
@@ -30,6 +41,7 @@ from gitindex.query.names.values import (
     Value,
     ValueKind,
     instance_of,
+    of_space,
 )
 
 NOMINAL = frozenset({"go", "java"})
@@ -38,106 +50,7 @@ NOMINAL = frozenset({"go", "java"})
 _THIS = frozenset({"this", "self", "$this", "Self", "static"})
 _SUPER = frozenset({"super", "parent", "base"})
 _CLASS = frozenset({"cls", "mcs", "mcls", "klass"})
-_WRAPPERS = frozenset(
-    {
-        "Optional",
-        "Annotated",
-        "Final",
-        "ClassVar",
-        "Required",
-        "NotRequired",
-        "Awaitable",
-        "Promise",
-        "PromiseLike",
-        "Readonly",
-        "Partial",
-        "NonNullable",
-        "ReadOnly",
-        "InitVar",
-        "Mapped",
-    }
-)
-_EACH = frozenset(
-    {
-        "list",
-        "List",
-        "Sequence",
-        "MutableSequence",
-        "Iterable",
-        "Iterator",
-        "Generator",
-        "set",
-        "Set",
-        "FrozenSet",
-        "frozenset",
-        "Collection",
-        "deque",
-        "Deque",
-        "tuple",
-        "Tuple",
-        "Array",
-        "Type",
-        "ReadonlyArray",
-        "AsyncIterator",
-        "AsyncGenerator",
-        "AsyncIterable",
-        "ReadonlySet",
-    }
-)
-_PLAIN = frozenset(
-    {
-        "str",
-        "int",
-        "float",
-        "bool",
-        "bytes",
-        "dict",
-        "list",
-        "set",
-        "tuple",
-        "complex",
-        "string",
-        "number",
-        "boolean",
-        "void",
-        "never",
-        "symbol",
-        "bigint",
-        "Array",
-        "Map",
-        "Set",
-        "Record",
-        "Promise",
-        "Date",
-        "RegExp",
-        "Error",
-        "open",
-        "len",
-        "sorted",
-        "range",
-        "print",
-        "repr",
-        "frozenset",
-        "bytearray",
-        "Object",
-        "JSON",
-        "Math",
-        "String",
-        "Number",
-        "console",
-        "document",
-        "window",
-        "process",
-        "Buffer",
-        "Symbol",
-        "Reflect",
-        "Proxy",
-        "WeakMap",
-        "WeakSet",
-    }
-)
 _GENERIC = re.compile(r"^([\w.$]+)\s*([\[<].*[\]>])$", re.S)
-_COMPOSITE = re.compile(r"^&?\s*((?:\w+\.)?\w+)(?:\[[^\]{}]*\])?\{")
 _NOTHING = frozenset({"None", "null", "undefined", "", "void"})
 _BOUND = re.compile(r"\bbound\s*=\s*[\"']?([\w.]+)")
 _EITHER = re.compile(r"\s+(?:if|or|and|else)\s+|\s*(?:\?\?|\|\|)\s*")
@@ -154,8 +67,12 @@ class Types:
 
     def chain(self, parts: list[Part], place: ExpressionPlace) -> Value:
         """The value of `a.b(…).c`."""
-        value = self._first(parts[0], place)
-        for part in parts[1:]:
+        own = self._own_exports(parts, place) if place.source.language in ECMA else 0
+        if own:
+            value = Value(ValueKind.MODULE, module=Module((place.source.path,)), sure=True)
+        else:
+            value = self._first(parts[0], place)
+        for part in parts[own or 1 :]:
             before = value.sure
             meaning = self.member(value, part.name, place.depth)
             value = self._value(meaning, place, part.name, value)
@@ -164,6 +81,13 @@ class Types:
             if value.kind is ValueKind.UNKNOWN:
                 break
         return value
+
+    def _own_exports(self, parts: list[Part], place: ExpressionPlace) -> int:
+        """How many parts name what this module of CommonJS offers: `exports`, `module.exports`."""
+        names = [part.name for part in parts[:2] if not part.called]
+        count = 1 if names[:1] == ["exports"] else 2 if names == ["module", "exports"] else 0
+        free = count and self._look(names[0], place).state in (State.UNBOUND, State.UNKNOWN)
+        return count if free else 0
 
     def member(self, value: Value, name: str, depth: int = 0) -> Meaning:
         """What an attribute of a value stands for."""
@@ -178,7 +102,9 @@ class Types:
         found, is_open = self.classes.members(value.definition, name, value.kind is ValueKind.SUPER)
         if found:
             return defined(found)
-        return UNKNOWN if is_open or not self.assignments(value.definition, name) else OUTSIDE
+        if is_open or value.definition.kind == "object":  # which may have a type besides
+            return UNKNOWN
+        return OUTSIDE if self.assignments(value.definition, name) else UNKNOWN
 
     def assignments(self, definition: Definition, name: str) -> list[tuple[Bound, ExpressionPlace]]:
         """What the code of a class assigns to an attribute of its instances."""
@@ -191,7 +117,11 @@ class Types:
         return [
             (scopes.bound_of(found), ExpressionPlace(source, definition.ordinal, found.offset))
             for found in scopes.assigned.get(name, ())
-            if first <= found.offset < last and found.object in ("self", "this", "cls")
+            if first <= found.offset < last
+            and (
+                found.object in ("self", "this", "cls")
+                or (definition.kind == "object" and found.object == definition.name)
+            )
         ]
 
     def annotation(self, text: str, place: ExpressionPlace, pick: int = WHOLE) -> Value:
@@ -204,6 +134,9 @@ class Types:
             found = [self.annotation(part, place.deeper(), pick) for part in parts]
             return next((v for v in found if v.definition is not None), NOT_KNOWN)
         text = parts[0].strip() if parts else ""
+        if text.startswith("[]"):  # of Go
+            inner = text[2:].lstrip("*& ")
+            return self.annotation(inner, place.deeper()) if pick != WHOLE else NOT_OURS
         if text.endswith("[]"):
             return self.annotation(text[:-2], place.deeper()) if pick != WHOLE else NOT_OURS
         if text in ("Self", "this"):
@@ -257,6 +190,8 @@ class Types:
         if part.name == LITERAL:
             return NOT_OURS
         source, scope = place.source, place.scope
+        if part.load and source.language in ECMA:
+            return self._value(self.names.modules.loaded(source, part.load), place, part.name)
         if part.name in _SUPER and (part.called or source.language != "python"):
             owner = self.classes.owner(source, scope)
             return Value(ValueKind.SUPER, owner, sure=True) if owner else NOT_KNOWN
@@ -277,18 +212,28 @@ class Types:
         if meaning.bound is not None:
             return self._local(meaning.bound, meaning, place, name)
         if meaning.definitions:
-            found = _of_space(meaning.definitions, place)
-            given = self._given(holder.definition, found[0], place.depth + 1)
+            found = of_space(meaning.definitions, place)
+            told = self.classes.given(holder.definition, found[0], place.depth + 1)
+            given = self.annotation(*told) if told else NOT_KNOWN
             values = (self.of_definition(d, place.depth + 1) for d in found[:4])
             known = (v for v in (given, *values) if v.kind is not ValueKind.UNKNOWN)
             value = next(known, NOT_KNOWN)
             sure = meaning.sure or holder.sure
-            return value._replace(sure=value.sure and sure and len(found) == 1)
-        if meaning.state is State.UNBOUND and name in _PLAIN:
+            sure = value.sure and sure and len(found) == 1
+            return value._replace(sure=sure and not self._is_set_again(found[0]))
+        if meaning.state is State.UNBOUND and name in PLAIN:
             return NOT_OURS
         if holder.definition is not None:
             return self._attribute(holder, name, place.depth) or NOT_KNOWN
         return NOT_KNOWN
+
+    def _is_set_again(self, definition: Definition) -> bool:
+        """Is a variable of a JavaScript module assigned to, besides its declaration?"""
+        source = self.project.source(definition.path)
+        if source is None or source.language not in ECMA or definition.kind not in VALUES:
+            return False
+        scopes = self.project.scopes(source.path)
+        return scopes is None or scopes.is_set_again(definition.name, 0)
 
     def _local(self, bound: Bound, meaning: Meaning, place: ExpressionPlace, name: str) -> Value:
         source, within = place.source, meaning.within
@@ -340,13 +285,16 @@ class Types:
                 value = value._replace(sure=place.source.language in NOMINAL)
             if value.kind is ValueKind.UNKNOWN and bound.value:
                 if place.source.language == "go":
-                    bound = _go_value(bound)
+                    bound = go_value(bound)
                 value = self.expression(bound.value, place.deeper(), bound.pick)
             return value
         finally:
             self._busy.discard(key)
 
     def _call(self, value: Value, place: ExpressionPlace) -> Value:
+        if value.module is not None and place.source.language in ECMA:  # CommonJS, as a whole
+            whole = self.names.modules.exported(value.module.paths, EXPORTED_WHOLE)
+            value = self._value(whole._replace(module=None), place, "")._replace(sure=value.sure)
         if value.kind is ValueKind.TYPE:
             return Value(ValueKind.OBJECT, value.definition, sure=value.sure)
         if value.kind is ValueKind.FUNCTION:
@@ -398,7 +346,7 @@ class Types:
     def _generic(self, base: str, inner: str, place: ExpressionPlace, pick: int) -> Value:
         name = base.rpartition(".")[2]
         arguments = list(split_top(inner, ","))
-        if name in _WRAPPERS:
+        if name in WRAPPERS:
             return self.annotation(arguments[0], place.deeper(), pick)
         if name == "Coroutine":
             return self.annotation(arguments[-1], place.deeper(), pick)
@@ -409,7 +357,7 @@ class Types:
             return Value(ValueKind.TYPE, found.definition) if found.definition else NOT_KNOWN
         if name in ("tuple", "Tuple") and 0 <= pick < len(arguments):
             return self.annotation(arguments[pick], place.deeper())
-        if pick == EACH and name in _EACH:
+        if pick == EACH and name in OF_EACH:
             return self.annotation(arguments[0], place.deeper())
         return self._named_type(base, place) if pick == WHOLE else NOT_KNOWN
 
@@ -418,8 +366,8 @@ class Types:
         if parts is None or any(part.called for part in parts):
             return NOT_KNOWN
         place = place._replace(of_type=True)
-        if len(parts) == 1 and (bound := self._type_parameter(text, place)) is not None:
-            return bound
+        if len(parts) == 1 and (least := self.classes.type_parameter(text, place)) is not None:
+            return self.annotation(*least)
         meaning = self._look(parts[0].name, place)
         if len(parts) == 1 and meaning.definitions:
             told = _BOUND.search(meaning.definitions[0].signature)
@@ -428,38 +376,9 @@ class Types:
         value = self.chain(parts, place.deeper())
         if value.kind is ValueKind.TYPE:
             return Value(ValueKind.OBJECT, value.definition)
-        if value.kind is ValueKind.OUTSIDE or parts[-1].name in _PLAIN:
+        if value.kind is ValueKind.OUTSIDE or parts[-1].name in PLAIN:
             return NOT_OURS
         return NOT_KNOWN
-
-    def _type_parameter(self, name: str, place: ExpressionPlace) -> Value | None:
-        """What a type parameter of a definition around the place is at least; None if it is none."""
-        source = place.source
-        symbol = source.symbol(place.scope) if source.language in ECMA else None
-        while symbol is not None:
-            known = type_parameters(self.names.header(source, symbol), symbol.name)
-            if name in known:
-                outer = self.classes.beside(source, symbol, symbol.ordinal, place.depth + 1)
-                return self.annotation(known[name], outer)
-            symbol = source.symbol(symbol.parent)
-        return None
-
-    def _given(self, holder: Definition | None, field: Definition, depth: int) -> Value:
-        """A field whose type is a parameter of a base class: what the class gives for it."""
-        source = self.project.source(field.path)
-        owner = source.symbol(field.parent) if source else None
-        if holder is None or source is None or owner is None or source.language not in ECMA:
-            return NOT_KNOWN
-        name = declared(field).annotation.strip()
-        if owner == holder or name not in type_parameters(
-            self.names.header(source, owner), owner.name
-        ):
-            return NOT_KNOWN
-        text, at = self.classes.argument(holder, owner, name, depth) or ("", holder)
-        written = self.project.source(at.path)
-        if not text or written is None:
-            return NOT_KNOWN
-        return self.annotation(text, self.classes.beside(written, at, at.ordinal, depth))
 
     def _attribute(self, holder: Value, name: str, depth: int, pick: int = WHOLE) -> Value | None:
         """The value of `self.name`, by what the class assigns to it."""
@@ -479,23 +398,3 @@ class Types:
                     return value
             todo = [*self.classes.bases(at)[0], *todo]
         return None
-
-
-def _go_value(bound: Bound) -> Bound:
-    """One of several values in a list; of a call, the first result is what it gives."""
-    values = list(split_top(bound.value, ","))
-    if bound.pick == WHOLE or (len(values) > max(bound.pick, 0) > -1 and len(values) > 1):
-        text = values[max(bound.pick, 0)].strip() if bound.pick != WHOLE else bound.value
-    else:
-        text = bound.value if bound.pick == 0 else ""
-    made = _COMPOSITE.match(text)
-    return Bound(value=f"{made.group(1)}()" if made else text)
-
-
-def _of_space(found: tuple[Definition, ...], place: ExpressionPlace) -> list[Definition]:
-    """Of a type and a value with one name, what can stand at the place."""
-    if place.source.language not in ECMA or len(found) == 1:
-        return list(found)
-    if place.of_type:
-        return [d for d in found if is_type(d) or d.kind in SPACES] or list(found)
-    return [d for d in found if d.kind not in ("interface", "type")] or list(found)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple
 
-from gitindex.query.names.meanings import Module
+from gitindex.languages.syntax.kinds import SPACES
+from gitindex.query.names.meanings import ECMA, Module, is_type
 from gitindex.query.names.source import Definition, FileNames
 
 MAX_DEPTH = 12
@@ -54,3 +55,12 @@ class ExpressionPlace(NamedTuple):
 def instance_of(definition: Definition | None) -> Value:
     """An instance of a class, if there is one."""
     return Value(ValueKind.OBJECT, definition) if definition else NOT_KNOWN
+
+
+def of_space(found: tuple[Definition, ...], place: ExpressionPlace) -> list[Definition]:
+    """Of a type and a value with one name, what can stand at the place."""
+    if place.source.language not in ECMA or len(found) == 1:
+        return list(found)
+    if place.of_type:
+        return [d for d in found if is_type(d) or d.kind in SPACES] or list(found)
+    return [d for d in found if d.kind not in ("interface", "type")] or list(found)

@@ -11,6 +11,7 @@ from gitindex.semantic.contexts.discovery import Context, Discovery, discover
 from gitindex.semantic.contexts.families import is_marker
 from gitindex.semantic.contexts.probe import probe, probed
 from gitindex.semantic.contexts.router import ContextRouter
+from gitindex.store.semantic import switched_off
 from gitindex.view.tree import TreeView
 
 
@@ -34,8 +35,14 @@ class LiveContexts:
         """The structured answer of `gitindex contexts`."""
         members = self.router.members(self.tree)
         statuses = self._statuses({path for paths in members.values() for path in probed(paths)})
+        off = switched_off(self._view.rows)
         listed = [
-            {**_fields(context), "state": probe(paths, statuses.get), "files": len(paths)}
+            {
+                **_fields(context),
+                "enabled": context.name not in off,
+                "state": probe(paths, statuses.get),
+                "files": len(paths),
+            }
             for context, paths in members.items()
         ]
         routes = [self.router.route(path) for path in self.tree]

@@ -86,6 +86,23 @@ def qualified(identity: str) -> str:
     return ".".join(found)
 
 
+def is_twin(own: str, other: str) -> bool:
+    """Are two identities one symbol of Python: `src.a.b` as a file, `a.b` as an import has it?"""
+    mine, theirs = own.split(" ", 2)[:2], other.split(" ", 2)[:2]
+    if mine != theirs or "python" not in mine:
+        return False
+    module, rest = _module(own)
+    imported, same = _module(other)
+    return rest == same and bool(imported) and module.endswith(f".{imported}")
+
+
+def _module(identity: str) -> tuple[str, str]:
+    """The module of an identity, and what follows it."""
+    path = identity.replace("  ", _ESCAPED_SPACE).split(" ", 4)[-1]
+    module, at = _identifier(path, 0)
+    return module, path[at:]
+
+
 def _identifier(path: str, at: int) -> tuple[str, int]:
     if path[at : at + 1] != "`":
         end = at

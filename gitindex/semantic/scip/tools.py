@@ -32,6 +32,7 @@ class Indexer(NamedTuple):
     version: str = "--version"
     encoding: int = UTF16  # of columns, where the output does not say
     breaks: re.Pattern[bytes] = LINES
+    experimental: bool = True  # no test of ours runs it: no package registry has it
 
     @property
     def habits(self) -> IndexerQuirks:
@@ -47,6 +48,7 @@ TOOLS = (
         3600,
         "npm install -g @sourcegraph/scip-python",
         ambient=True,
+        experimental=False,
     ),
     Indexer(
         "javascript",
@@ -56,6 +58,7 @@ TOOLS = (
         "npm install -g @sourcegraph/scip-typescript",
         "package.json tsconfig.json",
         breaks=ECMA_LINES,
+        experimental=False,
     ),
     Indexer(
         "go",

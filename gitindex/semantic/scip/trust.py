@@ -15,9 +15,10 @@ from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.base.worktree import Worktree
 from gitindex.git.command import try_git
+from gitindex.git.settings import USER_SCOPES, is_inside, user_setting
 
 KEY = "gitindex.semantic"
-_OUR_SCOPES = ("global", "system")
+ON_COMMIT = "gitindex.semantic.oncommit"
 _YES, _NO = ("true", "yes", "on", "1"), ("false", "no", "off", "0", "")
 
 
@@ -36,7 +37,7 @@ def read_trust(worktree: Worktree) -> Trust:
     words = os.fsdecode(found.output).split("\0")
     allowed, why = False, f"{KEY} is not set"
     for scope, origin, value in zip(words[0::3], words[1::3], words[2::3], strict=False):
-        if scope not in _OUR_SCOPES or _is_inside(origin.removeprefix("file:"), worktree):
+        if scope not in USER_SCOPES or is_inside(origin.removeprefix("file:"), worktree):
             why = why if allowed else f"{KEY} counts only in your own git configuration"
         elif value.lower() in _YES:
             allowed, why = True, f"{KEY} is true for every repository"
@@ -45,6 +46,11 @@ def read_trust(worktree: Worktree) -> Trust:
         elif _names(value, worktree):
             allowed, why = True, f"{KEY} names this repository"
     return Trust(allowed, why)
+
+
+def is_allowed_on_commit(worktree: Worktree) -> bool:
+    """Did the user ask that commits start the indexers? Only what allows them at all makes it count."""
+    return user_setting(worktree, ON_COMMIT).lower() in _YES
 
 
 def require_trust(worktree: Worktree) -> None:
@@ -60,9 +66,3 @@ def _names(value: str, worktree: Worktree) -> bool:
     path = os.path.expanduser(value)
     roots = {worktree.root, os.path.dirname(worktree.common_dir)}
     return os.path.isabs(path) and os.path.realpath(path) in roots
-
-
-def _is_inside(origin: str, worktree: Worktree) -> bool:
-    path = os.path.realpath(os.path.join(worktree.root, origin))
-    folders = (worktree.root, worktree.common_dir, os.path.realpath(worktree.git_dir))
-    return any(path.startswith(folder + os.sep) for folder in folders)

@@ -31,10 +31,11 @@
 ]) @def.prototype
 (function_declarator declarator: [
   (field_identifier) @name
-  (operator_name) @name
+  (operator_name) @name.text
   (destructor_name) @name
   (template_function name: (identifier) @name)
 ])
+(function_declarator declarator: (attributed_declarator [(identifier) @name (field_identifier) @name]))
 (function_definition declarator: (operator_cast) @name.text)
 (declaration declarator: (qualified_identifier scope: (_) @receiver name: (identifier) @name))
 (init_declarator declarator: (qualified_identifier scope: (_) @receiver name: (identifier) @name))
@@ -42,13 +43,13 @@
 (array_declarator declarator: (qualified_identifier scope: (_) @receiver name: (identifier) @name))
 (function_declarator declarator: (qualified_identifier scope: (_) @receiver name: [
   (identifier) @name
-  (operator_name) @name
+  (operator_name) @name.text
   (destructor_name) @name
   (operator_cast) @name.text
   (template_function name: (identifier) @name)
   (qualified_identifier scope: (_) @receiver name: [
     (identifier) @name
-    (operator_name) @name
+    (operator_name) @name.text
     (destructor_name) @name
     (qualified_identifier scope: (_) @receiver name: [(identifier) @name (destructor_name) @name])
   ])

@@ -3,7 +3,13 @@
 (function_declaration name: (identifier) @name body: (_) @body) @def.function
 (generator_function_declaration name: (identifier) @name body: (_) @body) @def.function
 (method_definition
-  name: [(property_identifier) @name (private_property_identifier) @name (string) @name.marked]
+  name: [
+    (property_identifier) @name
+    (private_property_identifier) @name
+    (string) @name.marked
+    (computed_property_name (string) @name.marked)
+    (computed_property_name [(identifier) (member_expression)]) @name.text
+  ]
   body: (_) @body) @def.method
 (variable_declarator name: (identifier) @name value: [
   (arrow_function body: (_) @body)
@@ -41,6 +47,9 @@
 ; Constructors and prototypes of old: `A.prototype.b = function`, `exports.c = function`.
 (assignment_expression
   left: (member_expression) @name.path
+  right: [(function_expression body: (_) @body) (arrow_function body: (_) @body)]) @def.function
+(assignment_expression
+  left: (subscript_expression index: (string) @name.marked)
   right: [(function_expression body: (_) @body) (arrow_function body: (_) @body)]) @def.function
 (assignment_expression
   left: (member_expression) @name.path

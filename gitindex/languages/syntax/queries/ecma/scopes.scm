@@ -42,6 +42,34 @@
 (assignment_expression left: (member_expression object: (_) @object property: (property_identifier) @field)
   right: (_) @value)
 
+(variable_declarator name: (identifier) @object value: (object (pair key: (property_identifier) @field value: (_) @value)))
+
+; What a name gets after its declaration.
+(assignment_expression left: (_) @set)
+(augmented_assignment_expression left: (_) @set)
+(for_in_statement !kind left: (_) @set)
+
+; What the module offers under which name.
+(export_statement "default" value: (_) @export.default)
+(export_statement "default" declaration: (_ name: (_) @export.default))
+(export_statement !source (export_clause (export_specifier name: (_) @value alias: (_) @export.name)))
+(assignment_expression
+  left: (member_expression object: (identifier) @_exports property: (property_identifier) @export.name)
+  right: (_) @value
+  (#eq? @_exports "exports"))
+(assignment_expression
+  left: (member_expression
+    object: (member_expression object: (identifier) @_module property: (property_identifier) @_exports)
+    property: (property_identifier) @export.name)
+  right: (_) @value
+  (#eq? @_module "module") (#eq? @_exports "exports"))
+(assignment_expression
+  left: (member_expression object: (identifier) @_module property: (property_identifier) @_exports)
+  right: (_) @export.whole
+  (#eq? @_module "module") (#eq? @_exports "exports"))
+
+(statement_identifier) @label
+
 (comment) @comment
 [(string) (template_string)] @string
 (template_substitution) @code

@@ -37,7 +37,7 @@
 (var_spec name: (identifier) @bind.var value: (_) @value) @from
 (var_spec (identifier) @bind.var) @from
 (const_spec (identifier) @bind.var) @from
-(range_clause left: (_) @bind.var ":=") @from
+(range_clause left: (_) @bind.var ":=" right: (_) @each) @from
 (receive_statement left: (_) @bind.var ":=") @from
 (type_switch_statement alias: (_) @bind.var)
 
@@ -50,3 +50,4 @@
 (call_expression function: (selector_expression field: (field_identifier) @_access)
   arguments: (argument_list [(interpreted_string_literal) (raw_string_literal)] @dynamic)
   (#any-of? @_access "MethodByName" "FieldByName" "Lookup" "ExecuteTemplate"))
+(label_name) @label

@@ -43,7 +43,7 @@
 (with_item value: (as_pattern . (_) @value alias: (as_pattern_target (_) @bind.var)))
 (except_clause value: (as_pattern . (_) @type alias: (as_pattern_target (_) @bind.var)))
 (case_pattern (dotted_name . (identifier) @bind.var .))
-(keyword_pattern (identifier) @key)
+(keyword_pattern (identifier) @member)
 (keyword_pattern (dotted_name . (identifier) @bind.var .))
 (union_pattern (dotted_name . (identifier) @bind.var .))
 (as_pattern (case_pattern) (identifier) @bind.var)

@@ -13,8 +13,8 @@
 (assignment left: (class_variable) @name) @def.field
 (call
   method: (identifier) @_declare
-  arguments: (argument_list (simple_symbol) @name.marked)
-  (#any-of? @_declare "attr_reader" "attr_writer" "attr_accessor")) @def.field
+  arguments: (argument_list [(simple_symbol) @name.marked (string (string_content) @name)])
+  (#any-of? @_declare "attr" "attr_reader" "attr_writer" "attr_accessor")) @def.field
 (call
   method: (identifier) @_declare
   arguments: (argument_list . (simple_symbol) @name.marked)

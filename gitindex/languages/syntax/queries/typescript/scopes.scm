@@ -35,3 +35,4 @@
 (import_require_clause (identifier) @bind.import)
 (import_alias . (identifier) @bind.import)
 (literal_type (string) @dynamic)
+(export_statement "=" (_) @export.whole)

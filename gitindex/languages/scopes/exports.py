@@ -1,0 +1,77 @@
+"""What a module of JavaScript or TypeScript offers under which name, from its tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from gitindex.languages.scopes.model import EXPORTED_WHOLE
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+MAX_CHAIN = 300
+"""Bytes of a value that can still be a name or a chain."""
+_CHAINS = frozenset(
+    {
+        "identifier",
+        "member_expression",
+        "call_expression",
+        "await_expression",
+        "property_identifier",
+    }
+)
+
+Row = list[object]  # exported name, offset of the name, the name or chain behind it
+
+
+def read_exports(captures: dict[str, list[Node]]) -> Iterator[Row]:
+    """The exports of one match of the query."""
+    for node in captures.get("export.name", ()):
+        yield _row(_text(node), node, captures["value"][0])
+    for node in captures.get("export.default", ()):
+        yield _row("default", node, node)
+    for node in captures.get("export.whole", ()):
+        value = _assigned(node)
+        yield _row(EXPORTED_WHOLE, value, value)
+        if value.type == "object":
+            yield from _members(value)
+
+
+def _members(node: Node) -> Iterator[Row]:
+    """`{ a, b: c, d() {} }`: each is a member of the module."""
+    for child in node.named_children:
+        name, value = child, child
+        if child.type == "pair":
+            name = child.child_by_field_name("key") or child
+            value = child.child_by_field_name("value") or child
+        elif child.type == "method_definition":
+            name = child.child_by_field_name("name") or child
+        elif child.type != "shorthand_property_identifier":
+            continue
+        yield [_text(name), name.start_byte, _chain(value)]
+
+
+def _row(name: str, at: Node, value: Node) -> Row:
+    return [name, at.start_byte, _chain(_assigned(value))]
+
+
+def _assigned(node: Node) -> Node:
+    """The last value of `a = b = value`."""
+    while node.type == "assignment_expression":
+        right = node.child_by_field_name("right")
+        if right is None:
+            break
+        node = right
+    return node
+
+
+def _chain(node: Node) -> str:
+    """A name, or a chain of members and calls; empty for anything else."""
+    known = node.type in _CHAINS or node.type == "shorthand_property_identifier"
+    return _text(node) if known or node.type == "type_identifier" else ""
+
+
+def _text(node: Node) -> str:
+    raw = (node.text or b"")[: MAX_CHAIN + 1]
+    return raw.decode("utf-8", "replace").strip("\"'") if len(raw) <= MAX_CHAIN else ""

@@ -1,0 +1,56 @@
+"""Reads how values flow in a text, in a worker: results, calls without a name, decorators, items."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from gitindex.languages.scopes.read import MAX_VALUE
+from gitindex.languages.syntax.extract import MAX_BYTES, MAX_NESTING, nesting
+from gitindex.languages.syntax.parser import parse_matches
+from gitindex.languages.syntax.source import read_source
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+def read_flow(data: bytes, language: str) -> bytes:
+    """The payload of a text; empty where the language has no such query."""
+    text = read_source(data).data
+    if len(text) > MAX_BYTES or nesting(text) > MAX_NESTING:
+        return b""
+    parsed = parse_matches(text, language, "flow")
+    if parsed is None:
+        return b""
+    told: dict[str, list[Any]] = {
+        "returns": [],
+        "calls": [],
+        "implicit": [],
+        "decorated": [],
+        "items": [],
+    }
+    for _, captures in parsed[0]:
+        for capture, nodes in captures.items():
+            if capture == "return":
+                told["returns"] += map(_span, nodes)
+            elif capture == "call":
+                told["calls"] += map(_span, nodes)
+            elif capture.startswith("implicit."):
+                methods = capture.split(".")[1:]
+                told["implicit"] += [[methods, *_span(node)] for node in nodes]
+        if "decorated" in captures:
+            at = captures["decorated"][0].start_byte
+            told["decorated"] += [[at, *_span(node)] for node in captures["decorator"]]
+        if "container" in captures:
+            container, key, item = (captures[c][0] for c in ("container", "key", "item"))
+            told["items"].append([container.start_byte, _text(container), _text(key), *_span(item)])
+    return json.dumps(told, separators=(",", ":")).encode()
+
+
+def _span(node: Node) -> list[int]:
+    start, end = node.start_byte, node.end_byte
+    return [start, end] if end - start <= MAX_VALUE else [start, start]
+
+
+def _text(node: Node) -> str:
+    return (node.text or b"")[:200].decode("utf-8", "replace")

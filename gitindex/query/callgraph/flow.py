@@ -1,0 +1,372 @@
+"""Which functions a call runs, where a variable, a parameter, a result or an element stands for one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from gitindex.languages.facts import Occurrence, Use
+from gitindex.languages.scopes.flow import FileFlow, Span
+from gitindex.languages.scopes.model import MODULE, WHOLE, Declaration, FileScopes
+from gitindex.languages.syntax.kinds import FUNCTIONS, TYPES
+from gitindex.query.names.chains import closing, receiver, split_top
+from gitindex.query.names.expressions import Expression, read_expression
+from gitindex.query.names.finder import Finder
+from gitindex.query.names.meanings import ECMA, Meaning, State
+from gitindex.query.names.signatures import parameters
+from gitindex.query.names.source import Definition, FileNames
+from gitindex.query.names.values import ExpressionPlace, Value, ValueKind
+
+MAX_STEPS = 10
+"""From one expression to the next."""
+MAX_SITES = 60
+"""Calls of one function whose arguments are read."""
+_CONSTRUCTORS = ("__init__", "__new__", "constructor")
+
+
+class ValueFlow:
+    """Follows functions and classes through the values of one tree. Gives up rather than guesses."""
+
+    def __init__(self, finder: Finder) -> None:
+        self._finder = finder
+        self._project = finder.project
+        self._names = finder.binder.names
+        self._types = finder.binder.types
+        self._busy: set[tuple[str, int, str]] = set()
+
+    def called(self, source: FileNames, place: Occurrence, meaning: Meaning) -> list[Definition]:
+        """The functions and classes that the call at a place runs."""
+        at = self._project.offset(source.path, place.line, place.column)
+        here = ExpressionPlace(source, place.enclosing, at)
+        chain = receiver(self._project.text(source.path), at)
+        if meaning.definitions:
+            found = [f for d in meaning.definitions for f in self._runs(d, here)]
+        elif chain is None:
+            found = self._named(place.name, here)
+        else:
+            found = self._attribute(self._types.chain(chain, here), place.name, here)
+        if not found and chain is None and meaning.state is not State.OUTSIDE:
+            found = self._of_instance(place.name, here)
+        return self._complete(found, here)
+
+    def others(
+        self, source: FileNames, definition: Definition | None
+    ) -> Iterator[tuple[int, Definition]]:
+        """Calls inside a definition that no name stands for: line, and what runs."""
+        flow = self._project.flow(source.path)
+        if flow is None:
+            return
+        for span in flow.calls:
+            place = self._inside(source, definition, span)
+            for found in (
+                self._complete(self.values(flow.text(span), place), place) if place else ()
+            ):
+                yield self._line(source, span[0]), found
+        for methods, span in flow.implicit:
+            place = self._inside(source, definition, span)
+            value = self._types.expression(flow.text(span), place) if place else None
+            if value is not None and value.kind is ValueKind.OBJECT and value.definition:
+                for method in methods:
+                    for found in self._types.member(value, method).definitions:
+                        yield self._line(source, span[0]), found
+
+    def values(self, text: str, place: ExpressionPlace) -> list[Definition]:
+        """The functions and classes that an expression may be."""
+        if place.depth > MAX_STEPS:
+            return []
+        found: list[Definition] = []
+        for one in read_expression(text):
+            found += self._value(one, place.deeper())
+        return list(dict.fromkeys(found))
+
+    def _value(self, one: Expression, place: ExpressionPlace) -> list[Definition]:
+        match one.kind:
+            case "name":
+                return self._named(one.name, place)
+            case "member":
+                value = self._types.expression(one.base, place)
+                found = self._attribute(value, one.name, place)
+                return found or self._elements(one.base, repr(one.name), place)
+            case "call":
+                if one.base in ("partial", "functools.partial"):
+                    return self.values(next(split_top(one.inner, ",")), place)
+                return [r for f in self.values(one.base, place) for r in self.results(f, place)]
+            case "item":
+                return self._elements(one.base, one.inner, place)
+        return []
+
+    def results(self, function: Definition, place: ExpressionPlace) -> list[Definition]:
+        """The functions and classes that a function gives back."""
+        source = self._project.source(function.path)
+        flow = self._project.flow(function.path)
+        if function.kind not in FUNCTIONS or source is None or flow is None:
+            return []
+        found: list[Definition] = []
+        for span in self._returns(source, flow, function):
+            inner = ExpressionPlace(source, function.ordinal, span[0], place.depth + 1)
+            found += self.values(flow.text(span), inner)
+        return list(dict.fromkeys(found))
+
+    def _returns(self, source: FileNames, flow: FileFlow, function: Definition) -> Iterator[Span]:
+        for span in flow.returns:
+            around = self._names.function_at(source, span[0])
+            if around is not None and around.ordinal == function.ordinal:
+                yield span
+
+    def _named(self, name: str, place: ExpressionPlace) -> list[Definition]:
+        """What a bare name may be: everything its scope gives it."""
+        source = place.source
+        scopes = self._project.scopes(source.path)
+        resolved = scopes.resolve(name, place.at) if scopes is not None else None
+        if scopes is None or resolved is None or resolved.kind == MODULE:
+            meaning = self._names.lookup(source, name, place.scope, place.at)
+            return [f for d in meaning.definitions for f in self._runs(d, place)]
+        return self._declared(source, scopes, name, resolved.declarations, place)
+
+    def _declared(
+        self,
+        source: FileNames,
+        scopes: FileScopes,
+        name: str,
+        declarations: Iterable[Declaration],
+        place: ExpressionPlace,
+    ) -> list[Definition]:
+        found: list[Definition] = []
+        for one in declarations:
+            key = (source.path, one.offset, name)
+            if key in self._busy:
+                continue
+            self._busy.add(key)
+            try:
+                found += self._of_declaration(source, scopes, name, one, place)
+            finally:
+                self._busy.discard(key)
+        return list(dict.fromkeys(found))
+
+    def _of_declaration(
+        self,
+        source: FileNames,
+        scopes: FileScopes,
+        name: str,
+        one: Declaration,
+        place: ExpressionPlace,
+    ) -> list[Definition]:
+        symbols = [s for s in source.named(name) if self._offset(s) == one.offset]
+        strong = [s for s in symbols if s.kind in FUNCTIONS | TYPES]
+        if strong:
+            return strong
+        if one.kind == "import":
+            meaning = self._names.imported_at(source, name, one.offset)
+            return [f for d in meaning.definitions for f in self._runs(d, place)]
+        found = self._arguments(source, name, one, place) if one.kind == "param" else []
+        bound = scopes.bound(one)
+        if bound.value:
+            scope = self._names.function_at(source, one.offset)
+            inner = ExpressionPlace(
+                source, scope.ordinal if scope else -1, one.value[0], place.depth + 1
+            )
+            text = bound.value
+            if bound.pick == WHOLE:
+                found += self.values(text, inner)
+            elif bound.pick >= 0:
+                parts = list(split_top(text.strip("()[] "), ","))
+                found += self.values(parts[bound.pick], inner) if bound.pick < len(parts) else []
+            else:
+                found += self._elements(text, "", inner)
+        return found
+
+    def _runs(self, definition: Definition, place: ExpressionPlace) -> list[Definition]:
+        """A function or class itself; what a variable or field of that name is given."""
+        if definition.kind in FUNCTIONS | TYPES:
+            return [definition]
+        source = self._project.source(definition.path)
+        scopes = self._project.scopes(definition.path)
+        if source is None or scopes is None or place.depth > MAX_STEPS:
+            return []
+        owner = source.symbol(definition.parent)
+        if owner is not None and owner.kind in TYPES:
+            value = Value(ValueKind.OBJECT, owner)
+            return self._attribute(value, definition.name, place)
+        here = self._offset(definition)
+        same = [d for d in scopes.names.get(definition.name, ()) if d.offset == here]
+        same += [d for d in scopes.names.get(definition.name, ()) if d.scope == 0 and d not in same]
+        return self._declared(source, scopes, definition.name, same, place.deeper())
+
+    def _attribute(self, value: Value, name: str, place: ExpressionPlace) -> list[Definition]:
+        """The functions and classes that an attribute of a value may be."""
+        meaning = self._types.member(value, name)
+        found = [d for d in meaning.definitions if d.kind in FUNCTIONS | TYPES]
+        if found or place.depth > MAX_STEPS:
+            return found
+        if value.module is not None:
+            return [f for d in meaning.definitions for f in self._runs(d, place.deeper())]
+        owners = [value.definition] if value.definition else []
+        for owner in owners:  # grows while it is walked
+            for bound, where in self._types.assignments(owner, name):
+                key = (owner.path, where.at, name)
+                if bound.value and key not in self._busy:
+                    self._busy.add(key)
+                    scope = self._names.function_at(where.source, where.at)
+                    inner = where._replace(
+                        scope=scope.ordinal if scope else -1, depth=place.depth + 1
+                    )
+                    found += self.values(bound.value, inner)
+                    self._busy.discard(key)
+            owners += [b for b in self._types.classes.bases(owner)[0] if b not in owners]
+        return list(dict.fromkeys(found))
+
+    def _elements(self, base: str, key: str, place: ExpressionPlace) -> list[Definition]:
+        """The functions and classes that a literal list or dict holds; under a key, where it is told."""
+        found: list[Definition] = []
+        for text, where in self._literals(base, place):
+            told = _under(text, key, place.source.language)
+            found += [f for item in told for f in self.values(item, where.deeper())]
+        flow = self._project.flow(place.source.path)
+        for item in flow.items if flow and base.isidentifier() else ():
+            if item.container == base and _same_key(item.key, key):
+                scope = self._names.function_at(place.source, item.at)
+                inner = place._replace(scope=scope.ordinal if scope else -1, at=item.value[0])
+                found += self.values(flow.text(item.value), inner.deeper()) if flow else []
+        return list(dict.fromkeys(found))
+
+    def _literals(self, base: str, place: ExpressionPlace) -> list[tuple[str, ExpressionPlace]]:
+        base = base.strip()
+        if base[:1] in ("[", "{", "("):
+            return [(base, place)]
+        scopes = self._project.scopes(place.source.path)
+        resolved = scopes.resolve(base, place.at) if scopes and base.isidentifier() else None
+        if scopes is None or resolved is None:
+            return []
+        return [
+            (bound.value, place._replace(at=one.value[0]))
+            for one in resolved.declarations
+            if (bound := scopes.bound(one)).value[:1] in ("[", "{", "(")
+        ]
+
+    def _arguments(
+        self, source: FileNames, name: str, one: Declaration, place: ExpressionPlace
+    ) -> list[Definition]:
+        """What a parameter receives at the calls in the tree."""
+        function = self._names.function_at(source, one.offset)
+        if function is None:
+            return []
+        names = [n for n, _ in parameters(self._names.header(source, function))]
+        owner = source.symbol(function.parent)
+        bound = owner is not None and owner.kind in TYPES and source.language == "python"
+        if name not in names:
+            return []
+        index = names.index(name) - bound
+        target = owner if owner is not None and function.name in _CONSTRUCTORS else function
+        found: list[Definition] = []
+        for site in self._finder.sites([target])[:MAX_SITES]:
+            told = self._argument(site.path, site.line, site.end_column, index, name)
+            caller = self._project.source(site.path)
+            if site.use == Use.DECORATOR and index == 0 and caller is not None:
+                found += self._decorated_at(caller, site.line, site.column)
+            if site.use == Use.CALL and told and caller is not None:
+                scope = site.enclosing.ordinal if site.enclosing else -1
+                at = self._project.offset(site.path, site.line, site.column)
+                inner = ExpressionPlace(caller, scope, at, place.depth + 1)
+                found += self.values(told, inner)
+        return found
+
+    def _decorated_at(self, source: FileNames, line: int, column: int) -> list[Definition]:
+        """The function that the decorator at a place is given."""
+        at = self._project.offset(source.path, line, column)
+        flow = self._project.flow(source.path)
+        offsets = {
+            offset
+            for offset, spans in (flow.decorators if flow else {}).items()
+            if any(start <= at < end for start, end in spans)
+        }
+        return [s for s in source.symbols if s.kind in FUNCTIONS and self._offset(s) in offsets]
+
+    def _argument(self, path: str, line: int, column: int, index: int, name: str) -> str:
+        start = self._project.offset(path, line, column)
+        text = self._project.text(path)[start : start + 2_000].decode("utf-8", "replace")
+        if text[:1] != "(":
+            return ""
+        given = [a.strip() for a in split_top(text[1 : closing(text, 0)], ",")]
+        named = dict(a.split("=", 1) for a in given if "=" in a.split("(")[0] and "==" not in a)
+        plain = [a for a in given if a and "=" not in a.split("(")[0] and a[0] != "*"]
+        if name in {k.strip() for k in named}:
+            return next(v for k, v in named.items() if k.strip() == name)
+        return plain[index] if 0 <= index < len(plain) else ""
+
+    def _of_instance(self, name: str, place: ExpressionPlace) -> list[Definition]:
+        """`x()` where x is an instance: its `__call__`."""
+        if place.source.language != "python":
+            return []
+        value = self._types.expression(name, place)
+        if value.kind is not ValueKind.OBJECT or value.definition is None:
+            return []
+        return list(self._types.member(value, "__call__").definitions)
+
+    def _complete(self, found: Iterable[Definition], place: ExpressionPlace) -> list[Definition]:
+        """With the constructors of classes, and what decorators put in the place of functions."""
+        more: dict[Definition, None] = {}
+        for one in found:
+            more[one] = None
+            if one.kind in TYPES:
+                for name in _CONSTRUCTORS:
+                    made = self._types.classes.members(one, name, False)[0]
+                    more.update(dict.fromkeys(made))
+            else:
+                more.update(dict.fromkeys(self._decorated(one, place)))
+        return list(more)
+
+    def _decorated(self, function: Definition, place: ExpressionPlace) -> Iterator[Definition]:
+        source = self._project.source(function.path)
+        flow = self._project.flow(function.path) if source else None
+        if source is None or flow is None or place.depth > MAX_STEPS:
+            return
+        for span in flow.decorators.get(self._offset(function), ()):
+            here = ExpressionPlace(source, function.parent, span[0], place.depth + 1)
+            for decorator in self.values(flow.text(span), here):
+                for found in self.results(decorator, here):
+                    own = found.path == place.source.path and found.ordinal == place.scope
+                    if found != function and not own:  # inside it, the function is meant itself
+                        yield found
+
+    def _inside(
+        self, source: FileNames, definition: Definition | None, span: Span
+    ) -> ExpressionPlace | None:
+        """Where an expression stands, if that is in the definition's own code."""
+        line = self._line(source, span[0])
+        around = self._names.function_at(source, span[0])
+        if definition is None:
+            inside = around is None
+        else:
+            inside = definition.start_line <= line <= definition.end_line
+        scope = around.ordinal if around else -1
+        return ExpressionPlace(source, scope, span[0]) if inside else None
+
+    def _line(self, source: FileNames, offset: int) -> int:
+        return self._project.line(source.path, offset)
+
+    def _offset(self, definition: Definition) -> int:
+        return self._project.offset(definition.path, definition.line, definition.column)
+
+
+class _Item(NamedTuple):
+    key: str
+    value: str
+
+
+def _under(literal: str, key: str, language: str) -> list[str]:
+    """The elements of a literal: under a key where it is told, else all."""
+    inner = literal.strip()[1:-1]
+    items = []
+    for number, part in enumerate(split_top(inner, ",")):
+        pair = [p.strip() for p in split_top(part, ":")]
+        keyed = literal[:1] == "{" and len(pair) == 2
+        items.append(_Item(pair[0] if keyed else str(number), pair[-1]))
+    if literal[:1] == "{" and language in ECMA:
+        items += [_Item(repr(i.value), i.value) for i in items if i.value.isidentifier()]
+    told = [item.value for item in items if _same_key(item.key, key)]
+    known = key[:1] in "\"'`" or key.isdigit()
+    return told if known and key else [item.value for item in items]
+
+
+def _same_key(one: str, other: str) -> bool:
+    return one.strip("\"'`") == other.strip("\"'`")

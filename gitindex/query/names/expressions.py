@@ -1,0 +1,76 @@
+"""Expressions as text, taken apart from the right: a name, a member, a call, an element; or several."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from gitindex.query.names.chains import closing, split_top
+
+MAX_TEXT = 2_000
+_PREFIX = re.compile(r"^(?:await|new|return)\s+")
+_CHOICE = re.compile(r"^(.*?)\s+if\s.*?\selse\s+(.*)$", re.DOTALL)
+_OPENERS = {")": "(", "]": "["}
+
+
+class Expression(NamedTuple):
+    """One way to read an expression."""
+
+    kind: str  # name, member, call or item
+    base: str = ""  # what stands before the dot or the bracket
+    name: str = ""  # of a name or member
+    inner: str = ""  # the arguments of a call, the key of an item
+
+
+def read_expression(text: str) -> Iterator[Expression]:
+    """The ways in which an expression can give a function; none for what is not understood."""
+    text = text.strip().rstrip(";").strip()
+    if not text or len(text) > MAX_TEXT:
+        return
+    if match := _PREFIX.match(text):
+        yield from read_expression(text[match.end() :])
+    elif text[0] == "(" and closing(text, 0) == len(text) - 1:
+        yield from read_expression(text[1:-1])
+    elif choice := _CHOICE.match(text):
+        yield from read_expression(choice.group(1))
+        yield from read_expression(choice.group(2))
+    elif (parts := _either(text)) is not None:
+        for part in parts:
+            yield from read_expression(part)
+    elif text.isidentifier() or (text.replace("$", "_").isidentifier()):
+        yield Expression("name", name=text)
+    elif text[-1] in _OPENERS:
+        opened = _opening(text)
+        if opened > 0:
+            kind = "call" if text[-1] == ")" else "item"
+            yield Expression(kind, text[:opened].rstrip("?."), inner=text[opened + 1 : -1])
+    else:
+        base, dot, name = text.rpartition(".")
+        if dot and name.isidentifier() and base:
+            yield Expression("member", base.rstrip("?"), name)
+
+
+def _either(text: str) -> list[str] | None:
+    """`a or b`, `a || b`, `a ?? b`, `c ? a : b`."""
+    for word in (" or ", " || ", " ?? "):
+        if word in text:
+            parts = text.split(word)
+            if all(part.count("(") == part.count(")") for part in parts):
+                return parts
+    if "?" in text and ":" in text and "?." not in text:
+        condition, _, rest = text.partition("?")
+        if condition.count("(") == condition.count(")"):
+            return list(split_top(rest, ":"))
+    return None
+
+
+def _opening(text: str) -> int:
+    """Where the last bracket was opened; -1 where it was not."""
+    closer, opener = text[-1], _OPENERS[text[-1]]
+    depth = 0
+    for at in range(len(text) - 1, -1, -1):
+        depth += (text[at] == closer) - (text[at] == opener)
+        if depth == 0:
+            return at
+    return -1

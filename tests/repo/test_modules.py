@@ -1,0 +1,153 @@
+"""Members of modules: CommonJS and ES, aliases, and what an import from outside of the tree proves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gitindex.query.references import ReferenceQuery, find_references
+from gitindex.view.tree import open_tree
+from tests.support import Repo
+
+FILES = {
+    "cj/x.js": "exports.one = function () { return 1 }\n"
+    "exports.two = () => 2\n"
+    "module.exports.three = three\n"
+    "function three() {}\n",
+    "cj/y.js": "class Klass { go() {} }\n"
+    "function alpha() {}\n"
+    "function beta() {}\n"
+    "module.exports = { alpha, gamma: beta, Klass, delta() {} }\n",
+    "cj/z.js": "exports = module.exports = main\nfunction main() {}\nmain.sub = function () {}\n",
+    "cj/passed.js": "module.exports = require('./x')\n",
+    "cj/klass.js": "class Only { start() {} }\nmodule.exports = Only\n",
+    "cj/use.js": "const x = require('./x')\n"
+    "const { two, three: drei } = require('./x')\n"
+    "x.one(); two(); drei()\n"
+    "require('./x').one()\n"
+    "var y = require('./y')\n"
+    "y.alpha(); y.gamma(); new y.Klass().go(); y.delta()\n"
+    "const z = require('./z')\n"
+    "z(); z.sub()\n"
+    "require('./passed').one()\n"
+    "const Only = require('./klass')\n"
+    "new Only().start()\n",
+    "cj/late.js": "function lazy() { const { two } = require('./x'); return two() }\n"
+    "function made() { const Only = require('./klass'); return new Only().start() }\n",
+    "esm/e.mjs": "export default class Foo { bar() {} }\n",
+    "esm/f.mjs": "export { default } from './e.mjs'\nexport { default as Again } from './e.mjs'\n",
+    "esm/g.mjs": "import F, { Again } from './f.mjs'\nnew F().bar()\nnew Again().bar()\n",
+    "esm/m.js": "export function many() {}\nfunction hidden() {}\nexport { hidden as shown }\n",
+    "esm/ns.js": "export * as again from './m.js'\nimport * as m from './m.js'\nm.many(); m.shown()\n",
+    "esm/via.js": "import { again } from './ns.js'\n"
+    "again.many()\n"
+    "const m = await import('./m.js')\n"
+    "m.many()\n",
+    "set/k.js": "export class A { go1() {} }\nexport class B { go1() {} }\n",
+    "set/use.js": "import { A, B } from './k.js'\n"
+    "let x = new A()\n"
+    "x = new B()\n"
+    "x.go1()\n"
+    "export function f(c) { let y = new A(); if (c) y = new B(); y.go1() }\n",
+    "web/utils.js": "export function format() {}\n",
+    "web/app.js": "import { format } from '@/utils'\nformat()\n",
+    "web/config.ts": "export interface Config { limit: number; other: string }\n"
+    "export const held: Config = { limit: 1, other: '' }\n"
+    "export function read(config: any) { const { limit = 1 } = config; return limit }\n"
+    "export function told() { return held.limit }\n",
+    "lib/mod.py": "def helper(): pass\n\n\ndef dumps(): pass\n",
+    "tests/t.py": "from mypkg.mod import helper\nimport json\nhelper()\njson.dumps(1)\n",
+    "lib/shape.py": "class Shape:\n    @property\n    def area(self): return 1\n\n\n"
+    "def told(v):\n    match v:\n        case Shape(area=a): return a\n",
+    "lib/twice.py": "def chosen(): pass\n",
+    "scripts/twice.py": "def chosen(): pass\n",
+    "scripts/deep/run.py": "from twice import chosen\nchosen()\n",
+}
+
+
+@pytest.fixture(scope="module")
+def modules(tmp_path_factory: pytest.TempPathFactory) -> Repo:
+    """Only to be read: indexed once."""
+    repo = Repo(tmp_path_factory.mktemp("modules") / "repo")
+    repo.init()
+    for name, text in FILES.items():
+        repo.write(name, text)
+    repo.commit()
+    repo.index()
+    return repo
+
+
+def ask(repo: Repo, name: str) -> dict[str, Any]:
+    with open_tree(repo.worktree, ".") as view:
+        return find_references(view, ReferenceQuery(name))
+
+
+def places(answer: dict[str, Any], tier: str) -> set[str]:
+    return {f"{r['path']}:{r['line']}" for r in answer["references"] if r["tier"] == tier}
+
+
+@pytest.mark.parametrize(
+    ("target", "imported"),
+    [
+        ("cj/x.js#exports.one", {"cj/use.js:3", "cj/use.js:4", "cj/use.js:9"}),
+        ("cj/x.js#exports.two", {"cj/use.js:2", "cj/use.js:3", "cj/late.js:1"}),
+        ("cj/x.js#three", {"cj/use.js:2", "cj/use.js:3"}),
+        ("cj/y.js#alpha", {"cj/use.js:6"}),
+        ("cj/y.js#beta", {"cj/use.js:6"}),
+        ("cj/y.js#Klass", {"cj/use.js:6"}),
+        ("cj/y.js#Klass.go", {"cj/use.js:6"}),
+        ("cj/y.js#delta", {"cj/use.js:6"}),
+        ("cj/z.js#main", {"cj/use.js:7", "cj/use.js:8"}),
+        ("cj/z.js#main.sub", {"cj/use.js:8"}),
+        ("cj/klass.js#Only", {"cj/use.js:10", "cj/use.js:11", "cj/late.js:2"}),
+        ("cj/klass.js#Only.start", {"cj/use.js:11", "cj/late.js:2"}),
+        ("esm/e.mjs#Foo", {"esm/f.mjs:2", "esm/g.mjs:1", "esm/g.mjs:2", "esm/g.mjs:3"}),
+        ("esm/e.mjs#Foo.bar", {"esm/g.mjs:2", "esm/g.mjs:3"}),
+        ("esm/m.js#many", {"esm/ns.js:3", "esm/via.js:2", "esm/via.js:4"}),
+        ("esm/m.js#hidden", {"esm/ns.js:3"}),
+    ],
+)
+def test_members_of_modules_are_found_by_import(
+    modules: Repo, target: str, imported: set[str]
+) -> None:
+    answer = ask(modules, target)
+    assert places(answer, "import") == imported
+    assert places(answer, "name") == set()
+    assert answer["complete"]
+
+
+@pytest.mark.parametrize(
+    ("target", "open_places"),
+    [
+        ("web/utils.js#format", ["web/app.js:1", "web/app.js:2"]),  # an alias of a bundler
+        ("lib/mod.py#helper", ["tests/t.py:1", "tests/t.py:3"]),  # a mapped source folder
+        ("lib/twice.py#chosen", ["scripts/deep/run.py:1", "scripts/deep/run.py:2"]),  # a guess
+        ("set/k.js#B.go1", ["set/use.js:4", "set/use.js:5"]),  # a variable that is set again
+    ],
+)
+def test_what_is_only_likely_proves_nothing(
+    modules: Repo, target: str, open_places: list[str]
+) -> None:
+    answer = ask(modules, target)
+    assert not answer["complete"]
+    assert {u["why"] for u in answer["unexplained"]} == {"bound_elsewhere"}
+    assert [f"{u['path']}:{u['line']}" for u in answer["unexplained"]] == open_places
+
+
+def test_a_module_of_the_language_itself_is_proof(modules: Repo) -> None:
+    answer = ask(modules, "lib/mod.py#dumps")
+    assert answer["complete"]
+    assert not answer["references"]
+
+
+def test_a_pattern_with_a_default_and_a_typed_object_may_mean_the_field(modules: Repo) -> None:
+    answer = ask(modules, "web/config.ts#Config.limit")
+    listed = {(r["line"], r["column"]) for r in answer["references"]}
+    listed |= {(u["line"], u["column"]) for u in answer["unexplained"]}
+    assert {(2, 31), (3, 45), (4, 38)} <= listed
+
+
+def test_a_class_pattern_names_a_member(modules: Repo) -> None:
+    answer = ask(modules, "lib/shape.py#Shape.area")
+    assert [(r["line"], r["tier"]) for r in answer["references"]] == [(8, "name")]
