@@ -1,6 +1,6 @@
 """Fit the weights of ranking: `python -m bench.fit_ranking FEATURES [--write]`. Needs numpy.
 
-FEATURES is what `bench.dev_ranking --features` wrote. A softmax over the candidates of each query is
+FEATURES is what `bench.ranking --features` wrote. A softmax over the candidates of each query is
 fitted by gradient descent; what is printed is cross-validated by repository: every query is ranked by
 weights that saw nothing of its repository. `--write` puts the weights of all queries into weights.py;
 `--ablate` tells what leaving each feature out costs.
@@ -15,12 +15,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from bench.dev_ranking import ndcg
+from bench.ranking import gain
 from gitindex.base.path_kind import FileKinds
 from gitindex.query.search.ranking import RELATIVE, Features
 
 FOLDS, ROUNDS, STEP, L2 = 8, 300, 0.08, 0.002
-FIXED = {"asked_path": 9.0, "asked_name": 3.0, "qualified": 4.0, "quoted": 2.0}
+FIXED = {"asked_path": 9.0, "asked_name": 3.0, "qualified": 4.0, "quoted": 2.0, "named": 1.0}
 """Features that the queries hardly use: set by hand."""
 KINDS = (*FileKinds._fields, "superseded")
 LOOKED = Features._fields.index("chunk")
@@ -89,7 +89,7 @@ class _Fit:
                     scores = self._rows[number] @ weights
                     paths = [query["rows"][n][0] for n in np.argsort(-scores, kind="stable")]
                     hit = float(paths[0] in query["gold"])
-                    found.setdefault(query["set"], []).append((ndcg(paths, query["gold"]), hit))
+                    found.setdefault(query["set"], []).append((gain(paths, query["gold"]), hit))
         return {
             name: (float(np.mean([g for g, _ in v])), float(np.mean([h for _, h in v])))
             for name, v in found.items()

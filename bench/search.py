@@ -21,8 +21,8 @@ from bench.harness import (
 from bench.scratch import Bench, Repo
 from gitindex.base.worktree import Worktree, find_worktree
 from gitindex.query.grep.engines.ripgrep import find_ripgrep
+from gitindex.query.search.memory import SearchMemory
 from gitindex.query.search.search import search
-from gitindex.store.lexical import LexicalMemory
 from gitindex.view.overlay_tables import FactsMemory
 from gitindex.view.tree import open_tree
 
@@ -128,7 +128,7 @@ class Server:
 
     def __init__(self) -> None:
         self.facts = FactsMemory()
-        self.lexical = LexicalMemory()
+        self.lexical = SearchMemory()
 
 
 def _query(worktree: Worktree, text: str, server: Server) -> Used:

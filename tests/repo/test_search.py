@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from gitindex.query.search.memory import SearchMemory
 from gitindex.query.search.search import search
 from gitindex.refresh.runner import RefreshRequest, Runner
-from gitindex.store.lexical import LexicalMemory
 from gitindex.view.tree import NOW, TreeChoice, open_tree
 from tests.support import Repo
 
@@ -229,7 +229,7 @@ def test_an_edited_definition_comes_before_many_edited_mentions(library: Repo) -
 
 
 def test_a_reader_that_is_kept_sees_what_is_published_later(library: Repo) -> None:
-    memory = LexicalMemory()
+    memory = SearchMemory()
     for name in ("bison", "heron", "lemur"):
         library.write(f"zoo/{name}.py", f"def {name}():\n    pass\n")
         library.git("add", "-A")
@@ -422,3 +422,40 @@ def test_i37_a_secret_has_no_content_in_any_store(quiet: Repo) -> None:
                 assert canary.encode() not in path.read_bytes().lower(), path
     listed = quiet.answer("status", "--skipped")["skipped"]
     assert {row["path"] for row in listed if row["reason"] == "secret"} == set(names)
+
+
+def test_a_result_shows_the_definition_or_the_span_with_most_words(repo: Repo) -> None:
+    filler = "".join(f"value_{n} = {n}\n" for n in range(120))
+    repo.write(
+        "net/pool.py",
+        "from sockets import socket, close\n\n"
+        f"{filler}\ndef release(pool):\n    for one in pool:\n        one.socket.close()\n",
+    )
+    repo.write(
+        "net/sockets.py", f"import os\n\n{filler}\n\ndef close_socket(one):\n    os.close(one)\n"
+    )
+    repo.commit("sockets")
+    repo.index()
+    rows = {row["path"]: row for row in _find(repo, "close socket")["results"]}
+    assert rows["net/sockets.py"]["name"] == "close_socket"
+    assert "def close_socket" in rows["net/sockets.py"]["snippet"]
+    assert "one.socket.close()" in rows["net/pool.py"]["snippet"]  # not the import at the top
+
+
+def test_an_edited_file_is_ranked_by_the_same_formula(library: Repo) -> None:
+    library.write("zoo/okapi_keeper.py", "def feed_okapi():\n    return 1\n")
+    library.write("zoo/other.py", "def feed():\n    return 'okapi'\n")
+    edited = _find(library, "feed okapi")["results"]
+    library.commit("zoo")
+    library.index()
+    indexed = _find(library, "feed okapi")["results"]
+    assert [r["path"] for r in edited] == [r["path"] for r in indexed]
+    assert {r["source"] for r in edited} == {"worktree"}
+    with open_tree(library.worktree, ".") as view:
+        told = search(view, "feed okapi", 5, explain=True)["results"]
+    library.write("zoo/okapi_keeper.py", "def feed_okapi():\n    return 2\n")
+    with open_tree(library.worktree, ".") as view:
+        again = search(view, "feed okapi", 5, explain=True)["results"]
+    same = ("stem_precision", "chunk", "exact", "definition", "phrase", "held", "subjects")
+    for name in same:
+        assert told[0]["features"].get(name) == again[0]["features"].get(name), name

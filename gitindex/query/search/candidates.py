@@ -4,31 +4,45 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from operator import mul
-from typing import Any, NamedTuple
 
-from gitindex.base.path_kind import FileKinds, place_of
+from gitindex.base.path_kind import FileKinds, file_kinds, place_of
 from gitindex.extract.terms import MAX_REPEATS, decode_text, terms_of, words_of
 from gitindex.languages.facts import FactsKey
+from gitindex.languages.syntax.source import count_lines
 from gitindex.languages.table import extractor_id
 from gitindex.query.search.features import needle_of
-from gitindex.query.search.query_text import Query, is_below, path_matches
+from gitindex.query.search.memory import (
+    BY_PATH,
+    CHUNK,
+    COLUMNS,
+    NO_BLOB,
+    Candidate,
+    Row,
+    SearchMemory,
+    TreeFiles,
+    candidate_of,
+)
+from gitindex.query.search.past_subjects import PastSubjects
+from gitindex.query.search.query_text import Filters, Query, is_below, path_matches
 from gitindex.query.search.ranking import Rarity, asked_terms, bm25, kinds_of
 from gitindex.query.search.snippets import count_terms, defines, holds_phrases
 from gitindex.query.search.weights import FIRST
 from gitindex.store.connection import marks
-from gitindex.store.lexical import NAME_BOOST, USUAL_LENGTH, LexicalMemory, LexicalQuery
+from gitindex.store.lexical import NAME_BOOST, USUAL_LENGTH, LexicalQuery
 from gitindex.view.tree import TreeView
 
-CHUNK = 400
 BY_TEXT = 70
 """Candidates by their text. Fixed: the same files are ranked whatever the limit is."""
 TEXT_HITS = 200
 """Files that are asked for, to leave these after documents, tests and data have given way."""
 BY_NAME = 30
 """Candidates that define a word of the query."""
-BY_PATH = 30
+BY_WORDS = 30
 """Candidates by the words of their path."""
+BY_SUBJECT = 20
+"""Candidates by the subjects of past commits."""
 MAX_PATH_ATOMS = 8
 LESS = -1.0
 """Files of kinds that weigh less come after all others as candidates by path."""
@@ -38,41 +52,19 @@ MAX_HITS = 20_000
 MAX_UNASKED = 1_000
 """Files to choose from where there are only filters."""
 
-_COLUMNS = "l.path, l.oid, l.blob_id, b.language, l.source, b.extractor"
-# CROSS JOIN keeps the order: without it SQLite may well read every file of the tree.
-_BY_BLOB = " FROM {blobs} b CROSS JOIN {live} l ON l.blob_id=b.id"
-_BY_PATH = " FROM {live} l CROSS JOIN {blobs} b ON b.id=l.blob_id"
-
-
-NO_BLOB = 0
-"""The blob of a candidate whose facts are not read yet."""
-
-
-class Candidate(NamedTuple):
-    """A path of the tree that may answer the query."""
-
-    path: bytes
-    key: FactsKey
-    blob_id: int
-    language: str
-    source: str
-    text: float = 0.0  # BM25
-    held: frozenset[str] = frozenset()
-
-    @property
-    def name(self) -> str:
-        return self.path.decode("utf-8", "replace")
-
 
 class Collector:
     """Collects candidates for one query from one view."""
 
-    def __init__(self, view: TreeView, query: Query, memory: LexicalMemory) -> None:
+    def __init__(self, view: TreeView, query: Query, memory: SearchMemory) -> None:
         self.left_out = 0
         """Edited files that were not looked through: over the budget."""
         self._view = view
         self._query = query
-        self._reader = memory.reader(view.worktree.lexical)
+        self._meant: set[bytes] = set()  # by their path: edited files too, whatever they hold
+        self._memory = memory
+        self._files = TreeFiles(view, memory)
+        self._reader = memory.lexical.reader(view.worktree.lexical)
         phrases = query.phrases if query.must_hold else ()
         self._must = _wholes((*query.filters.must, *phrases))
         self._exclude = _wholes(query.filters.exclude)
@@ -82,6 +74,7 @@ class Collector:
         own = own_names(view.worktree.common_dir)
         self.rarity = Rarity(query, frequencies, self._reader.documents, own)
         self.atoms = self.rarity.atoms(query)
+        self._past = PastSubjects(view, self.atoms, memory.tree(view).subjects)
 
     def collect(self) -> list[Candidate]:
         """Candidates with what the lexical index says of their text."""
@@ -91,14 +84,17 @@ class Collector:
         if not self._query.must_hold:
             found = self._code_first(found, scores)
         seen = {c.path for c in found}
-        others = {c.path: c for c in (*self._defining(), *self._by_path()) if c.path not in seen}
+        brought = (*self._defining(), *self._by_path(), *self._by_subject())
+        others = {c.path: c for c in brought if c.path not in seen}
         keys = {c.key for c in others.values()} - scores.keys()
         if keys:
             hits = self._reader.search(LexicalQuery(self._asked.terms), len(keys), keys)
             scores |= {hit.key: hit.score for hit in hits}
         judged = self._with_text([*found, *others.values()], scores)
         laid = {c.path: c for c in self._laid()}
-        return [*(c for c in judged if c.path not in laid), *laid.values()]
+        found = [*(c for c in judged if c.path not in laid), *laid.values()]
+        past = self._past.scores([c.path for c in found])
+        return [c._replace(subjects=past[c.path]) if c.path in past else c for c in found]
 
     def _lexical(self, wanted: int) -> tuple[list[Candidate], dict[FactsKey, float]]:
         """Blobs of other branches and older commits match too: ask for more until enough are here."""
@@ -133,16 +129,8 @@ class Collector:
 
     def _live(self, keys: Iterable[FactsKey]) -> list[Candidate]:
         wanted = {key: place for place, key in enumerate(keys)}
-        oids = [bytes.fromhex(key.oid) for key in wanted]
-        rows = [
-            row
-            for at in range(0, len(oids), CHUNK)
-            for row in self._view.rows(
-                f"SELECT {_COLUMNS}{_BY_BLOB} WHERE b.oid IN ({marks(oids[at : at + CHUNK])})",
-                *oids[at : at + CHUNK],
-            )
-        ]
-        found = [c for c in self._filtered(rows) if c.key in wanted]
+        oids = list(dict.fromkeys(bytes.fromhex(key.oid) for key in wanted))
+        found = [c for c in self._allowed_paths(self._files.with_blobs(oids)) if c.key in wanted]
         return sorted(found, key=lambda c: (wanted[c.key], c.path))
 
     def _defining(self) -> Iterator[Candidate]:
@@ -153,79 +141,80 @@ class Collector:
         if self._query.dotted:
             names.append(self._query.words[-1].text)
         rows = self._view.rows(
-            f"SELECT DISTINCT {_COLUMNS} FROM {{names}} n CROSS JOIN {{symbols}} s"
+            f"SELECT DISTINCT {COLUMNS} FROM {{names}} n CROSS JOIN {{symbols}} s"
             " ON s.name_id=n.id CROSS JOIN {blobs} b ON b.id=s.blob_id"
             " CROSS JOIN {live} l ON l.blob_id=b.id"
             f" WHERE n.text IN ({marks(names)}) LIMIT {BY_NAME}",
             *names,
         )
-        yield from self._filtered(rows)
+        yield from self._allowed_paths(map(candidate_of, rows))
 
     def _by_path(self) -> Iterator[Candidate]:
         """Paths with the words of the query: those that say most of it, then the shortest."""
         atoms = sorted(self.atoms, key=lambda atom: (-atom.share, atom.text))[:MAX_PATH_ATOMS]
         needles = [(needle_of(a.text), a.share) for a in atoms if len(a.text) > 1]
+        needles = [(needle, share) for needle, share in needles if needle.isalnum()]
         if not needles:
             return
-        said = "+".join(["?*(name LIKE ?)"] * len(needles))
-        listed = self._view.rows(
-            f"SELECT path FROM (SELECT path, CAST(path AS TEXT) AS name FROM paths) WHERE ({said})>0"
-            f" ORDER BY ({said}) DESC, length(path), path LIMIT {4 * BY_PATH}",
-            *(v for needle, share in (*needles, *needles) for v in (share, f"%{needle}%")),
-        )
-        found = [path for (path,) in listed]
+        found = self._files.with_words(needles, 4 * BY_WORDS)
         lowered = [needle.encode() for needle, _ in needles]
-        found += [p for p in self._view.changed() if any(n in p.lower() for n in lowered)][:BY_PATH]
+        laid = [p for p in self._view.changed() if any(n in p.lower() for n in lowered)]
+        found += laid[:BY_WORDS]
+        self._meant.update(laid)
         order = {path: place for place, path in enumerate(found)}
-        rows = self._filtered(self._at_paths(_COLUMNS, found))
+        rows = self._allowed_paths(self._files.at(found))
         weight = {c.path: kinds_weight(self._query, c.name) for c in rows}
-        yield from sorted(rows, key=lambda c: (weight[c.path] < LESS, order[c.path]))[:BY_PATH]
+        yield from sorted(rows, key=lambda c: (weight[c.path] < LESS, order[c.path]))[:BY_WORDS]
 
-    def _at_paths(self, columns: str, paths: list[bytes]) -> Iterator[Any]:
-        for at in range(0, len(paths), CHUNK):
-            part = paths[at : at + CHUNK]
-            sql = f"SELECT {columns}{_BY_PATH} WHERE l.path IN ({marks(part)})"
-            yield from self._view.rows(sql, *part)
+    def _by_subject(self) -> list[Candidate]:
+        """Paths that past commits speak of with the words of the query."""
+        paths = self._past.best(BY_SUBJECT)
+        self._meant.update(paths)
+        return self._allowed_paths(self._files.at(paths))
 
     def _unasked(self) -> Iterator[Candidate]:
         """There are only filters: every file that they let through, in the order of paths."""
         if not self._query.is_empty:
-            rows = self._view.rows(f"SELECT {_COLUMNS}{_BY_PATH}")
-            allowed = sorted(self._filtered(rows))[:MAX_UNASKED]
+            rows = self._view.rows(f"SELECT {COLUMNS}{BY_PATH}")
+            allowed = sorted(self._allowed_paths(map(candidate_of, rows)))[:MAX_UNASKED]
             yield from self._with_text(allowed, {})
 
     def _laid(self) -> Iterator[Candidate]:
         """Edited files that the lexical index has never seen, scored as it would."""
-        everything = self._filtered(self._unseen())
+        everything = self._allowed_paths(map(candidate_of, self._unseen()))
         unseen = everything[:MAX_LAID]
         self.left_out = len(everything) - len(unseen)
         if not unseen:
             return
-        texts = self._view.read(c.path for c in unseen)
+        texts = self._memory.texts(self._view, unseen)
         known = [term for term in self._terms if self.rarity.frequencies[term]]
         average = self._reader.average_length(known[0]) if known else USUAL_LENGTH
         for candidate in unseen:
-            text = decode_text(texts.get(candidate.path, b""))
+            data = texts[candidate.path].data
+            text = decode_text(data)
             counts = count_terms(text, [*self._terms, *self._must, *self._exclude])
-            if counts and self._allowed(set(counts)) and self._phrased(text):
+            meant = counts or candidate.path in self._meant
+            if meant and self._allowed(set(counts)) and self._phrased(text):
                 score = self._score(text, counts, average)
-                yield candidate._replace(text=score, held=frozenset(counts))
+                lines = count_lines(data)
+                yield candidate._replace(text=score, held=frozenset(counts), lines=lines)
 
     def _phrased(self, text: str) -> bool:
         return not self._query.must_hold or holds_phrases(text, self._query.phrases)
 
-    def _unseen(self) -> Iterator[tuple[bytes, bytes, int, str, str, str]]:
+    def _unseen(self) -> Iterator[Row]:
         """Laid files that are in no index; those without facts yet have no blob."""
         view = self._view
         laid = {p: f for p, f in view.changed().items() if f is not None and f.skip is None}
         if laid and self._query.filters.kinds:
             view.ensure_facts(words=[*self._terms, *self._must])  # what they define is asked for
-        stored = {row[0]: row for row in self._at_paths(f"{_COLUMNS}, b.lexical", list(laid))}
+        sql = f"SELECT {COLUMNS}, b.lexical{BY_PATH}"
+        stored = {row[0]: row for row in view.laid_rows(sql)} if laid else {}
         for path, file in laid.items():
             row = stored.get(path)
             if row is None:
                 oid, extractor = bytes.fromhex(file.oid), extractor_id(file.language)
-                yield path, oid, NO_BLOB, file.language, view.overlay.source, extractor
+                yield path, oid, NO_BLOB, file.language, view.overlay.source, extractor, 0
             elif not row[-1]:
                 yield row[:-1]
 
@@ -244,21 +233,21 @@ class Collector:
                 found += boost * NAME_BOOST * bm25(1, idf, 1.0) if term in named else 0.0
         return found
 
-    def _filtered(self, rows: Iterable[tuple[bytes, bytes, int, str, str, str]]) -> list[Candidate]:
+    def _allowed_paths(self, found: Iterable[Candidate]) -> list[Candidate]:
+        """Those that the filters let through."""
         filters = self._query.filters
-        found = []
-        for path, oid, blob_id, language, source, extractor in rows:
-            name = path.decode("utf-8", "replace")
-            if (
-                (not filters.languages or language in filters.languages)
-                and (not filters.below or is_below(filters.below, os.fsdecode(path)))
-                and (not filters.paths or path_matches(filters.paths, name))
-                and not (filters.not_paths and path_matches(filters.not_paths, name))
-                and (not filters.places or place_of(name) in filters.places)
-            ):
-                key = FactsKey(oid.hex(), extractor)
-                found.append(Candidate(path, key, blob_id, language, source))
-        return self._of_kind(found) if filters.kinds else found
+        if filters == _NO_FILTERS:
+            return list(found)
+        kept = [
+            c
+            for c in found
+            if (not filters.languages or c.language in filters.languages)
+            and (not filters.below or is_below(filters.below, os.fsdecode(c.path)))
+            and (not filters.paths or path_matches(filters.paths, c.name))
+            and not (filters.not_paths and path_matches(filters.not_paths, c.name))
+            and (not filters.places or place_of(c.name) in filters.places)
+        ]
+        return self._of_kind(kept) if filters.kinds else kept
 
     def _of_kind(self, found: list[Candidate]) -> list[Candidate]:
         ids, kinds = [c.blob_id for c in found], self._query.filters.kinds
@@ -288,6 +277,9 @@ def with_facts(view: TreeView, found: list[Candidate]) -> list[Candidate]:
     return [c._replace(blob_id=ids.get(c.path, c.blob_id)) for c in found]
 
 
+_NO_FILTERS = Filters()
+
+
 def _wholes(texts: Iterable[str]) -> list[str]:
     """The words of some texts as the lexical index holds them."""
     return list(dict.fromkeys(terms_of(word)[0] for text in texts for word in words_of(text)))
@@ -295,7 +287,14 @@ def _wholes(texts: Iterable[str]) -> list[str]:
 
 def kinds_weight(query: Query, path: str) -> float:
     """What the kinds of a file add to its first sum: nothing for most code, less for others."""
+    if query.filters == _NO_FILTERS:
+        return _plain_weight(path)
     return float(sum(map(mul, kinds_of(query, path), _KIND_WEIGHTS)))
+
+
+@lru_cache(maxsize=1 << 15)
+def _plain_weight(path: str) -> float:
+    return float(sum(map(mul, file_kinds(path), _KIND_WEIGHTS)))
 
 
 _KIND_WEIGHTS = tuple(getattr(FIRST, kind) for kind in FileKinds._fields)

@@ -140,9 +140,10 @@ class DefinitionMatcher:
         """Is the query its name and nothing else? Types, whole and long definitions come first."""
         if not self._only or named.name.lower() != self._only.lower():
             return 0.0
-        level = 1.0 if named.name == self._only else 0.6
+        level = 1.0 if named.name == self._only else 0.5
+        level *= 0.5 if named.kind in WEAK else _kind_factor(named.kind)
         size = min(1.0, (named.end_line - named.start_line) / MUCH)
-        return level * _kind_factor(named.kind) * (0.85 if not named.is_top else 0.9 + 0.1 * size)
+        return level * (0.7 if not named.is_top else 0.8 + 0.2 * size)
 
     def _commented(self, doc: str) -> float:
         lowered = doc.lower()

@@ -19,6 +19,8 @@ STEP = 700
 MAX_PLACES = 80
 """Places of one word in one file that are looked at."""
 SATURATION = 1.2
+DEEP = 8
+"""Folders from which on a path is as deep as any."""
 INSIDE = 0.4
 """What a match in the middle of a word is worth: `flush` in `cacheflushhandler`."""
 MIN_INSIDE = 5
@@ -56,6 +58,9 @@ class PathFeatures(NamedTuple):
     last_cover: float = 0.0  # the folder that the file is in
     main_cover: float = 0.0  # the same, for a file that stands for its folder
     path_cover: float = 0.0
+    lead: float = 0.0  # how far the name says the first telling word of the query
+    lead_name: float = 0.0  # the name is this word and nothing else
+    shallow: float = 0.0  # 1 at the top, 0 from eight folders on
 
 
 class ChunkFeatures(NamedTuple):
@@ -66,6 +71,7 @@ class ChunkFeatures(NamedTuple):
     best_cover: float = 0.0  # share of the query in the best chunk
     cover: float = 0.0  # share of the query in the whole text
     place: int = 0  # byte at which the best chunk starts
+    others: tuple[int, ...] = ()  # the next best ones
 
 
 class PathWords(NamedTuple):
@@ -136,11 +142,16 @@ def path_words(path: str) -> PathWords:
 class NameMatcher:
     """Compares names with the atoms of one query; remembers every word it has seen."""
 
-    def __init__(self, atoms: Sequence[Atom]) -> None:
-        self._atoms = atoms
+    def __init__(self, atoms: Sequence[Atom], lead: Sequence[int] = ()) -> None:
+        """`lead`: which atoms make up the first telling word of the query."""
+        self._lead = lead
+        self._lead_text = "".join(atoms[number].text for number in lead)
         self._shares = [atom.share for atom in atoms]
         self._long = [(n, atom.text) for n, atom in enumerate(atoms) if len(atom.text) >= 4]
         self._known: dict[str, list[tuple[int, float]]] = {}
+        self._by_start: dict[str, list[tuple[int, str]]] = {}
+        for number, atom in enumerate(atoms):
+            self._by_start.setdefault(atom.text[:2], []).append((number, atom.text))
 
     def match(self, words: Sequence[str], joined: str = "") -> NameMatch:
         """Compare the words of one name. `joined`: words of the query are looked for inside it too."""
@@ -176,9 +187,22 @@ class NameMatcher:
                     found[number] = level
         return found
 
+    def lead(self, levels: dict[int, float]) -> float:
+        """How far a name whose levels are known says the first telling word."""
+        if not levels or not self._lead:
+            return 0.0
+        return sum([levels.get(number, 0.0) for number in self._lead]) / len(self._lead)
+
+    def is_lead(self, words: Sequence[str]) -> float:
+        """Is a name the first telling word and nothing else?"""
+        return float(bool(words) and "".join(words) == self._lead_text)
+
     def _compared(self, word: str) -> list[tuple[int, float]]:
         """Atoms that a word says, the best first."""
-        pairs = [(n, similarity(atom.text, word)) for n, atom in enumerate(self._atoms)]
+        alike = self._by_start.get(word[:2])
+        if alike is None:
+            return _NO_ATOMS
+        pairs = [(number, similarity(text, word)) for number, text in alike]
         return sorted([pair for pair in pairs if pair[1]], key=lambda pair: -pair[1])
 
     def _inside(self, joined: str, levels: dict[int, float]) -> float:
@@ -192,6 +216,7 @@ class NameMatcher:
 
 
 _NO_MATCH = NameMatch(0.0, 0.0)
+_NO_ATOMS: list[tuple[int, float]] = []
 
 
 def path_features(matcher: NameMatcher, path: str) -> PathFeatures:
@@ -209,14 +234,17 @@ def path_features(matcher: NameMatcher, path: str) -> PathFeatures:
         folder = matcher.measured(folder_levels, words.folders).cover
         last = matcher.match(words.last).cover
     cover = matcher.measured(whole, words.stem).cover if whole else 0.0
+    shallow = max(0.0, 1.0 - path.count("/") / DEEP)
     if words.is_main:
-        return PathFeatures(0.0, 0.0, folder, last, last, cover)
-    return PathFeatures(*stem_match, folder, last, 0.0, cover)
+        lead = matcher.lead(matcher.levels(words.last)), matcher.is_lead(words.last)
+        return PathFeatures(0.0, 0.0, folder, last, last, cover, *lead, shallow)
+    lead = matcher.lead(stem_levels), matcher.is_lead(words.stem)
+    return PathFeatures(*stem_match, folder, last, 0.0, cover, *lead, shallow)
 
 
-def chunk_features(data: bytes, terms: Sequence[ChunkTerm]) -> ChunkFeatures:
+def chunk_features(data: bytes, terms: Sequence[ChunkTerm], lowered: bytes = b"") -> ChunkFeatures:
     """BM25 over overlapping chunks of a text: `find` over bytes is what is fast here."""
-    lowered = data.lower()
+    lowered = lowered or data.lower()
     steps: dict[int, dict[int, float]] = {}
     held = total = 0.0
     for number, term in enumerate(terms):
@@ -234,7 +262,9 @@ def chunk_features(data: bytes, terms: Sequence[ChunkTerm]) -> ChunkFeatures:
     chunks.sort(key=lambda chunk: (-chunk[0], chunk[2]))
     score, cover, start = chunks[0]
     total = total or 1.0
-    return ChunkFeatures(score, _three(chunks), cover / total, held / total, start * STEP)
+    three, taken = _three(chunks)
+    others = tuple(at * STEP for at in taken[1:])
+    return ChunkFeatures(score, three, cover / total, held / total, start * STEP, others)
 
 
 def _places(data: bytes, lowered: bytes, term: ChunkTerm) -> list[tuple[int, float]]:
@@ -276,8 +306,8 @@ def _scored(
     return score, cover, start
 
 
-def _three(chunks: Sequence[tuple[float, float, int]]) -> float:
-    """The sum of the best three chunks that do not overlap."""
+def _three(chunks: Sequence[tuple[float, float, int]]) -> tuple[float, list[int]]:
+    """The sum of the best three chunks that do not overlap, and where they start."""
     total, taken = 0.0, list[int]()
     for score, _, start in chunks:
         if all(abs(start - other) > 1 for other in taken):
@@ -285,7 +315,7 @@ def _three(chunks: Sequence[tuple[float, float, int]]) -> float:
             taken.append(start)
             if len(taken) == 3:
                 break
-    return total
+    return total, taken
 
 
 def _unique(words: Iterable[str]) -> tuple[str, ...]:

@@ -99,7 +99,7 @@ class _Scan:
 
     def ranked(self) -> list[tuple[float, _Seen]]:
         """Files with a score, best first."""
-        matcher = NameMatcher(self._rarity.atoms(self._query))
+        matcher = NameMatcher(self._rarity.atoms(self._query), self._rarity.lead(self._query))
         features = scaled(
             [
                 first_features(

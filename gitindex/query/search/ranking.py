@@ -26,6 +26,7 @@ FORM_BOOST = 0.4
 OWN_NAME = 0.15
 """What the repository's own name tells, of what another word would: nearly every file is about it."""
 
+MANY_LINES = math.log(3_000)
 COMMON = 0.1
 """Share of all files that hold the repository's name where it says nothing."""
 
@@ -42,6 +43,10 @@ class Features(NamedTuple):
     last_cover: float = 0.0  # the same of the folder it is in
     main_cover: float = 0.0  # the same where the file stands for that folder: index.ts, mod.rs
     path_cover: float = 0.0  # share of the query that the whole path says
+    lead: float = 0.0  # how far the file's name says the first telling word of the query
+    lead_name: float = 0.0  # it is this word and nothing else
+    shallow: float = 0.0  # 1 at the top, 0 from eight folders on
+    size: float = 0.0  # lines, as a logarithm; 3,000 and more are 1
     asked_path: float = 0.0  # the query is this path, or the end of it
     asked_name: float = 0.0  # the query is the file's name
     subjects: float = 0.0  # BM25 of the subjects of past commits that changed it
@@ -130,6 +135,13 @@ class Rarity:
                 found[part] = found.get(part, 0.0) + share
         return [Atom(text, share) for text, share in found.items()]
 
+    def lead(self, query: Query) -> list[int]:
+        """Numbers of the atoms of the first word of the query that is not the repository's name."""
+        telling = [word for word in query.words if self._factor(word) == 1.0]
+        parts = parts_of(telling[0].text) if telling else []
+        texts = [atom.text for atom in self.atoms(query)]
+        return list(dict.fromkeys(texts.index(part) for part in parts if part in texts))
+
     def chunk_terms(self, query: Query) -> list[ChunkTerm]:
         """What to look for in texts."""
         found: dict[bytes, ChunkTerm] = {}
@@ -213,12 +225,19 @@ def is_asked_name(plain: str, path: str) -> bool:
 
 
 def first_features(
-    query: Query, path: str, said: PathFeatures, text: float = 0.0, cover: float = 0.0
+    query: Query,
+    path: str,
+    said: PathFeatures,
+    text: float = 0.0,
+    cover: float = 0.0,
+    subjects: float = 0.0,
+    lines: int = 0,
 ) -> Features:
     """What the index and the path of a candidate say: the features that need no look at its text."""
     asked = (is_asked_path(query.plain, path), is_asked_name(query.plain, path))
     kinds = kinds_of(query, path)
-    known = (text, cover, *said, *map(float, asked), 0.0, *map(float, kinds))
+    size = min(1.0, math.log1p(lines) / MANY_LINES)
+    known = (text, cover, *said, size, *map(float, asked), subjects, *map(float, kinds))
     return Features._make((*known, *_UNKNOWN[len(known) :]))
 
 

@@ -9,7 +9,7 @@ from gitindex.base.errors import GitIndexError
 from gitindex.base.escape import path_fields
 from gitindex.extract.terms import decode_text
 from gitindex.git.command import try_git
-from gitindex.query.search.candidates import Candidate, Collector, with_facts
+from gitindex.query.search.candidates import Collector, with_facts
 from gitindex.query.search.definitions import (
     DefinitionMatcher,
     NamedDefinition,
@@ -18,6 +18,7 @@ from gitindex.query.search.definitions import (
 )
 from gitindex.query.search.features import NameMatcher, chunk_features, path_features
 from gitindex.query.search.long_query import split_query
+from gitindex.query.search.memory import NO_TEXT, Candidate, CandidateText, SearchMemory
 from gitindex.query.search.query_text import Filters, Query
 from gitindex.query.search.ranking import (
     Features,
@@ -29,7 +30,6 @@ from gitindex.query.search.ranking import (
 )
 from gitindex.query.search.snippets import best_line, holds_phrases, phrase_line, snippet
 from gitindex.query.search.weights import FINAL, FIRST
-from gitindex.store.lexical import LexicalMemory
 from gitindex.view.tree import TreeView
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ SHOWN = 0.35
 """A definition that matches so well is the place to show; else it is the best line."""
 EXACT = 0.9
 PER_FILE = 3
-BODY_SHARE = 0.7
+BODY_SHARE = 1.0
 """What the body of a long query is worth beside its title."""
 LOOKED = Features._fields.index("chunk")
 """The features before this one need no look at the text."""
@@ -61,8 +61,8 @@ class Ranked(NamedTuple):
     features: Features
     score: float = 0.0
     definitions: tuple[ScoredDefinition, ...] = ()
-    data: bytes = b""
-    chunk: int = 0  # byte at which the best chunk starts
+    text: CandidateText = NO_TEXT
+    chunks: tuple[int, ...] = (0,)  # bytes at which the best chunks start
     query: Query | None = None  # what it was ranked for
 
 
@@ -73,12 +73,12 @@ def search(
     filters: Filters = Filters(),  # noqa: B008 - a constant
     recent: bool = False,
     *,
-    memory: LexicalMemory | None = None,
+    memory: SearchMemory | None = None,
     explain: bool = False,
 ) -> SearchAnswer:
     """The best `limit` places for a query, as an envelope; the same ones whatever the limit is."""
     wanted = max(1, min(limit, MAX_LIMIT))
-    asked = _Search(view, memory or LexicalMemory())
+    asked = _Search(view, memory or SearchMemory())
     ranked = asked.ranked(text, filters)
     if recent:
         ranked = _recent_first(view, ranked[:RECENT_POOL])
@@ -95,7 +95,7 @@ def search(
 class _Search:
     """One question to one view."""
 
-    def __init__(self, view: TreeView, memory: LexicalMemory) -> None:
+    def __init__(self, view: TreeView, memory: SearchMemory) -> None:
         self.warnings: list[str] = []
         self._view = view
         self._memory = memory
@@ -121,7 +121,7 @@ class _Search:
 
     def read(self, rows: list[Ranked]) -> Iterator[Ranked]:
         """The same rows; those that were ranked without a look at their text have it now."""
-        unread = [row for row in rows if not row.data]
+        unread = [row for row in rows if not row.text.data]
         for query in dict.fromkeys(row.query for row in unread if row.query):
             mine = [row for row in unread if row.query == query]
             filled = {row.candidate.path: row for row in self._passes[query].looked_at(mine)}
@@ -133,14 +133,15 @@ class RankingPass:
     """One query over one view."""
 
     def __init__(
-        self, view: TreeView, query: Query, memory: LexicalMemory, warnings: list[str]
+        self, view: TreeView, query: Query, memory: SearchMemory, warnings: list[str]
     ) -> None:
         self._view = view
         self._query = query
+        self._memory = memory
         self._collector = Collector(view, query, memory)
         self._rarity = self._collector.rarity
         self._atoms = self._collector.atoms
-        self._names = NameMatcher(self._atoms)
+        self._names = NameMatcher(self._atoms, self._rarity.lead(query))
         self._terms = self._rarity.chunk_terms(query)
         self._definitions = DefinitionMatcher(query, self._atoms, self._rarity.shares, self._names)
         self._warnings = warnings
@@ -170,13 +171,11 @@ class RankingPass:
     def looked_at(self, rows: list[Ranked]) -> list[Ranked]:
         """The rows with their text, chunks and definitions; the order and the scores stay."""
         candidates = with_facts(self._view, [row.candidate for row in rows])
-        texts = self._view.read(c.path for c in candidates)
+        texts = self._memory.texts(self._view, candidates)
         ids = [c.blob_id for c in candidates]
         defined = load_definitions(self._view, self._query, self._atoms, ids, COMMENTED)
         return [
-            self._look(
-                row._replace(candidate=c), texts.get(c.path, b""), defined.get(c.blob_id, ())
-            )
+            self._look(row._replace(candidate=c), texts[c.path], defined.get(c.blob_id, ()))
             for row, c in zip(rows, candidates, strict=True)
         ]
 
@@ -185,17 +184,17 @@ class RankingPass:
         features = scaled([row.features for row in looked])
         return [row._replace(features=f) for row, f in zip(looked, features, strict=True)]
 
-    def _look(self, row: Ranked, data: bytes, found: Iterable[NamedDefinition]) -> Ranked:
-        chunks = chunk_features(data, self._terms)
+    def _look(self, row: Ranked, text: CandidateText, found: Iterable[NamedDefinition]) -> Ranked:
+        chunks = chunk_features(text.data, self._terms, text.lowered)
         defined, scored = self._definitions.features(found)
         features = Features._make(
-            (*row.features[:LOOKED], *chunks[:4], *defined, self._quoted(data))
+            (*row.features[:LOOKED], *chunks[:4], *defined, self._quoted(text.data))
         )
         return row._replace(
             features=features,
             definitions=tuple(scored[:PER_FILE]),
-            data=data,
-            chunk=chunks.place,
+            text=text,
+            chunks=(chunks.place, *chunks.others),
         )
 
     def _quoted(self, data: bytes) -> float:
@@ -213,7 +212,7 @@ class RankingPass:
         for c in found:
             said = path_features(self._names, c.name)
             cover = coverage(query, self._rarity, c.held)
-            row = first_features(query, c.name, said, c.text, cover)
+            row = first_features(query, c.name, said, c.text, cover, c.subjects, c.lines)
             rows.append(row._replace(superseded=1.0) if c.name in older else row)
         return [Ranked(c, f) for c, f in zip(found, scaled(rows), strict=True)]
 
@@ -222,9 +221,9 @@ class RankingPass:
         found = 0
         for at in range(0, len(rows), 50):
             part = rows[at : at + 50]
-            texts = self._view.read(row.candidate.path for row in part)
+            texts = self._memory.texts(self._view, (row.candidate for row in part))
             for row in part:
-                text = decode_text(texts.get(row.candidate.path, b""))
+                text = decode_text(texts[row.candidate.path].data)
                 if holds_phrases(text, self._query.phrases):
                     found += 1
                     yield row
@@ -233,7 +232,10 @@ class RankingPass:
 
 
 def _best(rows: Iterable[Ranked], weights: Features) -> list[Ranked]:
-    scored = [row._replace(score=total(row.features, weights)) for row in rows]
+    scored = [
+        Ranked(r.candidate, r.features, total(r.features, weights), r.definitions, r.text, r.chunks)
+        for r in rows
+    ]
     return sorted(scored, key=lambda row: (-row.score, row.candidate.path))
 
 
@@ -247,7 +249,7 @@ def _fused(parts: list[list[Ranked]]) -> list[Ranked]:
             path = row.candidate.path
             share = (BODY_SHARE if number else 1.0) / most if most > 0 else 0.0
             scores[path] = scores.get(path, 0.0) + max(row.score, 0.0) * share
-            if path not in kept or (row.data and not kept[path].data):
+            if path not in kept or (row.text.data and not kept[path].text.data):
                 kept[path] = row
     fused = [row._replace(score=scores[path]) for path, row in kept.items()]
     return sorted(fused, key=lambda row: (-row.score, row.candidate.path))
@@ -307,7 +309,7 @@ def _explained(features: Features) -> dict[str, dict[str, float]]:
 
 def _places(view: TreeView, query: Query, row: Ranked) -> Iterator[dict[str, Any]]:
     asked = bool(query.filters.kinds)
-    text = decode_text(row.data)
+    text = decode_text(row.text.data)
     shown = [d for d in row.definitions if d.score >= SHOWN or asked] if not query.phrases else []
     exact = [d for d in shown[1:] if d.exact >= EXACT * shown[0].exact >= EXACT * EXACT or asked]
     for number, found in enumerate([*shown[:1], *exact]):
@@ -329,7 +331,7 @@ def _line(query: Query, row: Ranked, text: str) -> int:
         found = phrase_line(text, phrase)
         if found is not None:
             return found
-    return best_line(row.data, row.chunk, query)
+    return best_line(row.text.data, row.chunks[0], query, row.chunks[1:])
 
 
 def _place(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from gitindex.extract.terms import MAX_TERM, parts_of, terms_of
 from gitindex.query.search.features import STEP, needle_of
@@ -43,12 +44,29 @@ _IMPORT = re.compile(
 _BLANK = re.compile(r"\s+")
 
 
-def best_line(data: bytes, start: int, query: Query) -> int:
-    """The line of the chunk at `start` with most of the query within three lines; imports come last."""
+def best_line(data: bytes, start: int, query: Query, others: Sequence[int] = ()) -> int:
+    """The line with most of the query within three lines; imports come last.
+
+    It is looked for in the chunk at `start`, and in the others where that has but imports.
+    """
     needles = {needle_of(part).encode() for word in query.words for part in parts_of(word.text)}
-    whole = {word.text.lower().encode() for word in query.words}
+    wanted = needles | {word.text.lower().encode() for word in query.words}
+    found = _line_in(data, start, wanted)
+    for other in others:
+        if found.is_import:
+            found = max(found, _line_in(data, other, wanted), key=lambda place: place.worth)
+    return found.line
+
+
+class _BestLine(NamedTuple):
+    worth: float
+    line: int
+    is_import: bool
+
+
+def _line_in(data: bytes, start: int, wanted: set[bytes]) -> _BestLine:
     lines = data[start : start + 2 * STEP].lower().split(b"\n")
-    held = [{n for n in needles if n in line} | {w for w in whole if w in line} for line in lines]
+    held = [{needle for needle in wanted if needle in line} for line in lines]
     best, chosen = 0.0, 0
     for number, own in enumerate(held):
         near = own.union(*held[number + 1 : number + SNIPPET_LINES])
@@ -57,7 +75,8 @@ def best_line(data: bytes, start: int, query: Query) -> int:
             worth *= 0.25
         if worth > best + 1e-9:
             best, chosen = worth, number
-    return data.count(b"\n", 0, start) + chosen
+    is_import = _IMPORT.match(lines[chosen]) is not None
+    return _BestLine(best, data.count(b"\n", 0, start) + chosen, is_import)
 
 
 def holds_phrases(text: str, phrases: Sequence[str]) -> bool:

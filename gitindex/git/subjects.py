@@ -1,0 +1,119 @@
+"""Messages of past commits and the paths that each changed: what people call the things in a file.
+
+The window of a commit is its newest ancestors that are no merges, in git's own order: a function of
+the commit alone. Nothing here fails: history that git cannot list is no history.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from gitindex.base.errors import GitIndexError
+from gitindex.git.command import try_git
+
+WINDOW = 2_000
+"""Commits that count."""
+MAX_PATHS = 25
+"""A commit that changes more paths than this says little about each of them."""
+MAX_SUBJECT, MAX_BODY = 300, 600
+"""Characters of a message that count."""
+AT_ONCE = 400
+"""Commits that are read by their ids in one call: their names fit into a pipe's buffer."""
+SECONDS = 30.0
+MAX_BYTES = 128 << 20
+
+_LOG = (
+    "log",
+    "-z",
+    "--name-only",
+    "--root",
+    "--no-renames",
+    "--no-relative",
+    "--no-ext-diff",
+    "--no-show-signature",
+    "--no-notes",
+    "--no-color",
+    "--no-decorate",
+    "--encoding=UTF-8",
+    "--ignore-submodules=none",
+    "--format=tformat:%x01%H %P%x00%s%x00%b",
+)
+
+
+_TRAILER = re.compile(r"^[A-Z][A-Za-z]+(?:-[A-Za-z]+)+: .*$", re.MULTILINE)
+"""`Signed-off-by: …`: names of people, not of code."""
+
+
+class CommitMessage(NamedTuple):
+    """A commit as search sees it."""
+
+    oid: str
+    parents: tuple[str, ...]
+    subject: str
+    body: str  # without its trailers
+    paths: tuple[bytes, ...]  # none where it changed too many
+
+
+def list_window(root: str, commit: str) -> list[str] | None:
+    """The commits of a window, newest first; None where git cannot tell."""
+    args = ("rev-list", "--no-merges", f"--max-count={WINDOW}", "--end-of-options", commit, "--")
+    listed = _run(root, *args)
+    return None if listed is None else listed.decode().split()
+
+
+def read_window(root: str, commit: str) -> list[CommitMessage] | None:
+    """The commits of a window with their subjects, newest first; None where git cannot tell."""
+    args = ("--no-merges", f"--max-count={WINDOW}", "--end-of-options", commit, "--")
+    output = _run(root, *_LOG, *args)
+    return None if output is None else _parsed(output)
+
+
+def read_commits(root: str, oids: Sequence[str]) -> list[CommitMessage] | None:
+    """Some commits by their ids; None where git cannot tell, or has not all of them."""
+    found: list[CommitMessage] = []
+    for at in range(0, len(oids), AT_ONCE):
+        names = "".join(f"{oid}\n" for oid in oids[at : at + AT_ONCE]).encode()
+        output = _run(root, *_LOG, "--no-walk=unsorted", "--stdin", stdin=names)
+        if output is None:
+            return None
+        found += _parsed(output)
+    return found if {commit.oid for commit in found} >= set(oids) else None
+
+
+def _run(root: str, *args: str, stdin: bytes = b"") -> bytes | None:
+    try:
+        done = try_git(root, *args, stdin=stdin, timeout=SECONDS, most=MAX_BYTES)
+    except GitIndexError:
+        return None
+    return None if done.returncode else done.output
+
+
+def _parsed(output: bytes) -> list[CommitMessage]:
+    """Commits from git's output: header, subject, body, then the paths, each ended by a zero byte."""
+    found: list[CommitMessage] = []
+    commit: CommitMessage | None = None
+    paths: list[bytes] = []
+    fields = iter(output.split(b"\0"))
+    for field in fields:
+        bare = field.removeprefix(b"\n")
+        if bare.startswith(b"\x01"):
+            if commit is not None:
+                found.append(_with_paths(commit, paths))
+            oid, *parents = bare[1:].decode("ascii", "replace").split()
+            subject, body = _text(next(fields, b"")), _text(next(fields, b""))
+            body = _TRAILER.sub("", body[: 4 * MAX_BODY])[:MAX_BODY]
+            commit = CommitMessage(oid, tuple(parents), subject[:MAX_SUBJECT], body, ())
+            paths = []
+        elif bare:
+            paths.append(bare)
+    return found if commit is None else [*found, _with_paths(commit, paths)]
+
+
+def _with_paths(commit: CommitMessage, paths: list[bytes]) -> CommitMessage:
+    return commit._replace(paths=tuple(paths)) if len(paths) <= MAX_PATHS else commit
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")

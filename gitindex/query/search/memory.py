@@ -1,0 +1,185 @@
+"""What a process that is asked often keeps: the lexical index, texts of blobs, the published tree.
+
+Nothing here decides an answer: each part is what the store would say again, kept under a name that
+changes when it would say something else (the run that published a tree, the id of a blob).
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from gitindex.languages.facts import FactsKey
+from gitindex.query.search.past_subjects import StoredSubjects
+from gitindex.query.search.path_index import PathIndex
+from gitindex.store.connection import marks
+from gitindex.store.lexical import LexicalMemory
+from gitindex.view.tree import TreeView
+
+CHUNK = 400
+MAX_BYTES = 48 << 20
+MAX_BLOB = 1 << 20
+"""Texts that are larger are read anew each time."""
+NO_BLOB = 0
+"""The blob of a candidate whose facts are not read yet."""
+
+COLUMNS = "l.path, l.oid, l.blob_id, b.language, l.source, b.extractor, b.lines"
+# CROSS JOIN keeps the order: without it SQLite may well read every file of the tree.
+BY_BLOB = " FROM {blobs} b CROSS JOIN {live} l ON l.blob_id=b.id"
+BY_PATH = " FROM {live} l CROSS JOIN {blobs} b ON b.id=l.blob_id"
+Row = tuple[bytes, bytes, int, str, str, str, int]
+"""COLUMNS of one file of the tree."""
+
+
+class Candidate(NamedTuple):
+    """A path of the tree that may answer the query."""
+
+    path: bytes
+    name: str  # the path as text
+    key: FactsKey
+    blob_id: int
+    language: str
+    source: str
+    lines: int = 0
+    text: float = 0.0  # BM25
+    subjects: float = 0.0  # BM25 of past commits' subjects
+    held: frozenset[str] = frozenset()
+
+
+class CandidateText(NamedTuple):
+    """The bytes of a file."""
+
+    data: bytes
+    lowered: bytes
+
+
+NO_TEXT = CandidateText(b"", b"")
+
+
+def candidate_of(row: Row) -> Candidate:
+    """A candidate from a row of COLUMNS."""
+    path, oid, blob_id, language, source, extractor, lines = row
+    name = path.decode("utf-8", "replace")
+    return Candidate(path, name, FactsKey(oid.hex(), extractor), blob_id, language, source, lines)
+
+
+class PublishedTree:
+    """Files of one published tree that were asked for before, and the words of its paths."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        """Questions that were asked of this tree."""
+        self.by_oid: dict[bytes, list[Candidate]] = {}
+        self.by_path: dict[bytes, Candidate | None] = {}
+        self.index: PathIndex | None = None
+        self.subjects = StoredSubjects()
+
+
+class SearchMemory:
+    """Kept by a server between questions; of no use to anybody else."""
+
+    def __init__(self) -> None:
+        self.lexical = LexicalMemory()
+        self._texts: OrderedDict[str, CandidateText] = OrderedDict()
+        self._size = 0
+        self._tree: tuple[tuple[str, str | None], PublishedTree] | None = None
+
+    def tree(self, view: TreeView) -> PublishedTree:
+        """What is known of the published tree that a view is based on."""
+        name = (view.worktree.database, view.served.published.run_id)
+        if self._tree is None or self._tree[0] != name:
+            self._tree = (name, PublishedTree())
+        return self._tree[1]
+
+    def texts(self, view: TreeView, found: Iterable[Candidate]) -> dict[bytes, CandidateText]:
+        """The texts of some files by path; empty where there is none."""
+        texts: dict[bytes, CandidateText] = {}
+        unknown: dict[bytes, str] = {}
+        for candidate in found:
+            known = self._texts.get(candidate.key.oid)
+            if known is None:
+                unknown[candidate.path] = candidate.key.oid
+            else:
+                self._texts.move_to_end(candidate.key.oid)
+                texts[candidate.path] = known
+        read = view.read(unknown) if unknown else {}
+        for path, oid in unknown.items():
+            data = read.get(path)
+            texts[path] = NO_TEXT if data is None else self._keep(oid, data)
+        return texts
+
+    def _keep(self, oid: str, data: bytes) -> CandidateText:
+        text = CandidateText(data, data.lower())
+        if len(data) <= MAX_BLOB and oid not in self._texts:
+            self._texts[oid] = text
+            self._size += 2 * len(data)
+            while self._size > MAX_BYTES:
+                _, dropped = self._texts.popitem(last=False)
+                self._size -= 2 * len(dropped.data)
+        return text
+
+
+class TreeFiles:
+    """Looks up the files of a view as candidates, with the help of what is remembered."""
+
+    def __init__(self, view: TreeView, memory: SearchMemory) -> None:
+        self._view = view
+        self._tree = memory.tree(view)
+        self._tree.asked += 1
+        overlay = view.overlay
+        self._hidden = {*overlay.laid, *overlay.left_out}
+
+    def with_blobs(self, oids: Sequence[bytes]) -> list[Candidate]:
+        """The files of the tree with these bytes."""
+        known = self._tree.by_oid
+        unknown = [oid for oid in oids if oid not in known]
+        known.update((oid, []) for oid in unknown)
+        for row in self._rows(f"SELECT {COLUMNS}{BY_BLOB} WHERE b.oid", unknown, published=True):
+            known[row[1]].append(candidate_of(row))
+        found = [c for oid in oids for c in known[oid] if c.path not in self._hidden]
+        if self._hidden:
+            rows = self._rows(f"SELECT {COLUMNS}{BY_BLOB} WHERE b.oid", oids, published=False)
+            found += map(candidate_of, rows)
+        return found
+
+    def at(self, paths: Sequence[bytes]) -> list[Candidate]:
+        """The files at these paths, in their order; those without facts are left out."""
+        known = self._tree.by_path
+        unknown = [path for path in paths if path not in known]
+        known.update(dict.fromkeys(unknown))
+        for row in self._rows(f"SELECT {COLUMNS}{BY_PATH} WHERE l.path", unknown, published=True):
+            known[row[0]] = candidate_of(row)
+        laid = [path for path in paths if path in self._hidden]
+        rows = self._rows(f"SELECT {COLUMNS}{BY_PATH} WHERE l.path", laid, published=False)
+        over = {row[0]: candidate_of(row) for row in rows}
+        listed = (over.get(p) if p in self._hidden else known[p] for p in dict.fromkeys(paths))
+        return [candidate for candidate in listed if candidate is not None]
+
+    def with_words(self, needles: Sequence[tuple[str, float]], limit: int) -> list[bytes]:
+        """Paths of the published tree with some of the needles: those with most, then the shortest.
+
+        The first question of a process asks SQL; to index the words of all paths pays from the second.
+        """
+        if self._tree.asked > 1 and self._tree.index is None:
+            rows = self._view.published_rows("SELECT l.path FROM {live} l")
+            self._tree.index = PathIndex(path for (path,) in rows)
+        if self._tree.index is not None:
+            return self._tree.index.best(needles, limit)
+        said = "+".join(["?*(name LIKE ?)"] * len(needles))
+        values = [v for needle, share in needles for v in (share, f"%{needle}%")]
+        rows = self._view.published_rows(
+            "SELECT path, said FROM (SELECT path, "
+            f"{said} AS said FROM (SELECT l.path AS path, CAST(l.path AS TEXT) AS name FROM {{live}} l))"
+            f" WHERE said>0 ORDER BY round(said, 9) DESC, length(path), path LIMIT {limit}",
+            *values,
+        )
+        return [path for path, _ in rows]
+
+    def _rows(self, sql: str, values: Sequence[bytes], published: bool) -> list[Row]:
+        ask = self._view.published_rows if published else self._view.laid_rows
+        found: list[Row] = []
+        for at in range(0, len(values), CHUNK):
+            part = values[at : at + CHUNK]
+            found += ask(f"{sql} IN ({marks(part)})", *part)
+        return found

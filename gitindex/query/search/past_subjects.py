@@ -1,0 +1,155 @@
+"""What the subjects of past commits say: BM25 over the words of the commits that changed each path."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from heapq import nlargest
+
+from gitindex.query.search.features import Atom
+from gitindex.store.connection import marks
+from gitindex.store.lexical import stem
+from gitindex.store.subjects import (
+    ALL,
+    SUBJECT,
+    Counts,
+    StoredWindow,
+    stored_counts,
+    stored_window,
+    window_change,
+)
+from gitindex.view.tree import TreeView
+
+K1, B = 1.2 * SUBJECT, 0.75
+"""BM25's constants; a word of a subject counts for SUBJECT."""
+CHUNK = 400
+MAX_HOLDERS = 400
+"""A word of more paths than this brings no candidates."""
+MAX_KEPT = 1_000
+"""Words whose counts are remembered."""
+MAX_TIES = 400
+_NEW = -1
+
+
+class StoredSubjects:
+    """What was asked for before of one published tree: counts of words, ids of paths."""
+
+    def __init__(self) -> None:
+        self.window: StoredWindow | None = None
+        self._is_known = False
+        self._counts: dict[str, dict[int, int]] = {}
+        self._ids: dict[bytes, int | None] = {}
+
+    def read_window(self, view: TreeView) -> StoredWindow | None:
+        """The window of the published commit; None where none is stored."""
+        if not self._is_known:
+            served = view.served
+            self.window = stored_window(served.database, served.published.worktree_id)
+            self._is_known = True
+        return self.window
+
+    def counts(self, view: TreeView, words: list[str]) -> dict[str, dict[int, int]]:
+        """As `stored_counts`; what is returned is not to be changed."""
+        if len(self._counts) > MAX_KEPT:
+            self._counts = {}
+        unknown = [word for word in words if word not in self._counts]
+        if unknown:
+            served = view.served
+            stored = stored_counts(served.database, served.published.worktree_id, unknown)
+            self._counts |= {word: stored.get(word, {}) for word in unknown}
+        return {word: self._counts[word] for word in words}
+
+    def ids(self, view: TreeView, paths: list[bytes]) -> dict[bytes, int]:
+        """The ids of those paths that the store knows."""
+        unknown = [path for path in paths if path not in self._ids]
+        self._ids.update(dict.fromkeys(unknown))
+        for at in range(0, len(unknown), CHUNK):
+            part = unknown[at : at + CHUNK]
+            sql = f"SELECT path, id FROM paths WHERE path IN ({marks(part)})"
+            self._ids.update(view.served.database.rows(sql, *part))
+        found = ((path, self._ids[path]) for path in paths)
+        return {path: path_id for path, path_id in found if path_id is not None}
+
+
+class PastSubjects:
+    """The subjects of past commits, for one query and one view.
+
+    They are those of the commits before the tree that was asked for: `--at` an older commit knows
+    nothing of what came later. Edited and staged files have the subjects of their path.
+    """
+
+    def __init__(self, view: TreeView, atoms: Sequence[Atom], known: StoredSubjects) -> None:
+        """`known`: what is remembered of the words of the published tree."""
+        self._view = view
+        self._known = known
+        self._new: dict[bytes, int] = {}  # paths that the store does not know
+        words = list(dict.fromkeys(stem(atom.text) for atom in atoms))
+        counts = self._counts([*words, ALL]) if words else {}
+        self._lengths = counts.pop(ALL, {})
+        self._average = sum(self._lengths.values()) / max(1, len(self._lengths)) or 1.0
+        self._words = [(self._idf(len(held)), held) for held in counts.values() if held]
+
+    def scores(self, paths: Iterable[bytes]) -> dict[bytes, float]:
+        """The scores of some paths; those without any are left out."""
+        if not self._words:
+            return {}
+        ids = self._known.ids(self._view, list(paths)) | self._new
+        scored = ((path, self._score(path_id)) for path, path_id in ids.items())
+        return {path: score for path, score in scored if score}
+
+    def best(self, limit: int) -> list[bytes]:
+        """The paths that rare words of the query speak of most."""
+        rare = [held for _, held in self._words if len(held) <= MAX_HOLDERS]
+        ids = set().union(*rare) if rare else set()
+        scores = {path_id: self._score(path_id) for path_id in ids}
+        least = min(nlargest(limit, scores.values()), default=0.0)
+        listed = [path_id for path_id, score in scores.items() if score >= least][:MAX_TIES]
+        known = dict(
+            self._view.rows(f"SELECT id, path FROM paths WHERE id IN ({marks(listed)})", *listed)
+        ) | {path_id: path for path, path_id in self._new.items()}
+        named = ((-scores[path_id], known[path_id]) for path_id in listed if path_id in known)
+        return [path for _, path in sorted(named)[:limit]]
+
+    def _score(self, path_id: int) -> float:
+        length = self._lengths.get(path_id, 0) / self._average
+        least = K1 * (1 - B + B * length)
+        score = 0.0
+        for idf, held in self._words:
+            count = held.get(path_id)
+            if count:
+                score += idf * count / (count + least)
+        return score
+
+    def _idf(self, holders: int) -> float:
+        paths = max(len(self._lengths), holders)
+        return math.log(1 + (paths - holders + 0.5) / (holders + 0.5))
+
+    def _counts(self, words: list[str]) -> dict[str, dict[int, int]]:
+        """By word and path id, for the commit that the view is of."""
+        overlay = self._view.overlay
+        stored = self._known.read_window(self._view)
+        if stored is None:
+            return {}
+        held = self._known.counts(self._view, words)
+        if overlay.source != self._view.source() or overlay.commit in (None, stored.head):
+            return held
+        change = window_change(self._view.worktree.root, stored, overlay.commit or "")
+        if change is None:
+            return {}
+        return self._changed({} if change.anew else held, change.counts, words)
+
+    def _changed(
+        self, held: dict[str, dict[int, int]], counts: Counts, words: list[str]
+    ) -> dict[str, dict[int, int]]:
+        paths = sorted({path for word in words for path in counts.get(word, ())})
+        known = self._known.ids(self._view, paths)
+        self._new = {p: _NEW - n for n, p in enumerate(p for p in paths if p not in known)}
+        ids = known | self._new
+        changed: dict[str, dict[int, int]] = {}
+        for word in words:
+            mine = changed[word] = dict(held.get(word, {}))
+            for path, count in counts.get(word, {}).items():
+                mine[ids[path]] = mine.get(ids[path], 0) + count
+                if mine[ids[path]] <= 0:
+                    del mine[ids[path]]
+        return changed

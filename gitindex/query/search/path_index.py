@@ -1,0 +1,56 @@
+"""The words of all paths of a tree in memory: which paths contain a text, without looking at each. Pure."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+
+_RUN = re.compile(rb"[0-9a-z\x80-\xff]+")
+
+
+class PathIndex:
+    """Paths by the runs of letters and digits in them. A text without separators lies within one."""
+
+    def __init__(self, paths: Iterable[bytes]) -> None:
+        self._paths = sorted(paths, key=lambda path: (len(path), path))
+        runs: dict[bytes, list[int]] = {}
+        for number, path in enumerate(self._paths):
+            for run in set(_RUN.findall(path.lower())):
+                runs.setdefault(run, []).append(number)
+        self._holders = list(runs.values())
+        self._text = b"\n".join(runs)
+        self._starts: list[int] = []
+        at = 0
+        for run in runs:
+            self._starts.append(at)
+            at += len(run) + 1
+
+    def best(self, needles: Sequence[tuple[str, float]], limit: int) -> list[bytes]:
+        """The paths with the highest sum of their needles' shares, then the shortest."""
+        sums: dict[int, float] = {}
+        for needle, share in needles:
+            for number in self._holding(needle.lower().encode()):
+                sums[number] = sums.get(number, 0.0) + share
+        groups: dict[float, list[int]] = {}
+        for number, total in sums.items():
+            groups.setdefault(round(total, 9), []).append(number)
+        found: list[int] = []
+        for total in sorted(groups, reverse=True):
+            found += sorted(groups[total])[: limit - len(found)]
+            if len(found) >= limit:
+                break
+        return [self._paths[number] for number in found]
+
+    def _holding(self, needle: bytes) -> set[int]:
+        """The paths that contain a text."""
+        found: set[int] = set()
+        at = self._text.find(needle)
+        while at != -1:
+            run = bisect_right(self._starts, at) - 1
+            found.update(self._holders[run])
+            at = self._text.find(needle, self._end(run))
+        return found
+
+    def _end(self, run: int) -> int:
+        return self._starts[run + 1] if run + 1 < len(self._starts) else len(self._text)
