@@ -1,0 +1,58 @@
+"""`gitindex history`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from gitindex.cli.app import Json, Path, app, leave
+
+history = typer.Typer(
+    name="history",
+    help="What became of a definition or a call, by commit. Off until `gitindex history index`.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+app.add_typer(history)
+
+
+@history.command("index")
+def index(path: Path = ".") -> None:
+    """Keep the facts of every blob of HEAD's first-parent history. Opt-in; run again to catch up."""
+    from gitindex.cli.verbs.history import index_now
+
+    leave(index_now(path))
+
+
+@history.command("when")
+def when(
+    caller: Annotated[str, typer.Argument(help="The function that calls.")],
+    callee: Annotated[str, typer.Argument(help="The name that it calls.")],
+    path: Path = ".",
+    as_json: Json = False,
+) -> None:
+    """The commits with which CALLER began or ceased to call CALLEE."""
+    from gitindex.cli.verbs.history import show_when
+
+    leave(show_when(caller, callee, path, as_json))
+
+
+@history.command("log")
+def log(
+    symbol: Annotated[str, typer.Argument(help="A name, or the end of a qualified one.")],
+    path: Path = ".",
+    as_json: Json = False,
+) -> None:
+    """The commits that added, changed or removed definitions of SYMBOL."""
+    from gitindex.cli.verbs.history import show_log
+
+    leave(show_log(symbol, path, as_json))
+
+
+@history.command("status")
+def status(path: Path = ".", as_json: Json = False) -> None:
+    """How far the history layer reaches, and its size."""
+    from gitindex.cli.verbs.history import show_state
+
+    leave(show_state(path, as_json))
