@@ -98,7 +98,9 @@ def parse_day(text: str) -> date | None:
 
 
 def _lines(text: str) -> list[str]:
-    return [line.rstrip("\r") for line in text[:MAX_HEAD].split("\n")]
+    head = text[:MAX_HEAD]
+    lines = head.split("\n")
+    return [line.rstrip("\r") for line in lines] if "\r" in head else lines
 
 
 def _fenced(lines: list[str]) -> int:

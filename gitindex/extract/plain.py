@@ -7,6 +7,10 @@ from gitindex.extract.frames import Reply, WorkRequest
 from gitindex.extract.terms import decode_text, lexical_text
 from gitindex.languages.facts import BlobFacts, encode_facts
 
+TIMED_OUT = "timed out"
+"""Why a blob is quarantined that used up its time: it is tried once more at the next refresh."""
+TIMED_OUT_AGAIN = "timed out again"
+
 
 def plain_facts(request: WorkRequest, status: FactsStatus, reason: str = "") -> BlobFacts:
     """Facts without symbols: the reason says why there are none."""

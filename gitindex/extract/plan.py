@@ -69,3 +69,12 @@ def read_present(repository: Repository, oids: Iterable[str]) -> dict[str, bytes
         except ObjectMissing:
             continue  # a partial clone
     return found
+
+
+def is_present(repository: Repository, oid: str) -> bool:
+    """Does git have this blob here? A partial clone may not."""
+    try:
+        repository.size(oid)
+    except ObjectMissing:
+        return False
+    return True

@@ -16,7 +16,7 @@ from typing import IO, NamedTuple
 
 from gitindex.base.errors import GitIndexError
 from gitindex.extract.frames import Reply, WorkRequest, pack, unpack
-from gitindex.extract.plain import quarantined
+from gitindex.extract.plain import TIMED_OUT, quarantined
 from gitindex.git.command import clean_env
 from gitindex.languages.facts import FactsKey
 
@@ -262,7 +262,7 @@ class _Limit:
             self._seen, self._active = used, now
         idle = now - self._active > self._seconds * IDLE_FACTOR
         if idle or used - self._start > self._seconds:
-            raise _WorkerDied("timed out")
+            raise _WorkerDied(TIMED_OUT)
 
 
 def _cpu_of(pid: int) -> tuple[float, bool]:

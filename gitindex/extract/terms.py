@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 
 MAX_TERM = 200
 MAX_REPEATS = 5
@@ -69,6 +70,11 @@ class _Cache(dict[str, tuple[str, ...]]):
 
 
 _TERMS = _Cache()
+
+
+def document_text(data: bytes, names: Iterable[str]) -> tuple[str, str]:
+    """What the lexical index stores of a blob and of the names of its definitions."""
+    return lexical_text(decode_text(data)), lexical_text(" ".join(names))
 
 
 def lexical_text(text: str) -> str:

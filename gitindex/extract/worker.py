@@ -10,8 +10,10 @@ import time
 from gitindex.base.vocabulary import FactsStatus
 from gitindex.extract.frames import WorkRequest, pack, unpack
 from gitindex.extract.plain import plain_facts
-from gitindex.extract.terms import decode_text, lexical_text
+from gitindex.extract.terms import document_text
 from gitindex.languages.facts import encode_facts
+from gitindex.languages.scopes.flow import FLOW
+from gitindex.languages.scopes.model import KINDS_AT as KINDS
 from gitindex.languages.scopes.model import SCOPES
 from gitindex.languages.syntax.extract import MAX_BYTES, extract_facts
 
@@ -26,19 +28,27 @@ def extract(request: WorkRequest) -> tuple[bytes, bytes, bytes]:
         from gitindex.languages.scopes.read import read_scopes  # lazily: a refresh never asks
 
         return read_scopes(request.data, request.language), b"", b""
+    if request.question.startswith(KINDS):
+        from gitindex.languages.scopes.quiet import read_kinds  # lazily: a refresh never asks
+
+        asked = request.question[len(KINDS) :]
+        return read_kinds(request.data, request.language, asked), b"", b""
+    if request.question == FLOW:
+        from gitindex.languages.scopes.read_flow import read_flow  # lazily: a refresh never asks
+
+        return read_flow(request.data, request.language), b"", b""
     if request.question:
         from gitindex.languages.slicing.question import answer  # lazily: a refresh never asks
 
         return answer(request.data, request.language, request.question), b"", b""
-    text = decode_text(request.data)
     if len(request.data) > MAX_BYTES:
         facts = plain_facts(request, FactsStatus.LEXICAL, "oversize")
     elif request.language == "text":
         facts = plain_facts(request, FactsStatus.LEXICAL)
     else:
         facts = extract_facts(request.data, request.language)
-    names = " ".join(symbol.name for symbol in facts.symbols)
-    return encode_facts(facts), lexical_text(text).encode(), lexical_text(names).encode()
+    body, names = document_text(request.data, [symbol.name for symbol in facts.symbols])
+    return encode_facts(facts), body.encode(), names.encode()
 
 
 def main() -> int:

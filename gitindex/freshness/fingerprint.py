@@ -8,7 +8,7 @@ from gitindex.languages.table import EXTRACTOR_VERSION, grammar_set
 if TYPE_CHECKING:
     from typing import Any
 
-SCHEMA_VERSION = "2"
+SCHEMA_VERSION = "3"
 """Version of the store's tables and of the lexical fields."""
 
 POLICY_HASH = "3"
@@ -33,6 +33,11 @@ def runtime_fingerprint() -> Fingerprint:
     return Fingerprint(
         None, None, None, None, SCHEMA_VERSION, str(EXTRACTOR_VERSION), grammar_set(), POLICY_HASH
     )
+
+
+def runtime_version() -> str:
+    """The running fingerprint in one word, for a note about a job."""
+    return "|".join(str(part) for part in runtime_fingerprint() if part is not None)
 
 
 def parse_fingerprint(value: object) -> Fingerprint | None:

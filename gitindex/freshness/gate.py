@@ -34,11 +34,12 @@ class GateInput(NamedTuple):
 def decide_gate(seen: GateInput) -> GateStatus | None:
     """None: serve. Otherwise requires_reindex > not_ready > not_indexed.
 
-    A rebuild that runs now runs towards the running version: it ends `requires_reindex` by itself,
-    so the answer is `not_ready` and no agent asks for yet another reindex.
+    A rebuild towards the running version ends `requires_reindex` by itself, so the answer is
+    `not_ready` and no agent asks for yet another reindex. A job of another version does not end it.
     """
     if seen.proof.outcome is ProofOutcome.FINGERPRINT_MISMATCH:
-        return GateStatus.NOT_READY if seen.progress else GateStatus.REQUIRES_REINDEX
+        ends = seen.progress is not None and seen.progress.is_towards_us
+        return GateStatus.NOT_READY if ends else GateStatus.REQUIRES_REINDEX
     served = seen.searchable and seen.proof.outcome is not ProofOutcome.STALE_LOCAL
     if seen.progress is not None:
         rebuild = seen.progress.kind is not BuildKind.REFRESH

@@ -30,6 +30,7 @@ class CompletionMarker(NamedTuple):
     head_commit: str | None  # None: no commit yet
     tree_id: str
     generation: int
+    quarantined_files: int = 0  # of the indexed ones: no parser survived them
 
 
 class CompletionProof(NamedTuple):
@@ -44,7 +45,7 @@ class CompletionProof(NamedTuple):
 
 def render_marker(marker: CompletionMarker) -> bytes:
     """The file's bytes. `stamp.publish_marker` writes them, after a publish succeeded."""
-    fields = {
+    fields: dict[str, Any] = {
         "kind": KIND,
         "codebasePath": marker.codebase_path,
         "fingerprint": marker.fingerprint._asdict(),
@@ -56,6 +57,8 @@ def render_marker(marker: CompletionMarker) -> bytes:
         "treeId": marker.tree_id,
         "generation": marker.generation,
     }
+    if marker.quarantined_files:
+        fields["quarantinedFiles"] = marker.quarantined_files
     import json  # lazily: readers parse by other means
 
     return json.dumps(fields, ensure_ascii=True).encode() + b"\n"
@@ -140,6 +143,9 @@ def _marker(fields: dict[str, Any]) -> CompletionMarker | None:
         return None
     path, completed_at, run_id, tree = map(str, texts)
     files, chunks, generation = (int(count or 0) for count in counts)
+    lost = fields.get("quarantinedFiles", 0)
+    if type(lost) is not int or lost < 0:
+        return None
     return CompletionMarker(
-        path, fingerprint, files, chunks, completed_at, run_id, head, tree, generation
+        path, fingerprint, files, chunks, completed_at, run_id, head, tree, generation, lost
     )

@@ -9,6 +9,7 @@ from gitindex.base.lean import TYPE_CHECKING, NamedTuple
 from gitindex.base.runner_lock import is_held
 from gitindex.base.vocabulary import BuildKind, EditScope, ProofOutcome, ProofReason
 from gitindex.base.worktree import Worktree
+from gitindex.freshness.fingerprint import runtime_version
 from gitindex.freshness.marker import CompletionProof, read_marker
 from gitindex.freshness.stamp import identify_store, is_stamped, parse_stamp
 from gitindex.freshness.status_file import parse_object
@@ -30,6 +31,8 @@ class Progress(NamedTuple):
     phase: str | None
     progress_pct: float | None
     last_updated: str | None
+    is_towards_us: bool = True
+    """Will its result be of the running version? A job of another version cannot end `requires_reindex`."""
 
 
 class Failure(NamedTuple):
@@ -127,7 +130,8 @@ def read_progress(worktree: Worktree) -> Progress | None:
         kind = BuildKind(str(fields.get("kind")))
     except ValueError:
         kind = BuildKind.REFRESH
-    return Progress(kind, fields.get("phase"), fields.get("progressPct"), fields.get("lastUpdated"))
+    told = (fields.get("phase"), fields.get("progressPct"), fields.get("lastUpdated"))
+    return Progress(kind, *told, fields.get("towards") == runtime_version())
 
 
 def read_failure(worktree: Worktree) -> Failure | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitindex.base.errors import Exit
-from gitindex.base.escape import safe_text
+from gitindex.base.escape import counted, safe_text
 from gitindex.base.lean import TYPE_CHECKING
 from gitindex.base.output import print_json, print_line
 from gitindex.base.vocabulary import EditScope, FreshnessState
@@ -19,6 +19,7 @@ from gitindex.freshness.gate import (
 )
 from gitindex.freshness.marker import CompletionMarker, is_newer
 from gitindex.freshness.observation import Observation, observe
+from gitindex.freshness.pack_note import PackNote, read_pack_note
 from gitindex.freshness.status_file import StatusRecord, status_fields
 from gitindex.freshness.verdict import Verdict, judge
 from gitindex.git.hook_switch import is_enabled
@@ -49,6 +50,8 @@ def show_status(
         print_line(verdict.word)
     else:
         print_line(_text(seen, verdict))
+        for line in _pack_lines(read_pack_note(worktree.store)):
+            print_line(line)
         if not is_enabled(worktree):
             print_line("  hooks are disabled (gitindex.enabled is false)")
     if edited and form != "json":
@@ -89,9 +92,18 @@ def status_envelope(
         "indexStatus": status_fields(_reader_status(worktree, marker, verdict)),
         "freshness": _freshness(seen, verdict, status is None),
         "indexedFiles": marker.indexed_files if marker else 0,
+        "quarantinedFiles": marker.quarantined_files if marker else 0,
         "generation": marker.generation if marker else 0,
         "treeId": marker.tree_id if marker else None,
     }
+    note = read_pack_note(worktree.store)
+    if note.imported or note.rejected:
+        envelope["trust"] = {
+            "imported": note.imported,
+            "verified": note.verified,
+            "signer": safe_text(note.signer) if note.signer else None,
+            "rejected": [safe_text(signer) for signer in note.rejected],
+        }
     add_probe_hint(envelope, seen.proof)
     return envelope
 
@@ -119,14 +131,32 @@ def _reader_status(
     )
 
 
+def _pack_lines(note: PackNote) -> list[str]:
+    """What packs brought and is not verified yet, and whose packs had wrong facts."""
+    lines = []
+    if note.imported:
+        signer = f"signed by {safe_text(note.signer)}" if note.signer else "not signed"
+        lines.append(f"  facts of a pack, {signer}: {note.verified} of {note.imported} verified")
+    for signer in note.rejected:
+        who = f"signed by {safe_text(signer)}" if signer else "without a signature"
+        lines.append(f"  a pack {who} had wrong facts: it was dropped, and is refused from now on")
+    return lines
+
+
 def _text(seen: Observation, verdict: Verdict) -> str:
     edits = seen.head.edits
     laid_over = ""
     if edits and verdict.code in (Exit.OK, Exit.NO):
-        laid_over = f"; {edits} edited path{'s' if edits > 1 else ''} laid over"
+        laid_over = f"; {counted(edits, 'edited paths')} laid over"
     lines = [f"{verdict.word}: {verdict.why}{laid_over}"]
+    lost = seen.proof.marker.quarantined_files if seen.proof.marker else 0
+    if lost and verdict.code in (Exit.OK, Exit.NO):
+        paths = f"{lost} file{'s' if lost > 1 else ''}"
+        lines.append(f"  {paths} could not be parsed: see `gitindex status --skipped`")
     if seen.progress is not None and seen.progress.progress_pct is not None:
         lines.append(f"  {seen.progress.progress_pct:.0f} %")
+    elif seen.progress is not None and (seen.progress.phase or "").startswith("waiting"):
+        lines.append(f"  {safe_text(str(seen.progress.phase))}")
     if verdict.code is Exit.GATED and not is_newer(seen.proof):
         lines.append(f"  hint: run `gitindex {'wait' if seen.pending else 'index'}`")
     elif verdict.code is Exit.ERROR or verdict.freshness is FreshnessState.UNKNOWN:

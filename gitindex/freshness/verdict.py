@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gitindex.base.errors import Exit
+from gitindex.base.escape import counted
 from gitindex.base.lean import NamedTuple
 from gitindex.base.vocabulary import FreshnessState, IndexState, ProofOutcome, ProofReason
 from gitindex.freshness.observation import Failure, Observation
@@ -34,6 +35,8 @@ def judge(seen: Observation) -> Verdict:
         phase = seen.progress.phase or "starting"
         return Verdict(IndexState.REBUILDING, FreshnessState.STALE, Exit.NO, f"a job runs: {phase}")
     if proof.outcome is ProofOutcome.PROBE_FAILED:
+        if seen.failure is not None and not seen.pending:
+            return _error(seen.failure.message)
         why = f"the proof cannot be read: {proof.message}"
         return Verdict(IndexState.STALE, FreshnessState.UNKNOWN, Exit.NO, why)
     if proof.outcome is ProofOutcome.FINGERPRINT_MISMATCH:
@@ -51,12 +54,18 @@ def judge(seen: Observation) -> Verdict:
         return _stale("a refresh is queued")
     if not proof.settled:
         return _stale("a publish was not finished")
-    why = f"{marker.indexed_files} files, tree {marker.tree_id[:12]}"
+    why = f"{counted(marker.indexed_files, 'files')}, tree {marker.tree_id[:12]}"
     return Verdict(IndexState.FRESH, FreshnessState.FRESH, Exit.OK, why)
 
 
 def _concerns(failure: Failure, seen: Observation) -> bool:
-    """Was it this HEAD that failed, and is nothing queued that may mend it?"""
+    """Was it this HEAD that failed, and is nothing queued that may mend it?
+
+    A store that could not be opened (no commit) says nothing of an index that is proven for HEAD.
+    """
+    marker = seen.proof.marker
+    if failure.commit is None and marker is not None and seen.proof.settled:
+        return not seen.pending and marker.tree_id != seen.head_tree
     return not seen.pending and failure.commit in (seen.head.commit, None)
 
 

@@ -148,11 +148,12 @@ def read_blobs(root: str, oids: list[str]) -> dict[str, bytes]:
         view = view_env(worktree_at(root), len(wanted[0]))
     for at in range(0, len(wanted), BLOBS_AT_ONCE):
         names = "".join(f"{oid}\n" for oid in wanted[at : at + BLOBS_AT_ONCE]).encode()
-        found |= _parse_batch(try_git("/", "cat-file", "--batch", stdin=names, env=view).output)
+        found |= parse_batch(try_git("/", "cat-file", "--batch", stdin=names, env=view).output)
     return found
 
 
-def _parse_batch(output: bytes) -> dict[str, bytes]:
+def parse_batch(output: bytes) -> dict[str, bytes]:
+    """Object id → content, as `cat-file --batch` prints them; missing ones are left out."""
     found: dict[str, bytes] = {}
     at = 0
     while (end := output.find(b"\n", at)) != -1:

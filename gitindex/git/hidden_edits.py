@@ -2,23 +2,34 @@
 
 `assume-unchanged` and `skip-worktree` hide edits from it, and so does a file that was given back its old
 times within the second in which git last looked: git compares seconds. Those files are few; they are hashed.
+Files that git wrote under other attributes are found by their size: `conversions.py`.
 """
 
 from __future__ import annotations
 
 import os
+from functools import partial
 
-from gitindex.base.lean import TYPE_CHECKING
+from gitindex.base.lean import TYPE_CHECKING, NamedTuple
 from gitindex.base.worktree import Worktree
 from gitindex.git.command import run_git, try_git
-from gitindex.git.index_file import SECOND, UncheckedEntry, Unreadable, find_unchecked
+from gitindex.git.conversions import converted_paths
+from gitindex.git.index_file import (
+    SECOND,
+    SizedEntry,
+    UncheckedEntry,
+    Unreadable,
+    entries_beyond,
+    find_unchecked,
+)
 from gitindex.git.interface import GITLINK, LINK, blob_id
-from gitindex.git.shadow_index import index_of
+from gitindex.git.shadow_index import CHECKSUM, index_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from gitindex.base.confined_read import ConfinedRoot
+    from gitindex.git.conversions import Beyond
 
 MAX_BYTES = 4 << 20
 """A larger file is hashed by git."""
@@ -27,17 +38,42 @@ MAX_FILTERED = 2_000
 """Files whose bytes git is asked to filter; more count as edited."""
 
 
-def unchecked_entries(worktree: Worktree, digits: int) -> list[UncheckedEntry]:
-    """The entries of git's index whose files `git status` may not have looked at."""
+class IndexLook(NamedTuple):
+    """What one reading of git's index says of files that `git status` may be wrong about."""
+
+    unchecked: list[UncheckedEntry]
+    beyond: Beyond  # entries whose pair of size and id is not among those given
+    checksum: bytes
+    id_bytes: int
+
+
+def look_at_index(worktree: Worktree, digits: int) -> IndexLook:
+    """Read git's index once."""
+    id_bytes = digits // 2
     try:
         with open(index_of(worktree), "rb") as file:
             data = file.read()
     except FileNotFoundError:
-        return []
+        return IndexLook([], lambda _known: [], b"", id_bytes)
+    checksum = data[-CHECKSUM:]
     try:
-        return find_unchecked(data, digits // 2)
+        unchecked = find_unchecked(data, id_bytes)
+        return IndexLook(unchecked, partial(entries_beyond, data, id_bytes), checksum, id_bytes)
     except Unreadable:  # split, sparse or of a newer format: git reads it, or says what is wrong
-        return list(_listed(worktree))
+        records = list(_records(worktree))
+        sized = [entry for record in records if (entry := _sized(record))]
+        return IndexLook(
+            [found for record in records if (found := _unchecked(record))],
+            lambda known: [entry for entry in sized if entry.pair not in known],
+            checksum,
+            id_bytes,
+        )
+
+
+def hidden_paths(worktree: Worktree, look: IndexLook, shadowed: bool) -> list[bytes]:
+    """Tracked paths that differ although `git status` does not say so."""
+    found = edited_paths(worktree, look.unchecked)
+    return found + converted_paths(worktree, look.beyond, look.checksum, look.id_bytes, shadowed)
 
 
 def edited_paths(worktree: Worktree, unchecked: list[UncheckedEntry]) -> list[bytes]:
@@ -61,8 +97,9 @@ def edited_paths(worktree: Worktree, unchecked: list[UncheckedEntry]) -> list[by
             if oid != entry.oid:
                 (unclear if oid else differ).append(entry)
     differ += [entry for entry in unclear if entry.mode == LINK]
-    differ += _not_filtered(worktree, [entry for entry in unclear if entry.mode != LINK])
-    return [entry.path for entry in differ] + _other_modes(worktree, unchecked)
+    found = [entry.path for entry in differ]
+    found += not_filtered(worktree, [(e.path, e.oid) for e in unclear if e.mode != LINK])
+    return found + _other_modes(worktree, unchecked)
 
 
 def _other_modes(worktree: Worktree, unchecked: list[UncheckedEntry]) -> list[bytes]:
@@ -83,18 +120,45 @@ def _other_modes(worktree: Worktree, unchecked: list[UncheckedEntry]) -> list[by
     return found
 
 
-def _listed(worktree: Worktree) -> Iterator[UncheckedEntry]:
-    """The same by git's own reading of its index."""
+class _Record(NamedTuple):
+    """One entry as `git ls-files` tells it."""
+
+    tag: str
+    mode: int
+    oid: str
+    path: bytes
+    told: bytes  # times and size
+
+
+def _records(worktree: Worktree) -> Iterator[_Record]:
+    """All entries, by git's own reading of its index."""
     output = run_git(worktree.root, "ls-files", "-v", "-s", "--debug", "-z")
     records = output.split(b"\0")
     for number, after in enumerate(records[1:]):
         # What is told of an entry stands before the next one, in five lines.
         meta, path = records[number].split(b"\n", 5 if number else 0)[-1].split(b"\t", 1)
         tag, mode, oid, _ = meta.decode().split(" ")
-        times = _time(after, b"ctime: "), _time(after, b"mtime: ")
-        covered = tag.islower() or tag == "S"
-        if covered or times[0] // SECOND != times[1] // SECOND:
-            yield UncheckedEntry(path, int(mode, 8), oid, times, covered, tag in "sS")
+        yield _Record(tag, int(mode, 8), oid, path, after)
+
+
+def _unchecked(record: _Record) -> UncheckedEntry | None:
+    times = _time(record.told, b"ctime: "), _time(record.told, b"mtime: ")
+    covered = _is_covered(record)
+    if not covered and times[0] // SECOND == times[1] // SECOND:
+        return None
+    return UncheckedEntry(record.path, record.mode, record.oid, times, covered, record.tag in "sS")
+
+
+def _sized(record: _Record) -> SizedEntry | None:
+    if record.mode >> 12 != 8 or _is_covered(record):
+        return None
+    size = int(record.told.split(b"size: ", 1)[1].split(b"\t", 1)[0])
+    pair = (size & 0xFFFFFFFF).to_bytes(4) + bytes.fromhex(record.oid)
+    return SizedEntry(record.path, record.oid, pair, size)
+
+
+def _is_covered(record: _Record) -> bool:
+    return record.tag.islower() or record.tag == "S"
 
 
 def _time(told: bytes, name: bytes) -> int:
@@ -126,14 +190,14 @@ def _is_within_a_second(found: os.stat_result, entry: UncheckedEntry) -> bool:
     return same and now != entry.times
 
 
-def _not_filtered(worktree: Worktree, entries: list[UncheckedEntry]) -> list[UncheckedEntry]:
-    """Those that differ also after git's own filters: line ends, encodings."""
-    differ = entries[MAX_FILTERED:]
+def not_filtered(worktree: Worktree, entries: list[tuple[bytes, str]]) -> list[bytes]:
+    """Paths that differ from their blob also after git's own filters: line ends, encodings."""
+    differ = [path for path, _ in entries[MAX_FILTERED:]]
     for at in range(0, min(len(entries), MAX_FILTERED), PATHS_AT_ONCE):
         part = entries[at : min(at + PATHS_AT_ONCE, MAX_FILTERED)]
-        names = [os.fsdecode(entry.path) for entry in part]
+        names = [os.fsdecode(path) for path, _ in part]
         told = try_git(worktree.root, "hash-object", "--end-of-options", *names)
         oids = told.output.decode().split()
         oids += [""] * (len(part) - len(oids))  # git stopped at what it could not read
-        differ += [entry for entry, oid in zip(part, oids, strict=True) if entry.oid != oid]
+        differ += [path for (path, known), oid in zip(part, oids, strict=True) if known != oid]
     return differ

@@ -18,6 +18,7 @@ _ENTRIES = _HEADER.size
 _STAT_BYTES = 36
 _EXTENDED = 0x40  # of the first byte of the flags
 _FULL = struct.Struct(">IIII8xI")  # both times with their nanoseconds, mode
+_SIZE = 36  # where the size of an entry's file starts
 _ID = 40  # where the id of an entry starts
 _MORE = struct.Struct(">H")
 _ASSUMED, _EXTENDED_FLAG, _NAME = 0x8000, 0x4000, 0x0FFF
@@ -42,6 +43,50 @@ class UncheckedEntry(NamedTuple):
     times: tuple[int, int]  # of change and modification, in nanoseconds, when git last looked
     covered: bool  # git was told not to look
     may_miss: bool  # a sparse checkout leaves it out
+
+
+class SizedEntry(NamedTuple):
+    """An entry of git's index with the size that its file had when git last looked."""
+
+    path: bytes
+    oid: str
+    pair: bytes  # size and id, as the index has them
+    size: int
+
+
+def entries_beyond(data: bytes, id_bytes: int, known: frozenset[bytes]) -> list[SizedEntry]:
+    """Regular files whose pair of size and id is not known, and that git was told to check."""
+    try:
+        kind, version, count = _HEADER.unpack_from(data)
+        if kind != b"DIRC" or version not in (2, 3):
+            raise Unreadable
+        return _beyond(data, count, id_bytes, known)
+    except (struct.error, IndexError, ValueError) as error:
+        raise Unreadable from error
+
+
+def _beyond(data: bytes, count: int, id_bytes: int, known: frozenset[bytes]) -> list[SizedEntry]:
+    found = []
+    at, fixed, flags_of = _ENTRIES, 42 + id_bytes, _MORE.unpack_from
+    for _ in range(count):
+        pair = data[at + _SIZE : at + _ID + id_bytes]
+        (flags,) = flags_of(data, at + _ID + id_bytes)
+        length = flags & _NAME
+        if pair in known and length != _NAME and not flags & _EXTENDED_FLAG:
+            at += (fixed + length + 8) & ~7
+            continue
+        start = at + fixed + (2 if flags & _EXTENDED_FLAG else 0)
+        end = data.index(b"\0", start)
+        more = flags_of(data, start - 2)[0] if flags & _EXTENDED_FLAG else 0
+        mode = int.from_bytes(data[at + 24 : at + 28])
+        if pair not in known and mode >> 12 == 8 and not (flags & _ASSUMED or more & _SKIPPED):
+            found.append(SizedEntry(data[start:end], pair[4:].hex(), pair, _size(pair)))
+        at += (end - at + 8) & ~7
+    return found
+
+
+def _size(pair: bytes) -> int:
+    return int.from_bytes(pair[:4])
 
 
 def find_unchecked(data: bytes, id_bytes: int) -> list[UncheckedEntry]:
@@ -89,6 +134,31 @@ def _entry(data: bytes, at: int, fixed: int, path: bytes) -> UncheckedEntry:
     times = changed * SECOND + changed_ns, modified * SECOND + modified_ns
     oid = data[at + _ID : at + fixed - 2].hex()
     return UncheckedEntry(path, mode, oid, times, covered=False, may_miss=False)
+
+
+def surely_lacks(data: bytes, name: bytes) -> bool:
+    """True if no entry's path can contain `name`; False where that takes more than a look at the bytes.
+
+    Versions 2 and 3 spell out every path. Version 4 does not, and a split index has entries elsewhere.
+    """
+    if len(data) < _ENTRIES or name in data:
+        return False
+    signature, version, _ = _HEADER.unpack_from(data)
+    if signature != b"DIRC" or version not in (2, 3):
+        return False
+    at = data.rfind(b"link")
+    while at >= 0:
+        if any(_is_chain(data, at, len(data) - id_bytes) for id_bytes in (20, 32)):
+            return False
+        at = data.rfind(b"link", 0, at)
+    return True
+
+
+def _is_chain(data: bytes, at: int, end: int) -> bool:
+    """Do extensions that start here end where the index's checksum starts?"""
+    while at <= end - 8:
+        at += 8 + int.from_bytes(data[at + 4 : at + 8])
+    return at == end
 
 
 def stamps_of(data: bytes, id_bytes: int) -> Iterator[tuple[int, int]]:

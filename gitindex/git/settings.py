@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from typing import NamedTuple
 
 from gitindex.base.escape import safe_text
 from gitindex.base.worktree import Worktree
 from gitindex.git.command import try_git
+
+USER_SCOPES = ("global", "system")
+"""Scopes of git's configuration that are the user's own."""
 
 
 class Setting(NamedTuple):
@@ -29,10 +33,21 @@ SETTINGS = (
     Setting("enabled", "true", "false: the hooks of this repository do nothing"),
     Setting("semantic", "false", "true, or a path: indexers may run (your own config only)"),
     Setting(
+        "semantic.oncommit", "false", "true: commits start allowed indexers (your own config only)"
+    ),
+    Setting(
         "documents", "", "a folder whose documents are searched though git does not track them"
     ),
     Setting("submodules", "false", "true: submodules that a git template opted in are indexed"),
     Setting("strict", "false", "true: no answer while a job runs, as with --strict"),
+    Setting("pack.dest", "", "where packs are pushed to and pulled from (your own config only)"),
+    Setting("pack.key", "", "the SSH key that signs packs (your own config only)"),
+    Setting("pack.signers", "", "allowed signers; else gpg.ssh.allowedSignersFile (your own only)"),
+    Setting("pack.trust", "signed", "any: facts of unsigned packs are taken too (your own only)"),
+    Setting("team.url", "", "the team's PostgreSQL server (your own config only)"),
+    Setting(
+        "pack.certify", "verified", "signed: certificates rest on signed facts (your own only)"
+    ),
 )
 
 
@@ -50,6 +65,29 @@ def read_settings(worktree: Worktree) -> list[SettingValue]:
     return values
 
 
+def user_setting(worktree: Worktree, key: str) -> str:
+    """A value of the user's or the system's configuration; the repository's own is ignored.
+
+    So is any file that lies inside the repository, however it is included.
+    """
+    answer = try_git(
+        worktree.root, "config", "-z", "--show-scope", "--show-origin", "--get-all", key
+    )
+    words = os.fsdecode(answer.output).split("\0")
+    value = ""
+    for scope, origin, text in zip(words[0::3], words[1::3], words[2::3], strict=False):
+        if scope in USER_SCOPES and not is_inside(origin.removeprefix("file:"), worktree):
+            value = text
+    return value
+
+
+def is_inside(origin: str, worktree: Worktree) -> bool:
+    """Does a configuration file lie inside the repository?"""
+    path = os.path.realpath(os.path.join(worktree.root, origin))
+    folders = (worktree.root, worktree.common_dir, os.path.realpath(worktree.git_dir))
+    return any(path.startswith(folder + os.sep) for folder in folders)
+
+
 def is_strict(worktree: Worktree) -> bool:
     """Does the configuration ask for the strict gate? Unreadable is no."""
     answer = try_git(worktree.root, "config", "--type=bool", "--get", "gitindex.strict")
@@ -58,5 +96,5 @@ def is_strict(worktree: Worktree) -> bool:
 
 def unknown_settings(values: list[SettingValue]) -> list[str]:
     """Keys that are set and mean nothing here."""
-    known = {setting.name for setting in SETTINGS}
+    known = {setting.name.partition(".")[0] for setting in SETTINGS}
     return sorted({safe_text(v.name) for v in values if v.name.partition(".")[0] not in known})

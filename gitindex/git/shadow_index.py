@@ -104,9 +104,13 @@ def _says_the_same(worktree: Worktree, note: ShadowRecord) -> bool:
 def identity_of(path: str) -> tuple[int, ...] | None:
     """Inode, times and size of a file, also behind a link: another one at the same place has others."""
     try:
-        found = os.stat(path)
+        return identity_from(os.stat(path))
     except OSError:
         return None
+
+
+def identity_from(found: os.stat_result) -> tuple[int, ...]:
+    """The same from what the system says of a file."""
     return found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size
 
 

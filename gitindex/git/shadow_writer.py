@@ -1,4 +1,7 @@
-"""Makes the copy of git's index for readers: docs/design.md, "The shadow of git's index". For the runner."""
+"""Makes the copy of git's index for readers: docs/design.md, "The shadow of git's index".
+
+Runs when nobody waits and without the runner's lock; several at once do no harm.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from gitindex.git.shadow_index import (
     ShadowRecord,
     copy_of,
     has_checksum,
-    identity_of,
+    identity_from,
     index_of,
     read_note,
 )
@@ -31,7 +34,7 @@ _SECOND = 1_000_000_000
 
 
 def refresh_shadow_index(worktree: Worktree) -> None:
-    """Make the copy of the index as it is now, for readers to come. For writers only."""
+    """Make the copy of the index as it is now, for readers to come."""
     note = read_note(worktree)
     if note is not None and has_checksum(worktree, note):
         return
@@ -52,16 +55,41 @@ def refresh_shadow_index(worktree: Worktree) -> None:
             return
         # What changes from here on has a time from here on: of that git trusts nothing.
         os.utime(temp, ns=(began, began))
-        os.replace(temp, copy_of(worktree))
+        identity = _put_in_place(temp, copy_of(worktree))
     finally:
         remove(temp)
-    identity = identity_of(copy_of(worktree))
-    if identity is not None:
-        digest = digest_of(data, id_bytes)
-        written = modified // _SECOND
-        doubtful = sum(not 0 < then < written for _, then in stamps_of(data, id_bytes))
-        made = ShadowRecord(checksum.hex(), id_bytes, digest, doubtful, identity)
-        write_atomic(worktree.shadow, made.render(), durable=False)
+    digest = digest_of(data, id_bytes)
+    written = modified // _SECOND
+    doubtful = sum(not 0 < then < written for _, then in stamps_of(data, id_bytes))
+    made = ShadowRecord(checksum.hex(), id_bytes, digest, doubtful, identity)
+    write_atomic(worktree.shadow, made.render(), durable=False)
+
+
+def is_large(worktree: Worktree) -> bool:
+    """Is git's index large enough for a copy? A small one git reads in no time."""
+    try:
+        return os.stat(index_of(worktree)).st_size >= LEAST_BYTES
+    except OSError:
+        return False
+
+
+def pays(worktree: Worktree) -> bool:
+    """Is a copy wanted that is not there?"""
+    if not is_large(worktree):
+        return False
+    note = read_note(worktree)
+    is_there = note is not None and has_checksum(worktree, note)
+    return not is_there and _is_trusted(worktree.root)
+
+
+def _put_in_place(temp: str, name: str) -> tuple[int, ...]:
+    """Rename a file and return the identity it has then: of this very file, whoever else makes one."""
+    fd = os.open(temp, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.replace(temp, name)
+        return identity_from(os.fstat(fd))
+    finally:
+        os.close(fd)
 
 
 def _refresh(worktree: Worktree, index: str) -> bool:

@@ -117,11 +117,11 @@ class WorktreeProbe:
 
     def _hidden(self, digits: int) -> tuple[list[bytes], tuple[int, ...] | None]:
         """Edits that `git status` does not show, and the index that was read for them."""
-        from gitindex.git.hidden_edits import edited_paths, unchecked_entries
+        from gitindex.git.hidden_edits import hidden_paths, look_at_index
 
-        entries = unchecked_entries(self.worktree, digits)
+        look = look_at_index(self.worktree, digits)
         index = identity_of(index_of(self.worktree))
-        return edited_paths(self.worktree, entries), index
+        return hidden_paths(self.worktree, look, self._shadow is not None), index
 
     def _committed(self, head: Result, status: HeadState | None) -> HeadState:
         """HEAD's commit, tree and branch, as git says them in one process."""

@@ -24,6 +24,7 @@ from gitindex.store.blobs import BlobTable
 from gitindex.store.connection import Database, open_reader
 from gitindex.store.lexical import LexicalReader
 from gitindex.store.mapping import Published
+from gitindex.store.subjects import dump_counts
 from gitindex.store.text_index import stored_sums
 from gitindex.view.tree import open_tree
 
@@ -69,6 +70,7 @@ def dump(database: Database, worktree: Worktree) -> Dump:
     counts = mapping.count(database, row.worktree_id)
     found: Dump = {b"": {"tree": row.tree, "files": counts.files, "symbols": counts.symbols}}
     table = BlobTable(database)
+    past = dump_counts(database, row.worktree_id)
     for path, policy, oid, mode, skip, extractor, lexical, blob_id, *document in database.rows(
         "SELECT p.path, p.policy, f.oid, f.mode, f.skip, b.extractor, b.lexical, b.id,"
         " d.topics, d.tags, d.summary, d.created_at FROM files f JOIN paths p ON p.id=f.path_id"
@@ -88,6 +90,7 @@ def dump(database: Database, worktree: Worktree) -> Dump:
             "document": tuple(document),
             "facts": hashlib.sha256(facts or b"").digest(),
             "words": sums.get(blob_id),
+            "subjects": past.get(path, {}),
         }
     return found
 

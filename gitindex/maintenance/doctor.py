@@ -22,6 +22,8 @@ from gitindex.maintenance.hook_trial import HookCost, fire, measure_cost
 from gitindex.refresh.log import read_log
 from gitindex.store.integrity import check_store
 
+RARE = frozenset({"haskell", "julia", "ocaml"})
+"""Grammars of the extra `rare`."""
 SLOW_CPU_MS = 25.0
 """What an interpreter costs; our hook starts none."""
 
@@ -68,8 +70,17 @@ def _versions(worktree: Worktree) -> list[Finding]:
     git = run_git(worktree.root, "version").decode().strip()
     return [
         Finding("gitindex", True, f"{__version__}, Python {sys.version.split()[0]}, {git}"),
-        Finding("grammars", "=none" not in grammar_set(), grammar_set(), "reinstall gitindex"),
+        _grammars(),
     ]
+
+
+def _grammars() -> Finding:
+    """Those of rare languages are an extra; without one its files are found by their words only."""
+    lacking = {pair.partition("=")[0] for pair in grammar_set().split() if pair.endswith("=none")}
+    detail = grammar_set()
+    if lacking:
+        detail += "; the missing ones come with `gitindex[rare]`"
+    return Finding("grammars", lacking <= RARE, detail, "reinstall gitindex")
 
 
 def _environment() -> Finding:

@@ -18,7 +18,7 @@ from gitindex.languages.facts import FactsKey
 from gitindex.languages.table import extractor_id
 from gitindex.refresh.session import Session
 from gitindex.store import mapping
-from gitindex.store.connection import Database, open_reader
+from gitindex.store.connection import Database, marks, open_reader
 from gitindex.store.entities import reconcile, remove_entities
 from gitindex.store.lexical import LexicalReader
 from gitindex.store.text_index import remove_blobs
@@ -168,16 +168,15 @@ def _garbage(database: Database, needed: _Needed) -> Iterator[Garbage]:
 
 def _remove_blobs(database: Database, part: list[Garbage]) -> None:
     ids = [garbage.blob_id for garbage in part]
-    marks = ",".join("?" * len(ids))
     with database.write():
         remove_blobs(database, ids)
         remove_entities(database, ids)
         database.run(
             "UPDATE repo_state SET lexical_docs=lexical_docs-"
-            f"(SELECT coalesce(sum(lexical), 0) FROM blobs WHERE id IN ({marks}))",
+            f"(SELECT coalesce(sum(lexical), 0) FROM blobs WHERE id IN ({marks(ids)}))",
             *ids,
         )
-        database.run(f"DELETE FROM blobs WHERE id IN ({marks})", *ids)
+        database.run(f"DELETE FROM blobs WHERE id IN ({marks(ids)})", *ids)
 
 
 def _remove_leftovers(database: Database, needed: _Needed) -> None:

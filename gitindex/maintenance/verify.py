@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from gitindex.base.errors import Exit, GitIndexError
-from gitindex.base.escape import safe_text
+from gitindex.base.escape import counted, safe_text
 from gitindex.base.vocabulary import ProofOutcome
 from gitindex.base.worktree import Worktree
 from gitindex.extract.plan import PlannedBlob
@@ -20,11 +20,11 @@ from gitindex.git.backend import open_repository
 from gitindex.git.command import empty_tree, tree_of
 from gitindex.git.interface import Repository
 from gitindex.languages.facts import FactsKey
-from gitindex.maintenance.fact_check import Check, FactsCheck, Report, compared
 from gitindex.maintenance.rederive import derive_mapping
 from gitindex.store import mapping
 from gitindex.store.connection import Database
 from gitindex.store.entities import index_faults
+from gitindex.store.fact_check import Check, FactsCheck, Report, compared
 from gitindex.store.lexical import LexicalReader
 from gitindex.view.tree import TreeChoice, TreeView, open_tree
 
@@ -174,7 +174,7 @@ def _mapping(view: TreeView, repository: Repository) -> tuple[dict[bytes, Planne
         for path, plan in expected.items()
     }
     differ = [p for p in held.keys() | wanted.keys() if held.get(p) != wanted.get(p)]
-    return expected, compared("mapping", f"{len(wanted)} paths", sorted(differ))
+    return expected, compared("mapping", counted(len(wanted), "paths"), sorted(differ))
 
 
 def _counts(view: TreeView) -> Check:
@@ -186,7 +186,11 @@ def _counts(view: TreeView) -> Check:
         " WHERE f.worktree_id=? AND b.status<>'skipped'",
         worktree,
     )
-    return Check("counts", said == held, f"{said[0]} files, {said[1]} symbols; counted {held}")
+    return Check(
+        "counts",
+        said == held,
+        f"{counted(said[0], 'files')}, {counted(said[1], 'symbols')}; counted {held}",
+    )
 
 
 def _integrity(database: Database, full: bool) -> Check:

@@ -47,7 +47,7 @@ def main() -> int:
     become_background()
     anchor = Worktree(root, common, common, "main")
     lock = RunnerLock(anchor.lock)
-    if os.path.isdir(anchor.store) and _settle(anchor) and lock.acquire():
+    if os.path.isdir(anchor.store) and _settle(anchor) and lock.acquire(make=_is_new(anchor)):
         advertise(anchor)
         _run(anchor, lock)
     return 0
@@ -77,6 +77,11 @@ def _settle(anchor: Worktree) -> bool:
     return os.path.isdir(spool)
 
 
+def _is_new(anchor: Worktree) -> bool:
+    """May the lock's file be missing? A store has one from the start, but for those of old templates."""
+    return os.path.exists(_from_template(anchor))
+
+
 def _age_of_events(spool: str) -> float:
     """Seconds since the last event; a date in the future counts as old."""
     newest = max(os.stat(os.path.join(spool, name)).st_mtime for name in os.listdir(spool))
@@ -101,14 +106,39 @@ def _wants_submodules(anchor: Worktree) -> bool:
     return answer.output.strip() == b"true"
 
 
+def _seed(anchor: Worktree, lock: RunnerLock) -> None:
+    """Before the first index of a new clone: the nearest pack, where the user's settings name a place.
+
+    In a process of its own, which takes the lock itself. Whatever it does, the runner goes on.
+    """
+    from gitindex.git.settings import user_setting
+
+    if not user_setting(anchor, "gitindex.pack.dest"):
+        return
+    import subprocess
+
+    lock.release()
+    pull = [sys.executable, "-I", "-m", "gitindex", "pack", "pull", "-C", anchor.root]
+    null = subprocess.DEVNULL
+    subprocess.run(pull, stdin=null, stdout=null, stderr=null, cwd=anchor.root, check=False)
+
+
 def _run(anchor: Worktree, lock: RunnerLock) -> None:
     from gitindex.base.errors import GitIndexError
     from gitindex.refresh.log import Log
+    from gitindex.refresh.reader_help import help_readers
     from gitindex.refresh.runner import Runner
     from gitindex.refresh.spool import Pace
+    from gitindex.refresh.start import follow_up
 
+    runner = Runner(anchor, Pace(), lock=lock)
     try:
-        Runner(anchor, Pace(), lock=lock).serve()
+        if os.path.exists(_from_template(anchor)) and not os.path.exists(anchor.database):
+            _seed(anchor, lock)
+        runner.serve()
+        help_readers(runner.served)
+        for worktree in runner.served:
+            follow_up(worktree)
     except GitIndexError as error:
         Log(anchor.store).write("runner ended", error=error.message)
     except Exception as error:  # noqa: BLE001 — the door: nobody is there to see a traceback

@@ -8,14 +8,19 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from gitindex.base.escape import safe_text
 from gitindex.base.user_state import runtime_folder
 
 POLL_SECONDS = 0.1
 
 
+MAX_OWNER = 100
+"""Bytes of an owner's name that are told: the end of a path tells more than its start."""
+
+
 @contextmanager
-def heavy_slot(waiting: Callable[[], None]) -> Iterator[None]:
-    """Hold the user's slot for heavy work; `waiting` is called while another repository has it.
+def heavy_slot(owner: str, waiting: Callable[[str], None]) -> Iterator[None]:
+    """Hold the user's slot for heavy work; `waiting` is told whose work has it, while that is so.
 
     Politeness, not correctness: where no lock file can be had, work goes on without one.
     """
@@ -25,11 +30,30 @@ def heavy_slot(waiting: Callable[[], None]) -> Iterator[None]:
         return
     try:
         while not _try_lock(fd):
-            waiting()
+            waiting(_read_owner(fd))
             time.sleep(POLL_SECONDS)
+        _write_owner(fd, owner)
         yield
     finally:
         os.close(fd)
+
+
+def _read_owner(fd: int) -> str:
+    """Who holds the slot, to be shown."""
+    try:
+        name = os.pread(fd, MAX_OWNER, 0)
+    except OSError:
+        name = b""
+    return safe_text(name.decode("utf-8", "replace")) or "another repository"
+
+
+def _write_owner(fd: int, owner: str) -> None:
+    name = os.fsencode(owner)
+    try:
+        os.ftruncate(fd, 0)
+        os.pwrite(fd, name if len(name) <= MAX_OWNER else b"..." + name[3 - MAX_OWNER :], 0)
+    except OSError:
+        return  # a full disk: whoever waits is not told for whom
 
 
 def _open_slot() -> int | None:

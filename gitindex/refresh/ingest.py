@@ -11,8 +11,9 @@ from gitindex.base.worktree import Worktree
 from gitindex.extract.extraction import ExtractedBlob
 from gitindex.languages.facts import FactsKey
 from gitindex.refresh.session import Session
-from gitindex.store.blobs import BlobTable
+from gitindex.store.blobs import DROP_NAME_INDEXES, BlobTable, make_name_indexes
 from gitindex.store.entities import put_document
+from gitindex.store.imported import mark_imported, mark_verified
 from gitindex.store.lexical import LexicalReader
 from gitindex.store.text_index import TextIndexWriter
 
@@ -45,10 +46,13 @@ class Ingest:
     Facts are written while the workers parse on. A batch ends with the commit of its documents, a
     check that a new reader finds them, and only then the commit of its facts: what SQLite knows is
     searchable. Leaving the context commits the rest; after an error the open batch is rolled back.
+    The first load of a store makes the indexes by name at its end, where it costs half.
     """
 
-    def __init__(self, worktree: Worktree, session: Session) -> None:
+    def __init__(self, worktree: Worktree, session: Session, import_id: int = 0) -> None:
+        """`import_id`: the facts are those of a pack, and are marked so in the same transaction."""
         self._worktree = worktree
+        self._import_id = import_id
         self._session = session
         self._db = session.database
         self._blobs = BlobTable(session.database)
@@ -74,6 +78,7 @@ class Ingest:
         with self._transaction:
             if self._part:
                 self._write_part()
+            make_name_indexes(self._db)
             self._commit_batch()
 
     def add(self, blob: ExtractedBlob) -> None:
@@ -88,18 +93,26 @@ class Ingest:
     def _write_part(self) -> _Batch:
         """Write a few blobs; nothing is committed yet."""
         if self._batch is None:
+            self._transaction.enter_context(self._db.unchecked_references())
             self._transaction.enter_context(self._db.write())
             self._batch = _Batch()
+            if self._blobs.is_unused():
+                self._db.run_all(DROP_NAME_INDEXES)
         part, batch = self._part, self._batch
         self._session.check_identity()
         for blob in part:
             if blob.is_searched:
                 self._session.lexical().add(blob.key, blob.body, blob.names)
         kept = self._blobs.add_all({b.key: (b.facts, b.is_searched) for b in part})
+        ids = [kept[blob.key].blob_id for blob in part]
+        if self._import_id:
+            mark_imported(self._db, self._import_id, ids)
+        else:
+            mark_verified(self._db, ids)
         for blob in part:
-            blob_id = kept[blob.key].blob_id
-            put_document(self._db, blob_id, blob.facts.language, blob.data)
-            self._texts.add(blob_id, blob.data)
+            blob_id, new = kept[blob.key]
+            put_document(self._db, blob_id, blob.facts.language, blob.data, new)
+            self._texts.add(blob_id, blob.data, new)
         batch.blobs += len(part)
         batch.size += self._part_bytes
         batch.added += sum(kept[blob.key].new and blob.is_searched for blob in part)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from typing import Any, NamedTuple
 
@@ -13,11 +12,13 @@ from gitindex.base.escape import safe_text
 from gitindex.base.ownership import check_owner
 from gitindex.base.runner_lock import RunnerLock, is_held
 from gitindex.base.vocabulary import BuildKind, EditScope, IndexState, ManageOutcome, ProofOutcome
-from gitindex.base.worktree import STORE_FOLDERS, Worktree
+from gitindex.base.worktree import INCOMING, STORE_FOLDERS, Worktree
+from gitindex.base.writer_version import VERSION
 from gitindex.freshness.fingerprint import parse_fingerprint, runtime_fingerprint
 from gitindex.freshness.gate import STALE_CREATE
 from gitindex.freshness.marker import CompletionMarker, is_newer
 from gitindex.freshness.observation import Observation, observe, prove
+from gitindex.freshness.pack_note import FILE as PACK_NOTE
 from gitindex.freshness.report import status_envelope
 from gitindex.freshness.stamp import identify_store, publish_marker, read_stamp
 from gitindex.freshness.status_file import parse_object, path_of, utc_now
@@ -25,6 +26,7 @@ from gitindex.freshness.verdict import judge
 from gitindex.git.command import try_git
 from gitindex.refresh import public_files
 from gitindex.refresh.detached import start_detached
+from gitindex.refresh.outbox import TEAM_FILE
 from gitindex.refresh.queue import KEEP_ENDED, read_history
 from gitindex.refresh.session import wipe_store
 from gitindex.refresh.spool import waiting
@@ -189,7 +191,7 @@ def _adoptable(worktree: Worktree) -> CompletionMarker:
     try:
         store = identify_store(worktree)
         stamp = read_stamp(worktree.stamp)
-        row, counts = _read_published(worktree)
+        row, counts, lost = _read_published(worktree)
     except (OSError, StoreError) as error:
         raise _NotAdoptable(getattr(error, "message", str(error))) from error
     if stamp is None or not stamp.run(row.run_id or "") or stamp.store.inode != store.inode:
@@ -211,10 +213,11 @@ def _adoptable(worktree: Worktree) -> CompletionMarker:
         row.head_commit,
         row.tree,
         row.generation,
+        lost,
     )
 
 
-def _read_published(worktree: Worktree) -> tuple[Published, mapping.Counts]:
+def _read_published(worktree: Worktree) -> tuple[Published, mapping.Counts, int]:
     database = open_reader(worktree.database)
     if database is None:
         raise _NotAdoptable("there is no store")
@@ -223,7 +226,8 @@ def _read_published(worktree: Worktree) -> tuple[Published, mapping.Counts]:
             row = mapping.published(database, worktree.id)
             if row is None or row.generation == 0:
                 raise _NotAdoptable("nothing was ever published")
-            return row, mapping.count(database, row.worktree_id)
+            lost = len(mapping.quarantined(database, row.worktree_id))
+            return row, mapping.count(database, row.worktree_id), lost
     finally:
         database.close()
 
@@ -240,19 +244,9 @@ def _remove_index(worktree: Worktree) -> None:
         for path in (worktree.spool, worktree.taken, worktree.progress, worktree.failure):
             remove(path)
         return
-    wipe_store(worktree)
-    for name in STORE_FOLDERS:
-        shutil.rmtree(os.path.join(worktree.store, name), ignore_errors=True)
-    for name in (
-        "runner.lock",
-        "runner.alive",
-        "python",
-        "log",
-        "log.1",
-        "facts.seal.lock",
-        f"off.{worktree.id}",
-    ):
-        remove(os.path.join(worktree.store, name))
+    names = ("runner.lock", "runner.alive", "python", "log", "log.1", "facts.seal.lock")
+    files = (*names, VERSION, PACK_NOTE, TEAM_FILE, f"off.{worktree.id}")
+    wipe_store(worktree, (*STORE_FOLDERS, INCOMING), files)
     _remove_if_empty(worktree.store)
 
 

@@ -8,12 +8,15 @@ import os
 import stat
 import sys
 
+from gitindex import __version__
 from gitindex.base.atomic_file import read_small, remove, sweep_temporaries, write_atomic
 from gitindex.base.errors import GitIndexError, StoreReplaced
 from gitindex.base.ownership import STORE, check_folder
+from gitindex.base.runner_lock import alive_file
 from gitindex.base.vocabulary import BuildKind, IndexState
 from gitindex.base.worktree import FROM_TEMPLATE, LLMC, STORE_FOLDERS, Worktree
-from gitindex.freshness.fingerprint import SCHEMA_VERSION
+from gitindex.base.writer_version import VERSION, newer_writer
+from gitindex.freshness.fingerprint import SCHEMA_VERSION, runtime_version
 from gitindex.freshness.marker import CompletionMarker
 from gitindex.freshness.status_file import (
     StatusRecord,
@@ -23,6 +26,8 @@ from gitindex.freshness.status_file import (
     utc_now,
 )
 from gitindex.git.command import try_git
+from gitindex.git.index_file import surely_lacks
+from gitindex.git.shadow_index import index_of
 
 LITTER_SECONDS = 60.0
 NOTE_BYTES = 256
@@ -52,10 +57,33 @@ def _fill_store(worktree: Worktree) -> None:
                 os.mkdir(folder, 0o700)
         elif stat.S_IMODE(os.stat(folder).st_mode) != 0o700:
             os.chmod(folder, 0o700)
+    for file in (worktree.lock, alive_file(worktree)):
+        if not os.path.lexists(file):
+            os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
+    _note_interpreter(worktree)
+
+
+def _note_interpreter(worktree: Worktree) -> None:
+    """Hooks start this gitindex from now on, unless a newer one serves this store already."""
+    if newer_writer(worktree):
+        return
     interpreter = os.path.join(worktree.store, "python")
     name = os.fsencode(sys.executable) + b"\n"
     if read_small(interpreter) != name:
         write_atomic(interpreter, name)
+    version = os.path.join(worktree.store, VERSION)
+    if read_small(version) != __version__.encode() + b"\n":
+        write_atomic(version, __version__.encode() + b"\n")
+
+
+def refuse_older_writer(worktree: Worktree) -> None:
+    """Two installed versions, one store: the newer writes. Else each would undo the other's work."""
+    newer = newer_writer(worktree)
+    if newer:
+        raise GitIndexError(
+            f"gitindex {newer} keeps this index, and this is {__version__}",
+            "upgrade this one, or use the other: `git idx`",
+        )
 
 
 def ensure_folder(worktree: Worktree, make: bool = True) -> None:
@@ -91,7 +119,13 @@ def is_ours(worktree: Worktree) -> bool:
 
 
 def is_tracked(worktree: Worktree) -> bool:
-    """Does git track anything in `.llmc/`? Also true where git cannot say."""
+    """Does git track anything in `.llmc/`? Also true where git cannot say.
+
+    Git's index is searched for the name; only where it has it, or is of another format, git is asked.
+    """
+    with contextlib.suppress(OSError), open(index_of(worktree), "rb") as file:
+        if surely_lacks(file.read(), LLMC.encode()):
+            return False
     listed = try_git(worktree.root, "ls-files", "-z", "--", LLMC)
     return listed.returncode != 0 or bool(listed.output)
 
@@ -147,7 +181,13 @@ def write_state(
 
 def note_progress(worktree: Worktree, kind: BuildKind, phase: str, percent: float | None) -> None:
     """Tell readers how far the running job is."""
-    fields = {"kind": kind, "phase": phase, "progressPct": percent, "lastUpdated": utc_now()}
+    fields = {
+        "kind": kind,
+        "phase": phase,
+        "progressPct": percent,
+        "lastUpdated": utc_now(),
+        "towards": runtime_version(),
+    }
     _overwrite(worktree.progress, json.dumps(fields).encode())
 
 

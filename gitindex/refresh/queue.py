@@ -274,9 +274,10 @@ class RefreshJobService:
 
     def _prune(self) -> None:
         self._db.run(
-            "DELETE FROM refresh_jobs WHERE worktree_id=?1 AND finished_at IS NOT NULL AND id <"
-            " (SELECT id FROM refresh_jobs WHERE worktree_id=?1 AND finished_at IS NOT NULL"
-            " ORDER BY id DESC LIMIT 1 OFFSET ?2)",
+            "DELETE FROM refresh_jobs WHERE worktree_id=? AND finished_at IS NOT NULL AND id <"
+            " (SELECT id FROM refresh_jobs WHERE worktree_id=? AND finished_at IS NOT NULL"
+            " ORDER BY id DESC LIMIT 1 OFFSET ?)",
+            self._worktree,
             self._worktree,
             KEEP_ENDED - 1,
         )

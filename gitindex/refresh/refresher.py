@@ -14,6 +14,7 @@ from gitindex.base.vocabulary import SkipReason
 from gitindex.base.worktree import LLMC, Worktree
 from gitindex.extract import policy
 from gitindex.extract.extraction import extract_blobs
+from gitindex.extract.plain import TIMED_OUT, TIMED_OUT_AGAIN
 from gitindex.extract.plan import PlannedBlob, classify, read_present, reader_of
 from gitindex.extract.policy import Policy, is_policy_file
 from gitindex.freshness.fingerprint import runtime_fingerprint
@@ -27,10 +28,11 @@ from gitindex.refresh.ingest import Ingest
 from gitindex.refresh.public_files import ensure_folder
 from gitindex.refresh.scope import EMPTY, FULL, RefreshScope, resolve_scope
 from gitindex.refresh.session import Session
-from gitindex.store import history, mapping
+from gitindex.store import history, mapping, subjects
 from gitindex.store.blobs import BlobTable
 from gitindex.store.lexical import LexicalReader
 from gitindex.store.mapping import FileRow, Published
+from gitindex.store.subjects import WindowChange
 
 MAX_ROUNDS = 8
 """How often a moved HEAD makes us look again before we publish the tree we have."""
@@ -76,6 +78,7 @@ class Refresher:
         self._blobs = BlobTable(session.database)
         self._fingerprint = runtime_fingerprint()
         self._extracted = 0
+        self._tried_again = False
 
     def run(self, run_id: str, scope: RefreshScope, force: bool = False) -> int:
         """Make HEAD's tree the published one; returns how many blobs had to be extracted.
@@ -130,7 +133,7 @@ class Refresher:
             except (ObjectMissing, TooManyPaths):
                 return self._all_changes(base, head)  # the indexed tree was pruned, or is a bomb
             if not any(map(is_policy_file, changed)):
-                return changed | self._absent(base, changed)
+                return self._absent(base) | self._timed_out(base) | changed
         return self._all_changes(base, head)
 
     def _all_changes(self, base: Published, head: Head) -> dict[bytes, Entry | None]:
@@ -138,14 +141,15 @@ class Refresher:
         now: dict[bytes, Entry | None] = {e.path: e for e in self._repo.entries(head.tree)}
         return now | dict.fromkeys(held - now.keys())
 
-    def _absent(
-        self, base: Published, changed: dict[bytes, Entry | None]
-    ) -> dict[bytes, Entry | None]:
+    def _absent(self, base: Published) -> dict[bytes, Entry | None]:
         """Paths whose blob was missing at the last refresh: it may be here now."""
         rows = mapping.without_blob(self._db, base.worktree_id)
-        return {
-            row.path: Entry(row.path, row.mode, row.oid) for row in rows if row.path not in changed
-        }
+        return {row.path: Entry(row.path, row.mode, row.oid) for row in rows}
+
+    def _timed_out(self, base: Published) -> dict[bytes, Entry | None]:
+        """Paths whose parser used up its time at the last refresh: they are tried once more."""
+        found = mapping.quarantined(self._db, base.worktree_id)
+        return {path: entry for path, (entry, cause) in found.items() if cause == TIMED_OUT}
 
     def _policy(self, base: Published, changed: dict[bytes, Entry | None]) -> Policy:
         """The new tree's policy files: those already published, and those that changed."""
@@ -160,32 +164,42 @@ class Refresher:
         """Make sure that all that is wanted has facts; returns the ids of those that had some."""
         by_key = {wanted.key: wanted for wanted in reversed(plan.wanted)}
         held = {} if force else self._blobs.ids(by_key)
+        again = self._blobs.with_reason(by_key, TIMED_OUT)
+        self._tried_again |= bool(again)
+        held = {key: blob_id for key, blob_id in held.items() if key not in again}
         missing = [wanted for key, wanted in by_key.items() if key not in held]
         with self._polite(len(missing)):
-            absent = self._ingest(self._ordered(missing, scope))
+            absent = self._ingest(self._ordered(missing, scope), again)
         for wanted in plan.wanted:
             if wanted.entry.oid in absent:
                 plan.skipped.append(_row(wanted._replace(skip=SkipReason.MISSING_BLOB)))
         plan.wanted[:] = [w for w in plan.wanted if w.entry.oid not in absent]
         return held
 
-    def _ingest(self, wanted: list[PlannedBlob]) -> set[str]:
-        """Read, extract and ingest blobs; returns the ids of those that git does not have."""
+    def _ingest(self, wanted: list[PlannedBlob], again: set[FactsKey]) -> set[str]:
+        """Read, extract and ingest blobs; returns the ids of those that git does not have.
+
+        Those of `again` have timed out before: there is no third time.
+        """
         absent: set[str] = set()
         blobs = ((blob.key, blob.language) for blob in wanted)
         read, extractor = reader_of(self._repo), self._session.extractor
         with Ingest(self._worktree, self._session) as ingest:
             for extracted in extract_blobs(blobs, read, extractor, absent.add):
+                if extracted.key in again and extracted.facts.reason == TIMED_OUT:
+                    facts = extracted.facts._replace(reason=TIMED_OUT_AGAIN)
+                    extracted = extracted._replace(facts=facts)
                 ingest.add(extracted)
                 self._report("extract", 100.0 * ingest.count / len(wanted))
         self._extracted += ingest.count
         return absent
 
     def _polite(self, blobs: int) -> AbstractContextManager[None]:
-        """Much work waits for its turn among this user's repositories."""
+        """Much work waits for its turn among this user's repositories; little work never does."""
         if blobs < HEAVY_BLOBS:
             return nullcontext()
-        return heavy_slot(lambda: self._report("waiting for another repository", None))
+        told = "waiting for the index of {}"
+        return heavy_slot(self._worktree.root, lambda owner: self._report(told.format(owner), None))
 
     def _ordered(self, wanted: list[PlannedBlob], scope: RefreshScope) -> list[PlannedBlob]:
         """What the scope names comes first; nothing else depends on the scope."""
@@ -209,20 +223,40 @@ class Refresher:
         ids = held | self._blobs.ids(w.key for w in plan.wanted if w.key not in held)
         rows = plan.skipped + [_row(wanted, ids[wanted.key]) for wanted in plan.wanted]
         base = self._published()
+        past = self._past(base, plan.head, run.force)
         with self._db.write():
             now = self._repo.head()
             if now.tree != plan.head.tree and not run.last:
                 return False
             head = now if now.tree == plan.head.tree else plan.head
+            if head.commit != plan.head.commit:
+                past = self._past(base, head, run.force)
             new = dict.fromkeys(plan.gone, "") | {row.path: row.oid for row in rows}
             was = history.before(self._db, base, new)
             mapping.replace_rows(self._db, base.worktree_id, plan.gone, rows, is_policy_file)
+            if self._tried_again:
+                mapping.recount(self._db, base.worktree_id)
             generation = mapping.raise_generation(
                 self._db, base.worktree_id, head, run.id, self._fingerprint_text()
             )
+            mapping.note_seen(self._db, head, self._index_mtime())
             anew = run.force or base.fingerprint != self._fingerprint_text()
             history.record(self._db, base, generation, was, anew)
+            subjects.apply_change(self._db, base.worktree_id, past, is_policy_file)
         return True
+
+    def _index_mtime(self) -> float | None:
+        try:
+            return os.stat(os.path.join(self._worktree.git_dir, "index")).st_mtime
+        except OSError:
+            return None
+
+    def _past(self, base: Published, head: Head, force: bool) -> WindowChange | None:
+        """What past commits say about the files: the change since the published commit."""
+        if head.commit is None:
+            return None
+        stored = None if force else subjects.stored_window(self._db, base.worktree_id)
+        return subjects.window_change(self._worktree.root, stored, head.commit)
 
     def _read_back(self, run_id: str) -> None:
         """Re-open both stores and check that the published generation is there."""
@@ -250,6 +284,7 @@ class Refresher:
             head_commit=base.head_commit,
             tree_id=base.tree,
             generation=base.generation,
+            quarantined_files=len(mapping.quarantined(self._db, base.worktree_id)),
         )
 
     def _published(self) -> Published:

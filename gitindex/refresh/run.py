@@ -13,6 +13,7 @@ from gitindex.base.worktree import Worktree
 from gitindex.freshness.observation import observe, read_progress
 from gitindex.freshness.verdict import Verdict, judge
 from gitindex.refresh import public_files
+from gitindex.refresh.reader_help import start_helper
 from gitindex.refresh.runner import RefreshRequest, Runner
 from gitindex.refresh.worktree_writer import Report
 
@@ -32,6 +33,7 @@ def refresh_now(
         if report is not None:
             report("waiting for another runner", None)
         time.sleep(POLL_SECONDS)
+    start_helper(request.worktree)
 
 
 def wait_until_fresh(worktree: Worktree, timeout: float, report: Report) -> Verdict | None:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import time
 from typing import NamedTuple
 
 from gitindex.base.errors import GitIndexError, StoreReplaced
 from gitindex.base.runner_lock import RunnerLock, advertised
 from gitindex.base.vocabulary import IndexState, Layer
 from gitindex.base.worktree import Worktree, worktree_at
+from gitindex.freshness.pack_note import read_pack_note
 from gitindex.refresh import public_files, spool
+from gitindex.refresh.outbox import drain_outbox
 from gitindex.refresh.queue import anything_queued
 from gitindex.refresh.session import Session, mend_store
 from gitindex.refresh.spool import IMMEDIATE, Pace
 from gitindex.refresh.store_run import StoreRun
 from gitindex.refresh.worktree_writer import Failures, Report, quietly, status_lags
 from gitindex.store.connection import open_reader
+
+PAUSE_SECONDS = 0.1
+"""Between two parts of a verification: others may take the lock."""
 
 
 class RefreshRequest(NamedTuple):
@@ -40,7 +46,8 @@ class Runner:
         self._report = report or (lambda _phase, _percent: None)
         self._lock = lock or RunnerLock(anchor.lock)
         self._failures = Failures()
-        self._known: list[Worktree] = []
+        self.served: list[Worktree] = []
+        """The worktrees that were there when jobs were last run."""
 
     def serve(self, request: RefreshRequest | None = None) -> bool:
         """Take the lock and work until nothing waits. False if another runner is at work already.
@@ -58,11 +65,35 @@ class Runner:
             finally:
                 self._lock.release()
             served, request = True, None
-            if not self._anything_waiting():
+            if not (self._anything_waiting() or self._verify_imports()):
                 break
+        if served and self._pace.linger > 0:
+            drain_outbox(self.served)
         if self._failures.last is not None:
             raise self._failures.last
         return served
+
+    def _verify_imports(self) -> bool:
+        """Derive facts of packs again, for as long as nothing else is to do. True: something is.
+
+        Only a runner that lingers does it: one that a person waits for leaves it to the next. The
+        lock is given up after each part, so that nobody waits for it.
+        """
+        more = self._pace.linger > 0 and read_pack_note(self._anchor.store).imported > 0
+        if not more:
+            return False
+        from gitindex.refresh.import_check import verify_part  # lazily: most stores have no pack
+
+        while more and not self._anything_waiting() and self._lock.acquire():
+            try:
+                with advertised(self._anchor):
+                    more = verify_part(self._anchor)
+            except StoreReplaced:
+                more = False
+            finally:
+                self._lock.release()
+            time.sleep(PAUSE_SECONDS)
+        return self._anything_waiting()
 
     def _serve_locked(self, request: RefreshRequest | None) -> None:
         if request is not None and request.force:
@@ -76,7 +107,7 @@ class Runner:
                 run.recover(asked=request.worktree)
                 run.serve_request(request.worktree, request.reason, request.force)
             run.serve_events()
-            self._known = run.worktrees
+            self.served = run.worktrees
         finally:
             session.close()
 
@@ -102,4 +133,4 @@ class Runner:
             queued = anything_queued(database, Layer.SYNTACTIC)
         finally:
             database.close()
-        return queued or bool(spool.waiting(self._anchor)) or any(map(status_lags, self._known))
+        return queued or bool(spool.waiting(self._anchor)) or any(map(status_lags, self.served))

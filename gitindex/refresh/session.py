@@ -17,13 +17,13 @@ from gitindex.base.worktree import Worktree, worktree_at
 from gitindex.extract.pool import Extractor
 from gitindex.freshness.stamp import StoreFile, restamp
 from gitindex.git.interface import Repository
-from gitindex.refresh.public_files import prepare_store
+from gitindex.refresh.public_files import prepare_store, refuse_older_writer
 from gitindex.refresh.queue import RefreshJobService, unfinished
 from gitindex.store import mapping
 from gitindex.store.connection import Database, open_reader, open_writer
 from gitindex.store.integrity import check_store
 from gitindex.store.lexical import LexicalWriter
-from gitindex.store.seal import damage_of_store, remove_seals
+from gitindex.store.seal import SEALS, damage_of_store
 from gitindex.store.text_index import merge_segments
 
 _ABANDONED: list[Database] = []
@@ -145,22 +145,27 @@ class Session:
                 restamp(os.path.join(folder, name), store)
 
 
-def wipe_store(worktree: Worktree) -> None:
-    """Remove a store that is proven damaged. The stamps go first: no marker outlives its facts.
+def wipe_store(
+    worktree: Worktree, folders: tuple[str, ...] = (), files: tuple[str, ...] = ()
+) -> None:
+    """Remove a store's data, and what else is named of it. The stamps go first: no marker outlives
+    its facts.
 
     By directory descriptor: whatever takes the store's place meanwhile, nothing else is removed.
     """
     check_folder(worktree.store, STORE)
     store = os.open(worktree.store, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    database = os.path.basename(worktree.database)
+    data = tuple(database + suffix for suffix in ("", "-wal", "-shm"))
     try:
         _remove_tree("published", store)
-        for suffix in ("", "-wal", "-shm"):
+        for name in (*data, *SEALS, *files):
             with contextlib.suppress(FileNotFoundError):
-                os.unlink(os.path.basename(worktree.database) + suffix, dir_fd=store)
-        _remove_tree(os.path.basename(worktree.lexical), store)
+                os.unlink(name, dir_fd=store)
+        for name in (os.path.basename(worktree.lexical), *folders):
+            _remove_tree(name, store)
     finally:
         os.close(store)
-    remove_seals(worktree.store)
 
 
 def _remove_tree(name: str, folder: int) -> None:
@@ -192,11 +197,12 @@ def _refuse_newer(worktree: Worktree) -> None:
 
 
 def _prepare(worktree: Worktree) -> None:
+    refuse_older_writer(worktree)
     prepare_store(worktree)
     _refuse_newer(worktree)
     halves = os.path.exists(worktree.database), os.path.exists(worktree.lexical)
     if not all(halves) or damage_of_store(worktree.store):
-        _build_anew(worktree)  # half a store is none, and neither is a damaged one
+        rebuild_store(worktree)  # half a store is none, and neither is a damaged one
 
 
 def _open(worktree: Worktree) -> Database:
@@ -204,11 +210,11 @@ def _open(worktree: Worktree) -> Database:
     try:
         return open_writer(worktree.database)
     except OlderSchema:
-        _build_anew(worktree)
+        rebuild_store(worktree)
         return open_writer(worktree.database)
 
 
-def _build_anew(worktree: Worktree) -> None:
+def rebuild_store(worktree: Worktree) -> None:
     """Wipe the store, and leave an event for each worktree that was published: nobody else will."""
     try:
         published = os.listdir(os.path.join(worktree.store, "published"))

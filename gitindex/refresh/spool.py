@@ -13,6 +13,12 @@ from gitindex.base.worktree import Worktree
 MAX_BYTES = 1 << 16
 INSTALL = "install"
 """The event of a person who asks for the index: it is served at once."""
+PRE_COMMIT = "pre-commit"
+"""The event of a commit under way: HEAD has not moved yet, and may never."""
+COMMIT_SECONDS = 600.0
+"""So long a commit is waited for while its process lives: other hooks, the editor of the message."""
+UNKNOWN_SECONDS = 30.0
+"""The same where the process of git is not known."""
 
 
 class Pace(NamedTuple):
@@ -65,16 +71,54 @@ def wait_until_quiet(worktree: Worktree, pace: Pace) -> None:
         seen = now
 
 
-def take_events(worktree: Worktree) -> str:
-    """Move the events aside and say what they were: `post-commit`, or `post-commit ×40, …`."""
+class TakenEvents(NamedTuple):
+    """Events that were moved aside: `post-commit`, or `post-commit ×40, …`; "" if there were none."""
+
+    summary: str
+    committing: tuple[int, ...] = ()  # processes of git that may move HEAD yet; 0: one is not known
+
+
+def take_events(worktree: Worktree) -> TakenEvents:
+    """Move the events aside and say what they were."""
     try:
         os.replace(worktree.spool, worktree.taken)
     except FileNotFoundError:
-        return ""
+        return TakenEvents("")
     data = read_small(worktree.taken, MAX_BYTES) or b""
-    words = (line.split(b" ", 1)[0].decode("ascii", "replace") for line in data.splitlines())
-    counts = Counter(word for word in words if word)
-    return ", ".join(w if n == 1 else f"{w} ×{n}" for w, n in counts.items()) or "event"
+    lines = [line.decode("ascii", "replace").split(" ") for line in data.splitlines()]
+    counts = Counter(words[0] for words in lines if words[0])
+    told = ", ".join(w if n == 1 else f"{w} ×{n}" for w, n in counts.items())
+    pids = [words[1] for words in lines if words[0] == PRE_COMMIT and len(words) > 1]
+    return TakenEvents(told or "event", tuple(int(pid) for pid in pids if pid.isdecimal()))
+
+
+class Committing:
+    """Commits that were under way when their event came: HEAD moves only when they end."""
+
+    def __init__(self) -> None:
+        self._until: dict[int, float] = {}
+
+    def add(self, pids: tuple[int, ...]) -> None:
+        """Watch some processes of git, each for a bounded time."""
+        for pid in pids:
+            bound = COMMIT_SECONDS if pid else UNKNOWN_SECONDS
+            self._until[pid] = time.monotonic() + bound
+
+    def any_left(self) -> bool:
+        """Is one of them still there?"""
+        now = time.monotonic()
+        self._until = {pid: t for pid, t in self._until.items() if now < t and _lives(pid)}
+        return bool(self._until)
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def note_taken(worktree: Worktree) -> None:

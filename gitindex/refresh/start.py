@@ -1,4 +1,4 @@
-"""Starts a runner in the background, as a hook does."""
+"""Starts processes that outlive this one: a runner, as a hook does, and what follows a refresh."""
 
 from __future__ import annotations
 
@@ -6,20 +6,27 @@ import subprocess
 import sys
 
 from gitindex.base.worktree import Worktree
-from gitindex.git.command import clean_env
+from gitindex.git.command import clean_env, try_git
 
 
 def start_runner(worktree: Worktree) -> None:
     """What the hook does last: a detached runner that holds nothing of ours."""
+    _detach("gitindex.refresh.background", worktree.common_dir, worktree.root)
+
+
+def follow_up(worktree: Worktree) -> None:
+    """After the last refresh: let the semantic layer follow, where some configuration asks for it.
+
+    The process that is started decides whose configuration counts.
+    """
+    asked = try_git(worktree.root, "config", "--get", "gitindex.semantic.oncommit")
+    if asked.output.strip().lower() in (b"true", b"yes", b"on", b"1"):
+        _detach("gitindex.semantic.follow_up", worktree.root)
+
+
+def _detach(module: str, *arguments: str) -> None:
     process = subprocess.Popen(
-        [
-            sys.executable,
-            "-I",
-            "-m",
-            "gitindex.refresh.background",
-            worktree.common_dir,
-            worktree.root,
-        ],
+        [sys.executable, "-I", "-m", module, *arguments],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -11,7 +11,6 @@ from gitindex.base.atomic_file import remove
 from gitindex.base.errors import GitIndexError
 from gitindex.base.worktree import Worktree
 from gitindex.git.hook_switch import note_switch
-from gitindex.git.shadow_writer import refresh_shadow_index
 from gitindex.refresh import public_files, spool
 from gitindex.refresh.log import Log
 from gitindex.refresh.queue import supersede_lost
@@ -42,6 +41,7 @@ class StoreRun:
         self._report = report
         self._failures = failures
         self._log = Log(anchor.store)
+        self._committing = spool.Committing()
 
     def recover(self, asked: Worktree | None = None) -> None:
         """Take over what a dead runner left half-way, in every worktree."""
@@ -65,8 +65,6 @@ class StoreRun:
             self._take_events()
             if self._run_queued() or self._notice_heads():
                 continue
-            for worktree in self.worktrees:
-                quietly(refresh_shadow_index, worktree)  # nobody waits for us now
             if not self._wait_for_news():
                 return
 
@@ -105,9 +103,10 @@ class StoreRun:
                 continue
             spool.wait_until_quiet(worktree, self._pace)
             events = spool.take_events(worktree)
-            if events:
+            self._committing.add(events.committing)
+            if events.summary:
                 with self._unless_removed(worktree):
-                    self._writer(worktree).enqueue(events)
+                    self._writer(worktree).enqueue(events.summary)
 
     def _run_queued(self, forced: str | None = None) -> bool:
         ran = False
@@ -136,16 +135,20 @@ class StoreRun:
         return noticed
 
     def _wait_for_news(self) -> bool:
-        """Watch spool, HEADs and status files for the linger, and as long as a worktree settles."""
+        """Watch spool, HEADs and status files for the linger, and as long as a worktree settles
+        or a commit is under way whose end no event will tell."""
         deadline = time.monotonic() + self._pace.linger
         while True:
             self._session.check_identity()
+            committing = bool(self._pace.linger) and self._committing.any_left()
             settling = [self._is_settling(name) for name in spool.waiting(self._anchor)]
             if not all(settling) or self._notice_heads():
                 return True
             if any(map(status_lags, self._session.worktrees().values())):
                 return True
-            if not settling and time.monotonic() >= deadline:
+            if committing:
+                deadline = time.monotonic() + self._pace.linger
+            elif not settling and time.monotonic() >= deadline:
                 return False
             time.sleep(POLL_SECONDS)
 

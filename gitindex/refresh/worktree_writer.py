@@ -13,7 +13,7 @@ from gitindex.base.errors import GitIndexError
 from gitindex.base.ownership import check_folder
 from gitindex.base.vocabulary import BuildKind, IndexState, JobStatus, Layer, ProofOutcome
 from gitindex.base.worktree import LLMC, Worktree
-from gitindex.freshness.marker import is_newer
+from gitindex.freshness.marker import CompletionProof, is_newer
 from gitindex.freshness.observation import has_pending, prove, read_failure
 from gitindex.freshness.status_file import load_record
 from gitindex.refresh import public_files, spool
@@ -90,7 +90,7 @@ class WorktreeWriter:
             return None
         head = self._session.repository(self.worktree).head()
         failure = read_failure(self.worktree)
-        if failure is not None and failure.commit in (head.commit, None):
+        if failure is not None and failure.commit and failure.commit == head.commit:
             return None
         if (self.worktree.id, head.commit or head.tree) in self._failures.heads:
             return None
@@ -101,18 +101,18 @@ class WorktreeWriter:
         return None if known and proof.settled else "proof missing"
 
     def _run_job(self, jobs: RefreshJobService, job_id: int, force: bool) -> None:
-        kind = _kind(self.worktree, force)
+        proof = prove(self.worktree)
         try:
             run_id = os.urandom(16).hex()
-            job = jobs.run_job(job_id, run_id, lambda job: self._refresh(job, kind))
+            job = jobs.run_job(job_id, run_id, lambda job: self._refresh(job, proof, force))
         finally:
             quietly(public_files.end_progress, self.worktree)
         assert job is not None, "only the holder of the lock claims"
         self._conclude(jobs, job)
 
-    def _refresh(self, job: Job, kind: BuildKind) -> int:
-        worktree = self.worktree
-        if is_newer(prove(worktree)):
+    def _refresh(self, job: Job, proof: CompletionProof, force: bool) -> int:
+        worktree, kind = self.worktree, _kind(proof, force)
+        if is_newer(proof):
             raise GitIndexError("the marker is of a newer gitindex: upgrade gitindex")
         check_folder(worktree.llmc, LLMC)
         if public_files.is_tracked(worktree):
@@ -152,8 +152,9 @@ class WorktreeWriter:
 
     def _publish_fresh(self) -> None:
         """Write `fresh` into the status file, unless it says so or the index is not proven."""
-        marker = prove(self.worktree).marker
-        if marker is None or not _may_say_fresh(self.worktree):
+        proof = prove(self.worktree)
+        marker = proof.marker
+        if marker is None or not _may_say_fresh(self.worktree, proof):
             return
         said = load_record(self.worktree.root)
         now = (IndexState.FRESH, marker.completed_at, marker.head_commit)
@@ -162,6 +163,7 @@ class WorktreeWriter:
             said.last_indexed_at,
             said.last_indexed_commit,
         ):
+            remove(self.worktree.failure)
             public_files.publish_status(self.worktree, marker)
 
     def _note_failure(self, message: str, commit: str | None) -> None:
@@ -252,14 +254,14 @@ def status_lags(worktree: Worktree) -> bool:
     status = load_record(worktree.root)
     if status is not None and status.index_state is IndexState.FRESH:
         return False
-    return _may_say_fresh(worktree)
+    return _may_say_fresh(worktree, prove(worktree))
 
 
-def _may_say_fresh(worktree: Worktree) -> bool:
-    """The index is proven, nothing waits, and the last attempt did not fail."""
-    proof = prove(worktree)
+def _may_say_fresh(worktree: Worktree, proof: CompletionProof) -> bool:
+    """The index is proven, nothing waits, and no attempt to refresh it has failed since."""
     proven = proof.outcome is ProofOutcome.VALID and proof.settled
-    return proven and not has_pending(worktree) and read_failure(worktree) is None
+    failure = read_failure(worktree)
+    return proven and not has_pending(worktree) and (failure is None or failure.commit is None)
 
 
 def quietly(action: Callable[..., None], *args: object) -> None:
@@ -268,8 +270,8 @@ def quietly(action: Callable[..., None], *args: object) -> None:
         action(*args)
 
 
-def _kind(worktree: Worktree, force: bool) -> BuildKind:
+def _kind(proof: CompletionProof, force: bool) -> BuildKind:
     if force:
         return BuildKind.REINDEX
-    proven = prove(worktree).outcome is ProofOutcome.VALID
+    proven = proof.outcome is ProofOutcome.VALID
     return BuildKind.REFRESH if proven else BuildKind.CREATE

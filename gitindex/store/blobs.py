@@ -10,12 +10,28 @@ from typing import Any, NamedTuple
 from gitindex.base.vocabulary import FactsStatus
 from gitindex.languages.facts import BlobFacts, FactsKey, Import, Symbol, decode_facts, encode_facts
 from gitindex.languages.postings import Postings, join_postings
-from gitindex.store.connection import Database
+from gitindex.store.connection import Database, marks
 
 CHUNK = 400
 """Values bound in one statement."""
 MAX_NAMES = 1 << 19
 """Ids of names kept at hand."""
+
+_NAME_INDEXES = {
+    "symbols_by_name": "symbols (name_id)",
+    "occurrences_by_name": "occurrences (name_id)",
+}
+DROP_NAME_INDEXES = [f"DROP INDEX IF EXISTS {name}" for name in _NAME_INDEXES]
+"""For the first load of an empty store: `make_name_indexes` ends it."""
+
+
+def make_name_indexes(database: Database) -> None:
+    """Make the indexes by name that are missing: after a first load, or one that was interrupted."""
+    rows = database.rows("SELECT name FROM sqlite_master WHERE type='index'")
+    missing = _NAME_INDEXES.keys() - {name for (name,) in rows}
+    if missing:
+        with database.joined():
+            database.run_all(f"CREATE INDEX {name} ON {_NAME_INDEXES[name]}" for name in missing)
 
 
 class AddedFacts(NamedTuple):
@@ -62,20 +78,31 @@ class BlobTable:
             self.forget_names()
             raise
 
+    def is_unused(self) -> bool:
+        """Are there no facts yet, and nothing published that a reader could look at?"""
+        held = "SELECT 1 FROM blobs UNION ALL SELECT 1 FROM worktrees WHERE generation > 0 LIMIT 1"
+        return self._db.row(held) is None
+
     def ids(self, keys: Iterable[FactsKey]) -> dict[FactsKey, int]:
         """Row ids of the keys that are held."""
         found: dict[FactsKey, int] = {}
         for extractor, oids in _by_extractor(keys).items():
             for at in range(0, len(oids), CHUNK):
                 part = oids[at : at + CHUNK]
-                marks = ",".join("?" * len(part))
                 rows = self._db.rows(
-                    f"SELECT oid, id FROM {self._prefix}blobs WHERE extractor=? AND oid IN ({marks})",
+                    f"SELECT oid, id FROM {self._prefix}blobs WHERE extractor=? AND oid IN ({marks(part)})",
                     extractor,
                     *part,
                 )
                 found.update((FactsKey(oid.hex(), extractor), blob_id) for oid, blob_id in rows)
         return found
+
+    def with_reason(self, keys: Iterable[FactsKey], reason: str) -> set[FactsKey]:
+        """Those of the keys whose quarantine has this cause."""
+        rows = self._db.rows(
+            "SELECT oid, extractor FROM blobs WHERE status='quarantined' AND reason=?", reason
+        )
+        return {FactsKey(oid.hex(), extractor) for oid, extractor in rows}.intersection(keys)
 
     def add(self, key: FactsKey, facts: BlobFacts, lexical: bool) -> AddedFacts:
         """Keep the facts of one blob, replacing older ones; as `add_all`."""
@@ -161,8 +188,7 @@ class BlobTable:
         cached = first == self._all_known
         for at in range(0, 0 if cached else len(unknown), CHUNK):
             part = unknown[at : at + CHUNK]
-            marks = ",".join("?" * len(part))
-            sql = f"SELECT text, id FROM {self._prefix}names WHERE text IN ({marks})"
+            sql = f"SELECT text, id FROM {self._prefix}names WHERE text IN ({marks(part)})"
             self._names.update(self._db.rows(sql, *part))
         new = [name for name in unknown if name not in self._names]
         self._run_many("INSERT INTO {}names VALUES (?,?)", enumerate(new, first))

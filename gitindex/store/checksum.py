@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import TypeGuard
 from zlib import crc32
 
 SIZE = 4
@@ -14,11 +15,15 @@ def with_checksum(table: str, row_id: int, value: bytes) -> bytes:
 
 def checked(table: str, row_id: int, stored: object) -> bytes | None:
     """The value behind a checksum; None where the stored bytes are not what was written."""
+    return stored[SIZE:] if is_sound(stored, table, row_id) else None
+
+
+def is_sound(stored: object, table: str, row_id: int) -> TypeGuard[bytes]:
+    """Are the stored bytes what was written? Copies nothing; the value begins at `SIZE`."""
     if not isinstance(stored, bytes) or len(stored) < SIZE:
-        return None
-    value = stored[SIZE:]
-    return value if _checksum(table, row_id, value) == stored[:SIZE] else None
+        return False
+    return _checksum(table, row_id, memoryview(stored)[SIZE:]) == stored[:SIZE]
 
 
-def _checksum(table: str, row_id: int, value: bytes) -> bytes:
+def _checksum(table: str, row_id: int, value: bytes | memoryview) -> bytes:
     return crc32(value, crc32(b"%s %d" % (table.encode(), row_id))).to_bytes(SIZE, "little")

@@ -41,12 +41,17 @@ class Filter(NamedTuple):
     date_to: str = ""
 
 
-def put_document(database: Database, blob_id: int, language: str, data: bytes) -> None:
-    """Keep what a blob says about itself. The caller holds the write transaction."""
+def put_document(
+    database: Database, blob_id: int, language: str, data: bytes, new: bool = False
+) -> None:
+    """Keep what a blob says about itself. The caller holds the write transaction.
+
+    `new`: nothing is held of this blob.
+    """
     front = front_matter_of(language, data)
     if front is not None:
         upsert_entity(database, blob_id, front)
-    else:
+    elif not new:
         remove_entities(database, [blob_id])
 
 

@@ -64,14 +64,14 @@ def _schema() -> tantivy.Schema:
 class LexicalWriter:
     """Adds documents and commits. After any error it is dead: open a new one."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, heap: int = HEAP_BYTES) -> None:
         self._path = path
         with _translated():
             if not os.path.isdir(path):
                 os.mkdir(path, 0o700)
             with _utf8_name(path) as name:
                 self._index = tantivy.Index(_schema(), path=name)
-            self._writer = self._index.writer(HEAP_BYTES, 1)
+            self._writer = self._index.writer(heap, 1)
         self._sealing = LexicalSealing(path)
 
     def add(self, key: FactsKey, body: str, names: str) -> None:
@@ -115,6 +115,7 @@ class LexicalReader:
             self._schema = index.schema
             self._searcher = index.searcher()
         self._keys: dict[tuple[int, int], FactsKey] = {}  # of documents seen before
+        self._only: dict[FactsKey, tuple[tantivy.Occur, tantivy.Query]] = {}  # asked for before
 
     @property
     def documents(self) -> int:
@@ -204,14 +205,13 @@ class LexicalReader:
 
     def _among(self, keys: Iterable[FactsKey]) -> tantivy.Query:
         """Only these blobs. As single terms: a set of terms costs seven times as much."""
-        listed = [
-            (
-                tantivy.Occur.Should,
-                tantivy.Query.term_query(self._schema, "key", _term(key), "basic"),
-            )
-            for key in keys
-        ]
+        listed = [self._only.get(key) or self._only_key(key) for key in keys]
         return tantivy.Query.const_score_query(tantivy.Query.boolean_query(listed), 0.0)
+
+    def _only_key(self, key: FactsKey) -> tuple[tantivy.Occur, tantivy.Query]:
+        query = tantivy.Query.term_query(self._schema, "key", _term(key), "basic")
+        self._only[key] = (tantivy.Occur.Should, query)
+        return self._only[key]
 
     def _hits(
         self, clauses: list[tuple[tantivy.Occur, tantivy.Query]], limit: int

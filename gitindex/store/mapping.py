@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from gitindex.base.vocabulary import SkipReason
-from gitindex.git.interface import Head
+from gitindex.git.interface import Entry, Head
 from gitindex.store.blobs import CHUNK
-from gitindex.store.connection import Database
+from gitindex.store.connection import Database, marks
 
 
 class Published(NamedTuple):
@@ -43,6 +43,15 @@ class Counts(NamedTuple):
 
 def register(database: Database, name: str, root: str) -> Published:
     """The worktree's row, made if need be; its root is kept up to date."""
+    held = database.row("SELECT root FROM worktrees WHERE name=?", _stored(name))
+    if held is None or held[0] != os.fsencode(root):
+        _write_root(database, name, root)
+    found = published(database, name)
+    assert found is not None
+    return found
+
+
+def _write_root(database: Database, name: str, root: str) -> None:
     with database.write():
         database.run(
             "INSERT INTO worktrees (name, root, generation) VALUES (?,?,0)"
@@ -50,9 +59,6 @@ def register(database: Database, name: str, root: str) -> Published:
             _stored(name),
             os.fsencode(root),
         )
-    found = published(database, name)
-    assert found is not None
-    return found
 
 
 def published(database: Database, name: str) -> Published | None:
@@ -156,8 +162,9 @@ def _path_ids(database: Database, paths: list[bytes]) -> dict[bytes, int]:
     found: dict[bytes, int] = {}
     for at in range(0, len(paths), CHUNK):
         part = paths[at : at + CHUNK]
-        marks = ",".join("?" * len(part))
-        found.update(database.rows(f"SELECT path, id FROM paths WHERE path IN ({marks})", *part))
+        found.update(
+            database.rows(f"SELECT path, id FROM paths WHERE path IN ({marks(part)})", *part)
+        )
     return found
 
 
@@ -165,11 +172,10 @@ def _weigh(database: Database, worktree_id: int, path_ids: list[int]) -> Counts:
     files = symbols = 0
     for at in range(0, len(path_ids), CHUNK):
         part = path_ids[at : at + CHUNK]
-        marks = ",".join("?" * len(part))
         row = database.row(
             "SELECT count(*), coalesce(sum(b.symbols), 0) FROM files f"
             " JOIN blobs b ON b.id=f.blob_id"
-            f" WHERE f.worktree_id=? AND b.status<>'skipped' AND f.path_id IN ({marks})",
+            f" WHERE f.worktree_id=? AND b.status<>'skipped' AND f.path_id IN ({marks(part)})",
             worktree_id,
             *part,
         )
@@ -194,16 +200,47 @@ def raise_generation(
     return int(database.row("SELECT generation FROM worktrees WHERE id=?", worktree_id)[0])
 
 
+def note_seen(database: Database, head: Head, index_mtime: float | None) -> None:
+    """What git looked like at this publish. The caller holds the write transaction."""
+    database.run(
+        "UPDATE repo_state SET last_seen_head=?, last_seen_index_mtime=?, checked_at=?",
+        head.commit,
+        index_mtime,
+        time.time(),
+    )
+
+
 def count(database: Database, worktree_id: int) -> Counts:
     """Size of the published mapping."""
     return Counts(*database.row("SELECT files, symbols FROM worktrees WHERE id=?", worktree_id))
 
 
-def skipped(database: Database, worktree_id: int) -> list[tuple[bytes, str]]:
-    """Every path without content in the index, with its recorded reason."""
-    return database.rows(
-        "SELECT p.path, coalesce(f.skip, b.reason) FROM files f JOIN paths p ON p.id=f.path_id"
-        " LEFT JOIN blobs b ON b.id=f.blob_id"
-        " WHERE f.worktree_id=? AND (f.skip IS NOT NULL OR b.status='skipped') ORDER BY p.path",
+def recount(database: Database, worktree_id: int) -> None:
+    """Count the mapping anew: facts of blobs that it had already have changed."""
+    database.run(
+        "UPDATE worktrees SET (files, symbols) = (SELECT count(*), coalesce(sum(b.symbols), 0)"
+        " FROM files f JOIN blobs b ON b.id=f.blob_id"
+        " WHERE f.worktree_id=worktrees.id AND b.status<>'skipped') WHERE id=?",
         worktree_id,
     )
+
+
+def skipped(database: Database, worktree_id: int) -> list[tuple[bytes, str]]:
+    """Every path without content or without facts in the index, with its recorded reason."""
+    return database.rows(
+        "SELECT p.path, coalesce(f.skip, iif(b.status='quarantined', 'quarantined: ', '') || b.reason)"
+        " FROM files f JOIN paths p ON p.id=f.path_id LEFT JOIN blobs b ON b.id=f.blob_id"
+        " WHERE f.worktree_id=? AND (f.skip IS NOT NULL OR b.status IN ('skipped', 'quarantined'))"
+        " ORDER BY p.path",
+        worktree_id,
+    )
+
+
+def quarantined(database: Database, worktree_id: int) -> dict[bytes, tuple[Entry, str]]:
+    """Published paths whose blob no parser survived, with the cause."""
+    rows = database.rows(
+        "SELECT p.path, f.mode, f.oid, b.reason FROM blobs b JOIN files f ON f.blob_id=b.id"
+        " JOIN paths p ON p.id=f.path_id WHERE b.status='quarantined' AND f.worktree_id=?",
+        worktree_id,
+    )
+    return {path: (Entry(path, mode, oid.hex()), cause) for path, mode, oid, cause in rows}

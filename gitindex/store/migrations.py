@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-CURRENT = 2
+CURRENT = 3
 """PRAGMA user_version of a store that this code reads and writes."""
 
 MIGRATIONS: dict[int, str] = {}
@@ -17,8 +17,14 @@ def schema() -> Iterator[str]:
     """The statements that make an empty database current."""
     folder = os.path.join(os.path.dirname(__file__), "sql")
     for name in sorted(os.listdir(folder)):
-        with open(os.path.join(folder, name), encoding="utf-8") as file:
-            yield from _statements(file.read())
+        yield from statements_of(name)
+
+
+def statements_of(name: str) -> Iterator[str]:
+    """The statements of one file of the schema."""
+    path = os.path.join(os.path.dirname(__file__), "sql", name)
+    with open(path, encoding="utf-8") as file:
+        yield from _statements(file.read())
 
 
 def migrate(version: int) -> Iterator[str]:

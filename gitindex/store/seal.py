@@ -13,12 +13,13 @@ import os
 import time
 from zlib import crc32
 
-from gitindex.base.atomic_file import read_small, remove, write_atomic
+from gitindex.base.atomic_file import read_small, write_atomic
 from gitindex.base.lean import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+SEALS = ("facts.seal", "lexical.seal")
 PART = 1 << 16
 """Bytes of the database under one checksum."""
 TICK_SECONDS = 0.012
@@ -27,6 +28,8 @@ MAX_SEAL = 1 << 24
 _MUTABLE = "meta.json"
 _descriptors: dict[str, tuple[int, int]] = {}
 """Inode and descriptor of databases that were read here. To close one would drop SQLite's locks."""
+_parsed: dict[str, tuple[bytes, Seal | str]] = {}
+"""The bytes of each seal that was read last, and what they say: a runner reads the same ones often."""
 
 
 class FileIdentity(NamedTuple):
@@ -201,15 +204,16 @@ class LexicalSealing:
         return _settled(path), [crc32(data)]
 
 
+def make_lock(path: str) -> None:
+    """Make the lock's file of a database that is new. Later nothing makes it: the store may be going."""
+    seal = os.path.join(os.path.dirname(path), "facts.seal")
+    if not (os.path.exists(path) and os.path.exists(seal)):
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+        os.close(os.open(f"{seal}.lock", flags, 0o600))
+
+
 def _open_lock(seal: str) -> int:
-    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-    return os.open(f"{seal}.lock", flags, 0o600)
-
-
-def remove_seals(store: str) -> None:
-    """With the store they speak of."""
-    for name in ("facts.seal", "lexical.seal"):
-        remove(os.path.join(store, name))
+    return os.open(f"{seal}.lock", os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
 
 
 def wal_pages(path: str) -> tuple[set[int], int]:
@@ -234,7 +238,7 @@ def wal_pages(path: str) -> tuple[set[int], int]:
 def _wrong_file(folder: str, seal: Seal, thorough: bool) -> str:
     """The first file that is not as it was sealed."""
     for name, (identity, (known,)) in seal.files.items():
-        path = os.path.join(folder, name)
+        path = f"{folder}/{name}"
         if seal.is_open and name == _MUTABLE:
             continue
         try:
@@ -310,8 +314,14 @@ def _read(path: str) -> Seal | str:
     data = read_small(path, MAX_SEAL)
     if data is None:
         return Seal(True, {})
+    held = _parsed.get(path)
+    if held is None or held[0] != data:
+        held = _parsed[path] = data, _parse(os.path.basename(path), data)
+    return held[1]
+
+
+def _parse(name: str, data: bytes) -> Seal | str:
     said, _, body = data.partition(b"\n")
-    name = os.path.basename(path)
     try:
         if said != b"%08x" % crc32(body):
             return f"{name} is not what was written"

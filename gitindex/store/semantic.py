@@ -12,13 +12,14 @@ from typing import Any, NamedTuple
 
 from gitindex.base.vocabulary import Relation
 from gitindex.store.blobs import CHUNK
+from gitindex.store.connection import marks
 from gitindex.store.places import NOWHERE, StoredOccurrence, unpack_places
 
 Rows = Callable[..., list[Any]]
 
 _LIVE = (
     " JOIN paths p ON p.id=f.path_id JOIN {live} l ON l.path=p.path AND l.oid=f.oid"
-    " JOIN contexts c ON c.id=f.context_id"
+    " JOIN contexts c ON c.id=f.context_id AND c.enabled"
 )
 _SHARED = "s.identity NOT LIKE 'local %'"
 _DEFINED = f"FROM semantic_definitions d JOIN file_semantic_facts f ON f.id=d.facts_id{_LIVE}"
@@ -79,6 +80,11 @@ class EdgeRow(NamedTuple):
     target_hash: str  # its semantic interface hash then
 
 
+def switched_off(rows: Rows) -> set[str]:
+    """Names of the contexts that the user switched off."""
+    return {name for (name,) in rows("SELECT name FROM contexts WHERE NOT enabled")}
+
+
 def has_facts(rows: Rows) -> bool:
     """Does the semantic layer know anything at all? Cheap: ask it first."""
     return bool(rows("SELECT 1 FROM file_semantic_facts LIMIT 1"))
@@ -88,6 +94,7 @@ def coverage(rows: Rows) -> SemanticCoverage:
     """Which live paths have facts of their bytes, and which of other bytes only."""
     known = rows(
         "SELECT l.path, max(l.oid=f.oid) FROM file_semantic_facts f"
+        " JOIN contexts c ON c.id=f.context_id AND c.enabled"
         " JOIN paths p ON p.id=f.path_id JOIN {live} l ON l.path=p.path GROUP BY l.path"
     )
     current = frozenset(path for path, matches in known if matches)
@@ -142,9 +149,20 @@ def symbols_at(rows: Rows, path: bytes, line: int, column: int) -> list[str]:
 
 
 def places_in(rows: Rows, path: bytes) -> set[tuple[int, int]]:
-    """Line and column of every place of a live path, whatever stands there."""
+    """Line and column of every place of a live path that means something of the tree, locals too."""
     found = _references(rows, "JOIN", "p.path IN ({marks})", [path])
-    return {(one.place.line, one.place.column) for one in found}
+    outside = externals(rows, {one.identity for one in found})
+    return {(one.place.line, one.place.column) for one in found if one.identity not in outside}
+
+
+def identities_named(rows: Rows, name: str) -> list[str]:
+    """Identities of all symbols that are called so, also of those that no file defines."""
+    found = rows(
+        "SELECT s.identity FROM names n CROSS JOIN semantic_symbols s ON s.name_id=n.id"
+        f" WHERE n.text=? AND {_SHARED}",
+        name,
+    )
+    return sorted(identity for (identity,) in found)
 
 
 def defined_at(rows: Rows, path: bytes, line: int, column: int) -> list[str]:
@@ -185,7 +203,7 @@ def externals(rows: Rows, identities: Iterable[str]) -> set[str]:
         rows,
         "SELECT s.identity FROM semantic_symbols s WHERE s.identity IN ({marks}) AND EXISTS"
         " (SELECT 1 FROM contexts c CROSS JOIN semantic_externals e"
-        "  ON e.context_id=c.id AND e.symbol_id=s.id)"
+        "  ON e.context_id=c.id AND e.symbol_id=s.id AND c.enabled)"
         " AND NOT EXISTS (SELECT 1 FROM semantic_definitions d WHERE d.symbol_id=s.id)",
         identities,
     )
@@ -259,9 +277,7 @@ def _uses(rows: Rows, path: bytes) -> list[Reference]:
 
 def _chunked(rows: Rows, sql: str, values: Iterable[Any]) -> list[Any]:
     return [
-        row
-        for part in _parts(values)
-        for row in rows(sql.replace("{marks}", ",".join("?" * len(part))), *part)
+        row for part in _parts(values) for row in rows(sql.replace("{marks}", marks(part)), *part)
     ]
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from gitindex.languages.facts import Use
 from gitindex.languages.facts import unpack_places as unpack_names
 from gitindex.store.blobs import CHUNK
-from gitindex.store.connection import Database
+from gitindex.store.connection import Database, marks
 from gitindex.store.places import Dependency, FileFacts
 
 SymbolRow = tuple[int, int, str, int, int, int]
@@ -48,6 +48,12 @@ def context_row(database: Database, name: str, family: str, root: bytes) -> int:
 def context_name(database: Database, context_id: int) -> str:
     """The name behind a number."""
     return str(database.row("SELECT name FROM contexts WHERE id=?", context_id)[0])
+
+
+def switch_context(database: Database, context_id: int, enabled: bool) -> None:
+    """Use a context's facts and let indexers run for it, or neither."""
+    with database.joined():
+        database.run("UPDATE contexts SET enabled=? WHERE id=?", int(enabled), context_id)
 
 
 def known_tool(database: Database, name: str) -> str:
@@ -198,8 +204,7 @@ class SemanticWriter:
             )
             for at in range(0, len(unknown), CHUNK):
                 part = unknown[at : at + CHUNK]
-                marks = ",".join("?" * len(part))
-                sql = f"SELECT identity, id FROM semantic_symbols WHERE identity IN ({marks})"
+                sql = f"SELECT identity, id FROM semantic_symbols WHERE identity IN ({marks(part)})"
                 self._ids.update(self._db.rows(sql, *part))
         return self._ids
 

@@ -11,14 +11,20 @@ import json
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import chain, pairwise
 from typing import NamedTuple
 from zlib import crc32
 
 from gitindex.base.errors import CorruptStore
 from gitindex.extract.fragments import Clause, words_of_blob
-from gitindex.store.checksum import checked, with_checksum
+from gitindex.store.checksum import SIZE, checked, is_sound, with_checksum
 from gitindex.store.connection import Database
+from gitindex.store.text_rows import (
+    SegmentHead,
+    pack_head,
+    pack_ordinals,
+    read_head,
+    unpack_ordinals,
+)
 
 CLASSES = (0, 6, 9, 13, 19)
 """Shortest word of each length class: a long fragment is looked for among long words only."""
@@ -49,14 +55,6 @@ class _Damaged(Exception):
     """A row is missing or is not what was written."""
 
 
-class _Head(NamedTuple):
-    """A segment's first row: blob ids by ordinal (0: removed), and the size of each class."""
-
-    blobs: list[int]
-    wide: set[int]  # ordinals of blobs with too many words: always candidates
-    classes: list[tuple[int, int]]  # shortest word and number of words
-
-
 class TextIndexWriter:
     """Collects the words of blobs and writes them as one segment. The caller holds the transaction."""
 
@@ -65,11 +63,17 @@ class TextIndexWriter:
         self._blobs: list[int] = []
         self._wide: set[int] = set()
         self._words: Words = {}
+        self._again: list[int] = []  # blobs that an older segment may name
 
-    def add(self, blob_id: int, data: bytes) -> None:
-        """Keep a blob's words; of a blob that is left out there are none. Written by `flush`."""
+    def add(self, blob_id: int, data: bytes, new: bool = False) -> None:
+        """Keep a blob's words; of a blob that is left out there are none. Written by `flush`.
+
+        `new`: no blob had this id before, or `remove_blobs` was called for it.
+        """
         ordinal = len(self._blobs)
         self._blobs.append(blob_id)
+        if not new:
+            self._again.append(blob_id)
         words = words_of_blob(data)
         if words is None:
             self._wide.add(ordinal)
@@ -83,14 +87,15 @@ class TextIndexWriter:
 
     def flush(self) -> None:
         """Write what was added since the last time, and replace what was held of the same blobs."""
+        if self._again:
+            remove_blobs(self._db, self._again)
         if self._blobs:
-            remove_blobs(self._db, self._blobs)
             _write(self._db, self._blobs, self._wide, self._words)
         self.discard()
 
     def discard(self) -> None:
         """Forget what was added: its transaction was rolled back."""
-        self._blobs, self._wide, self._words = [], set(), {}
+        self._blobs, self._wide, self._words, self._again = [], set(), {}, []
 
 
 def remove_blobs(database: Database, blob_ids: Iterable[int]) -> None:
@@ -101,14 +106,14 @@ def remove_blobs(database: Database, blob_ids: Iterable[int]) -> None:
             continue
         left = head._replace(blobs=[0 if blob in gone else blob for blob in head.blobs])
         if any(left.blobs):
-            _put(database, "text_segments", segment, _pack_head(left))
+            _put(database, "text_segments", segment, pack_head(left))
         else:
             _drop(database, segment, head)
 
 
 def merge_segments(database: Database) -> None:
     """Make many small segments a few larger ones: every question looks at each of them."""
-    tiers: dict[int, list[tuple[int, _Head]]] = {}
+    tiers: dict[int, list[tuple[int, SegmentHead]]] = {}
     for segment, head in _heads(database):
         if head is not None and len(head.blobs) < MAX_SEGMENT // MERGED:
             tiers.setdefault(len(head.blobs).bit_length() // 3, []).append((segment, head))
@@ -116,6 +121,46 @@ def merge_segments(database: Database) -> None:
         if len(group) >= MERGED:
             with database.write():
                 _merge(database, group)
+
+
+def copy_blobs(source: Database, target: Database, new_ids: dict[int, int]) -> None:
+    """Copy what is held of some blobs under other ids: in segments that depend on nothing else.
+
+    A blob whose segment is damaged has no words in the copy: it stays a candidate for any text.
+    """
+    ordered = sorted(new_ids.values())
+    for at in range(0, len(ordered), MAX_SEGMENT):
+        part = ordered[at : at + MAX_SEGMENT]
+        _copy_part(source, target, new_ids, {blob: n for n, blob in enumerate(part)})
+
+
+def _copy_part(
+    source: Database, target: Database, new_ids: dict[int, int], ordinals: dict[int, int]
+) -> None:
+    known: set[int] = set()
+    wide: set[int] = set()
+    words: Words = {}
+    for segment, head in _heads(source):
+        if head is None:
+            continue
+        new = {
+            old: ordinals[new_ids[blob]]
+            for old, blob in enumerate(head.blobs)
+            if blob in new_ids and new_ids[blob] in ordinals
+        }
+        if not new:
+            continue
+        try:
+            held = _SegmentReader(source, segment, head).everything()
+        except (_Damaged, ValueError):
+            continue
+        known.update(new.values())
+        wide.update(new[old] for old in head.wide if old in new)
+        for word, holders in held.items():
+            words.setdefault(word, []).extend(new[old] for old in holders if old in new)
+    if known:
+        blobs = [blob if n in known else 0 for blob, n in ordinals.items()]
+        _write(target, blobs, wide, {word: sorted(at) for word, at in words.items() if at})
 
 
 def candidates(database: Database, clauses: Iterable[Clause]) -> set[int] | None:
@@ -143,7 +188,7 @@ def candidates(database: Database, clauses: Iterable[Clause]) -> set[int] | None
 class _SegmentReader:
     """Looks up fragments in one segment; each row is read once."""
 
-    def __init__(self, database: Database, segment: int, head: _Head) -> None:
+    def __init__(self, database: Database, segment: int, head: SegmentHead) -> None:
         self._db, self._segment, self._head = database, segment, head
         self._texts: dict[int, bytes] = {}
 
@@ -192,14 +237,17 @@ class _SegmentReader:
             for posting in self._postings(number, places):
                 if len(posting) > most:
                     return None
-                found.update(_unpack(posting))
+                found.update(unpack_ordinals(posting))
         return found
 
     def _text(self, number: int) -> bytes:
+        """The words of a class behind their checksum: not copied, for they are megabytes."""
         if number not in self._texts:
             row_id = self._segment << _CLASS_BITS | number
             row = self._db.row("SELECT words FROM text_words WHERE id=?", row_id)
-            self._texts[number] = _sound("text_words", row_id, row[0] if row else None)
+            if row is None or not is_sound(row[0], "text_words", row_id):
+                raise _Damaged
+            self._texts[number] = row[0]
         return self._texts[number]
 
     def _postings(self, number: int, places: list[Place]) -> Iterator[bytes]:
@@ -217,10 +265,10 @@ class _SegmentReader:
         """All words of the segment; raises where a row is damaged."""
         found: Words = {}
         for number, (_, count) in enumerate(self._head.classes):
-            words = self._text(number).split() if count else []
+            words = self._text(number)[SIZE:].split() if count else []
             places = [divmod(place, CHUNK) for place in range(count)]
             for word, posting in zip(words, self._postings(number, places), strict=True):
-                found[word] = _unpack(posting)
+                found[word] = unpack_ordinals(posting)
         return found
 
 
@@ -273,9 +321,9 @@ def sums_of(data: bytes) -> WordSums | None:
     return None if words is None else WordSums(len(words), sum(map(crc32, words)))
 
 
-def _heads(database: Database) -> list[tuple[int, _Head | None]]:
+def _heads(database: Database) -> list[tuple[int, SegmentHead | None]]:
     rows = database.rows("SELECT id, head FROM text_segments ORDER BY id")
-    return [(row_id, _read_head(checked("text_segments", row_id, head))) for row_id, head in rows]
+    return [(row_id, read_head(checked("text_segments", row_id, head))) for row_id, head in rows]
 
 
 def _unknown(database: Database, known: list[int]) -> set[int]:
@@ -297,11 +345,12 @@ def _classes_for(classes: list[tuple[int, int]], fragment: bytes) -> Iterator[in
 
 
 def _places(text: bytes, fragment: bytes, most: int) -> list[Place]:
-    """Which words of a text have a fragment, at most so many: chunk, and number in the chunk."""
+    """Which words of a stored text have a fragment, at most so many: chunk, and number in the chunk."""
     found: list[Place] = []
     lead = 1 if fragment[:1] == b" " else 0
-    chunk = counted = line = 0
-    at = text.find(fragment)
+    chunk = 0
+    counted = line = SIZE
+    at = text.find(fragment, SIZE)
     while at >= 0 and len(found) < most:
         start = at + lead
         ends = text.count(b"\n", counted, start)
@@ -314,7 +363,7 @@ def _places(text: bytes, fragment: bytes, most: int) -> list[Place]:
     return found
 
 
-def _merge(database: Database, group: list[tuple[int, _Head]]) -> None:
+def _merge(database: Database, group: list[tuple[int, SegmentHead]]) -> None:
     blobs: list[int] = []
     wide: set[int] = set()
     words: Words = {}
@@ -342,7 +391,7 @@ def _write(database: Database, blobs: list[int], wide: set[int], words: Words) -
     for word in sorted(words):
         classes[bisect_right(shortest, len(word)) - 1].append(word)
     sizes = list(zip(shortest, map(len, classes), strict=True))
-    _put(database, "text_segments", segment, _pack_head(_Head(blobs, wide, sizes)))
+    _put(database, "text_segments", segment, pack_head(SegmentHead(blobs, wide, sizes)))
     for number, chosen in enumerate(classes):
         row_id = segment << _CLASS_BITS | number
         chunks = [chosen[at : at + CHUNK] for at in range(0, len(chosen), CHUNK)]
@@ -350,11 +399,11 @@ def _write(database: Database, blobs: list[int], wide: set[int], words: Words) -
             lines = (b" ".join([b"", *chunk, b""]) for chunk in chunks)
             _put(database, "text_words", row_id, b"\n".join(lines))
         for chunk_id, chunk in enumerate(chunks, row_id << _CHUNK_BITS):
-            packed = [_pack(words[word]) for word in chunk]
+            packed = [pack_ordinals(words[word]) for word in chunk]
             _put(database, "text_postings", chunk_id, b" ".join(packed))
 
 
-def _drop(database: Database, segment: int, head: _Head) -> None:
+def _drop(database: Database, segment: int, head: SegmentHead) -> None:
     first = segment << _CLASS_BITS
     end = first + len(head.classes)
     database.run("DELETE FROM text_segments WHERE id=?", segment)
@@ -375,60 +424,3 @@ def _sound(table: str, row_id: int, stored: object) -> bytes:
     if value is None:
         raise _Damaged
     return value
-
-
-def _pack_head(head: _Head) -> bytes:
-    """Three lists of numbers; blobs as runs of ascending ids, which is what a batch has."""
-    runs: list[list[int]] = []
-    for blob in head.blobs:
-        if runs and blob == runs[-1][0] + runs[-1][1]:
-            runs[-1][1] += 1
-        else:
-            runs.append([blob, 1])
-    lists = (chain.from_iterable(runs), sorted(head.wide), chain.from_iterable(head.classes))
-    return b"\n".join(b" ".join(b"%d" % number for number in numbers) for numbers in lists)
-
-
-def _read_head(packed: bytes | None) -> _Head | None:
-    if packed is None:
-        return None
-    runs, wide, classes = (list(map(int, line.split())) for line in packed.split(b"\n"))
-    blobs = [range(first, first + count) for first, count in _in_pairs(runs)]
-    return _Head(list(chain.from_iterable(blobs)), set(wide), _in_pairs(classes))
-
-
-def _in_pairs(numbers: list[int]) -> list[tuple[int, int]]:
-    return list(zip(numbers[::2], numbers[1::2], strict=True))
-
-
-def _pack(ordinals: list[int]) -> bytes:
-    """Distances, six bits to a byte: 0x80 and above, so that no byte is a blank."""
-    if len(ordinals) == 1:
-        return _number(ordinals[0] + 1)
-    return b"".join([_number(b - a) for a, b in pairwise([-1, *ordinals])])
-
-
-def _number(value: int) -> bytes:
-    if value < 64:
-        return _BYTES[value]
-    if value < 4096:
-        return _BYTES[64 | value & 63] + _BYTES[value >> 6]
-    return _BYTES[64 | value & 63] + _number(value >> 6)
-
-
-_BYTES = [bytes([0x80 | value]) for value in range(128)]
-
-
-def _unpack(posting: bytes) -> list[int]:
-    found: list[int] = []
-    last = -1
-    value = shift = 0
-    for byte in posting:
-        value |= (byte & 63) << shift
-        if byte & 64:
-            shift += 6
-        else:
-            last += value
-            found.append(last)
-            value = shift = 0
-    return found

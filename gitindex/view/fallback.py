@@ -14,17 +14,22 @@ Answer = TypeVar("Answer", bound=Mapping[str, Any])
 
 
 def served_or_scanned(
-    ask: TreeChoice, serve: Callable[[], Answer], scan: Callable[[str], Answer]
+    ask: TreeChoice,
+    serve: Callable[[], Answer],
+    scan: Callable[[str], Answer],
+    upgraded: bool = False,
 ) -> Answer:
     """The index's answer, or that of a live scan, with what the gate said under `gate`.
 
     The gate's word stands while an index is being built, must be rebuilt, or is insisted on; and
-    no scan of the disk answers for another tree.
+    no scan of the disk answers for another tree. `upgraded`: a person asks, who is not to wait until
+    the index is rebuilt for the gitindex that is installed now.
     """
     try:
         return serve()
     except GateClosed as closed:
-        if ask != NOW or closed.envelope["status"] != GateStatus.NOT_INDEXED:
+        missing = closed.envelope["status"] == GateStatus.NOT_INDEXED
+        if ask != NOW or not (missing or (upgraded and closed.outdated)):
             raise
         return cast("Answer", {**scan(closed.envelope["message"]), "gate": closed.envelope})
     except (StoreError, OSError) as error:

@@ -18,6 +18,7 @@ from gitindex.extract.policy import MAX_TEXT_BYTES, Policy, is_policy_file
 from gitindex.git.command import GitFailed, check_result, read_blobs, run_git, tree_of, try_git
 from gitindex.git.git_objects import GitCommandRepository
 from gitindex.git.interface import Entry, blob_id
+from gitindex.git.merge_tree import MergedTree
 from gitindex.git.process import TooMuchOutput
 from gitindex.store import mapping
 from gitindex.view.snapshot import Snapshot
@@ -134,6 +135,22 @@ def overlay_staged(served: Snapshot) -> Overlay:
     laid = _from_tree(served, changes, _policy(served, changes))
     digest = overlay_digest(laid) if laid else None
     return Overlay(base, served.published.head_commit, STAGED, laid, (), digest)
+
+
+def overlay_merged(served: Snapshot, merged: MergedTree) -> Overlay:
+    """The result of a merge. Its blobs may be nowhere in the repository: their bytes are laid over."""
+    changes = dict(_parse_raw(merged.compare(served.published.tree or "")))
+    contents = merged.read(entry.oid for entry in changes.values() if entry)
+    rules = _policy(served, changes)
+    laid: dict[bytes, OverlaidFile | None] = {}
+    for path, entry in changes.items():
+        data = contents.get(entry.oid) if entry else None
+        if entry is None:
+            laid[path] = None
+        elif data is not None and len(data) <= MAX_TEXT_BYTES:
+            laid[path] = _overlaid(classify_file(entry, rules, data), data)
+    left_out = tuple(path for path in changes if path not in laid)
+    return Overlay(merged.tree, None, f"index@{merged.tree}", laid, left_out, None)
 
 
 def overlay_digest(laid: dict[bytes, OverlaidFile | None]) -> str:

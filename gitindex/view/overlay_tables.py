@@ -76,7 +76,18 @@ class OverlayTables:
 
     def rows(self, sql: str, *values: Any) -> list[Any]:
         """Rows of every part; see `TreeView.rows`."""
-        asked = dict.fromkeys(_fill(sql, part) for part in self._parts)
+        return self._rows(self._parts, sql, values)
+
+    def published_rows(self, sql: str, *values: Any) -> list[Any]:
+        """Rows of the published tree, nothing hidden."""
+        return self._rows([self._part("", self._base())], sql, values)
+
+    def laid_rows(self, sql: str, *values: Any) -> list[Any]:
+        """Rows of what is laid over."""
+        return self._rows(self._parts[1:], sql, values)
+
+    def _rows(self, parts: list[dict[str, str]], sql: str, values: tuple[Any, ...]) -> list[Any]:
+        asked = dict.fromkeys(_fill(sql, part) for part in parts)
         return [row for text in asked for row in self._db.rows(text, *values)]
 
     def ensure_facts(self, words: Iterable[str] | None, paths: Iterable[bytes] | None) -> None:

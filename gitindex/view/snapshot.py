@@ -35,11 +35,15 @@ class Snapshot(NamedTuple):
 
 
 class GateClosed(Exception):
-    """The gate is closed: `envelope` is the whole answer."""
+    """The gate is closed: `envelope` is the whole answer.
 
-    def __init__(self, envelope: dict[str, Any]) -> None:
+    `outdated`: there is an index, but another version of gitindex made it.
+    """
+
+    def __init__(self, envelope: dict[str, Any], outdated: bool = False) -> None:
         super().__init__(envelope["message"])
         self.envelope = envelope
+        self.outdated = outdated
 
 
 @contextmanager
@@ -72,7 +76,9 @@ def open_snapshot(
                     if decide_gate(_gate(seen, searchable, strict)) is not None:
                         if searchable and _between(seen) and not last:
                             continue
-                        raise GateClosed(_envelope(worktree, seen, path, searchable, strict))
+                        outdated = seen.proof.outcome is ProofOutcome.FINGERPRINT_MISMATCH
+                        envelope = _envelope(worktree, seen, path, searchable, strict)
+                        raise GateClosed(envelope, outdated)
                     assert row is not None
                     if _agrees(seen, row) or last:
                         yield Snapshot(worktree, database, row, seen)

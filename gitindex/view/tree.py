@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gitindex.base.confined_read import ConfinedRoot
@@ -14,15 +15,19 @@ from gitindex.extract.policy import MAX_TEXT_BYTES
 from gitindex.freshness.envelope import OverlayCoverage, freshness_object
 from gitindex.git.command import read_blobs
 from gitindex.git.interface import blob_id
+from gitindex.git.merge_tree import MergedTree
+from gitindex.git.settings import user_setting
 from gitindex.git.worktree_probe import WorktreeProbe
 from gitindex.languages.facts import BlobFacts, FactsKey, decode_facts
 from gitindex.store.blobs import BlobTable
 from gitindex.store.connection import marks
+from gitindex.store.imported import ImportedFacts, imported_facts
 from gitindex.view.overlay import (
     WORKTREE,
     OverlaidFile,
     Overlay,
     overlay_at,
+    overlay_merged,
     overlay_staged,
     overlay_worktree,
     with_buffers,
@@ -31,7 +36,7 @@ from gitindex.view.overlay_tables import FactsMemory, OverlayTables
 from gitindex.view.snapshot import Snapshot, fingerprint_digest, open_snapshot, verdict
 
 if TYPE_CHECKING:
-    from gitindex.base.answers import FreshnessFields, ReceiptFields
+    from gitindex.base.answers import FreshnessFields, ReceiptFields, TrustFields
 
 CHUNK = 400
 """Values of one SQL statement."""
@@ -43,6 +48,7 @@ class TreeChoice(NamedTuple):
     strict: bool = False
     at: str = ""  # a commit, tag or branch
     staged: bool = False
+    merged: MergedTree | None = None  # what a merge would give
 
 
 NOW = TreeChoice()
@@ -66,6 +72,14 @@ class TreeView:
         that names no part of the tree is asked of it once.
         """
         return self._tables.rows(sql, *values)
+
+    def published_rows(self, sql: str, *values: Any) -> list[Any]:
+        """As `rows`, of the whole published tree: what is laid over it hides nothing."""
+        return self._tables.published_rows(sql, *values)
+
+    def laid_rows(self, sql: str, *values: Any) -> list[Any]:
+        """As `rows`, of what is laid over the published tree."""
+        return self._tables.laid_rows(sql, *values)
 
     def read(self, paths: Iterable[bytes]) -> dict[bytes, bytes]:
         """The bytes of live paths; those without content here are left out."""
@@ -120,13 +134,29 @@ class TreeView:
 
     def envelope(self, **fields: Any) -> dict[str, Any]:
         """A whole answer: what was found, how fresh it is, and what proves it."""
-        return {
+        answer = {
             "status": "ok",
             "codebaseRoot": safe_text(self.worktree.root),
             **fields,
             "freshness": self._freshness(),
             "receipt": self._receipt(),
         }
+        if self._imported is not None:
+            answer["trust"] = trust_fields(self._imported)
+            if answer.get("complete") and not self.may_certify():
+                answer["complete"] = False
+        return answer
+
+    def may_certify(self) -> bool:
+        """May a certificate be given? Not while facts of a pack are unverified, unless the user says so."""
+        if self._imported is None:
+            return True
+        certify = user_setting(self.worktree, "gitindex.pack.certify")
+        return certify == "signed" and bool(self._imported.signer)
+
+    @cached_property
+    def _imported(self) -> ImportedFacts | None:
+        return imported_facts(self.served.database)
 
     def source(self) -> str:
         """The `source` label of rows that come from the published tree."""
@@ -177,6 +207,12 @@ class TreeView:
         return found
 
 
+def trust_fields(imported: ImportedFacts) -> TrustFields:
+    """The `trust` object of an answer that rests on facts of a pack."""
+    signer = safe_text(imported.signer) if imported.signer else None
+    return {"imported": imported.imported, "verified": imported.verified, "signer": signer}
+
+
 @contextmanager
 def open_tree(
     worktree: Worktree,
@@ -191,12 +227,15 @@ def open_tree(
     `begun` is a look at the work tree that is under way, new files included. `buffers` are the
     unsaved texts of an editor by path: they take the place of the files on disk.
     """
-    scope = EditScope.NONE if ask.at or ask.staged else EditScope.ALL
+    committed = ask.at or ask.staged or ask.merged
+    scope = EditScope.NONE if committed else EditScope.ALL
     with open_snapshot(worktree, path, ask.strict, scope, begun) as served:
         if ask.at:
             overlay = overlay_at(served, ask.at)
         elif ask.staged:
             overlay = overlay_staged(served)
+        elif ask.merged:
+            overlay = overlay_merged(served, ask.merged)
         else:
             overlay = overlay_worktree(served)
             if buffers:

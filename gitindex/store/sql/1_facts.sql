@@ -1,5 +1,6 @@
--- The facts store, schema 2. Facts belong to blobs, which never change; a tree is only a mapping.
--- History: 1 = first shape; 2 = the text index in tables of ours, checksums (store/migrations.py).
+-- The facts store, schema 3. Facts belong to blobs, which never change; a tree is only a mapping.
+-- History: 1 = first shape; 2 = the text index in tables of ours, checksums;
+-- 3 = contexts can be switched off (store/migrations.py).
 -- Times are REAL seconds since 1970, for display only: no decision reads them.
 
 -- One row per blob, read as one language by one extractor. Never updated, only added or collected.
@@ -17,6 +18,9 @@ CREATE TABLE blobs (
     lexical INTEGER NOT NULL,        -- 1: the lexical index holds a document for it
     UNIQUE (oid, extractor)
 );
+
+-- Blobs that no parser survived: few, and every publish asks for them.
+CREATE INDEX blobs_quarantined ON blobs (id) WHERE status='quarantined';
 
 -- Dictionary of identifiers, so that a name is stored once.
 CREATE TABLE names (
@@ -127,9 +131,9 @@ CREATE UNIQUE INDEX one_running ON refresh_jobs (worktree_id, context_id) WHERE 
 -- One row about the store as a whole.
 CREATE TABLE repo_state (
     id INTEGER PRIMARY KEY CHECK (id = 1),
-    last_seen_head TEXT,
-    last_seen_index_mtime REAL,
-    checked_at REAL,
+    last_seen_head TEXT,             -- commit of the last publish, of any worktree
+    last_seen_index_mtime REAL,      -- of that worktree's git index then; NULL where there is none
+    checked_at REAL,                 -- when that was
     lexical_docs INTEGER NOT NULL DEFAULT 0  -- documents the lexical index must hold
 );
 INSERT INTO repo_state (id) VALUES (1);

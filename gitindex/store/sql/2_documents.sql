@@ -10,7 +10,7 @@ CREATE INDEX documents_by_day ON documents (substr(created_at, 1, 10));
 
 -- The seed's shape of the same: one row per document of each worktree. A blob may be more than one file.
 CREATE VIEW entities AS
-    SELECT w.name AS worktree, p.path, w.published_at AS mtime, d.topics, d.summary, d.created_at
+    SELECT w.name AS worktree, CAST(p.path AS TEXT) AS path, w.published_at AS mtime, d.topics, d.summary, d.created_at
     FROM documents d
     JOIN files f ON f.blob_id = d.blob_id
     JOIN paths p ON p.id = f.path_id

@@ -7,7 +7,8 @@ CREATE TABLE contexts (
     name TEXT NOT NULL UNIQUE,       -- family:folder, escaped for display
     language TEXT NOT NULL,          -- the family
     root BLOB NOT NULL,              -- its folder, raw bytes; empty for the repository's root
-    tool_version TEXT NOT NULL       -- of the indexer that ran last; '' before the first run
+    tool_version TEXT NOT NULL,      -- of the indexer that ran last; '' before the first run
+    enabled INTEGER NOT NULL DEFAULT 1  -- 0: no indexer runs for it and its facts are not used
 );
 
 -- What the semantic layer knows of a path's bytes in a context. Coming back to them needs nothing.

@@ -7,8 +7,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from gitindex.base.escape import safe_text
+from gitindex.base.escape import counted, safe_text
+from gitindex.base.vocabulary import FactsStatus
 from gitindex.extract.extraction import ExtractedBlob, extract_blobs
+from gitindex.extract.plain import TIMED_OUT, TIMED_OUT_AGAIN
 from gitindex.extract.plan import PlannedBlob, reader_of
 from gitindex.extract.pool import Extractor
 from gitindex.git.interface import Repository
@@ -45,6 +47,18 @@ class _Blob(NamedTuple):
     lexical: bool
 
 
+class Comparison(NamedTuple):
+    """What became of some blobs: those that were extracted again, and what differed of which."""
+
+    seen: list[FactsKey]
+    wrong: dict[str, list[FactsKey]]
+    quarantined: set[FactsKey]  # their extraction failed here: it proves nothing
+
+    def differing(self) -> set[FactsKey]:
+        """Blobs that differ in anything, and whose extraction did not fail."""
+        return {key for keys in self.wrong.values() for key in keys} - self.quarantined
+
+
 class FactsCheck:
     """Compares blobs with what is extracted of them now, in both stores."""
 
@@ -71,11 +85,24 @@ class FactsCheck:
         """Facts, then the lexical index: of a sample, or of every blob."""
         published = {plan.key: plan.language for plan in expected.values() if not plan.skip}
         chosen = self._choose(published)
+        seen, wrong, _ = self.compare(repository, extractor, chosen)
+        unread = [key for key in chosen if key not in set(seen) and key in published]
+        wrong["facts"] += unread
+        of = f"{len(seen)} of {len(self._rows)} blobs extracted again"
+        found = [compared(name, of, _shown(keys)) for name, keys in wrong.items()]
+        return [*found, self._lexical_whole(seen)]
+
+    def compare(
+        self, repository: Repository, extractor: Extractor, chosen: dict[FactsKey, str]
+    ) -> Comparison:
+        """Extract blobs again and compare everything that is stored of each."""
         wrong: dict[str, list[FactsKey]] = {"facts": [], "documents": [], "grep": [], "lexical": []}
-        seen: list[FactsKey] = []
+        found = Comparison([], wrong, set())
         for derived in extract_blobs(chosen.items(), reader_of(repository), extractor):
-            seen.append(derived.key)
-            self._report("facts", 100.0 * len(seen) / len(chosen))
+            found.seen.append(derived.key)
+            if derived.facts.status is FactsStatus.QUARANTINED:
+                found.quarantined.add(derived.key)
+            self._report("facts", 100.0 * len(found.seen) / len(chosen))
             for name, compare in (
                 ("facts", self._same_facts),
                 ("documents", self._same_document),
@@ -84,11 +111,15 @@ class FactsCheck:
             ):
                 if not compare(derived):
                     wrong[name].append(derived.key)
-        unread = [key for key in chosen if key not in set(seen) and key in published]
-        wrong["facts"] += unread
-        of = f"{len(seen)} of {len(self._rows)} blobs extracted again"
-        found = [compared(name, of, _shown(keys)) for name, keys in wrong.items()]
-        return [*found, self._lexical_whole(seen)]
+        return found
+
+    def other_terms(self, seen: list[FactsKey]) -> str:
+        """The field of the lexical index that has terms which none of these blobs has; empty: none."""
+        among = [key for key in seen if key in self._rows and self._rows[key].lexical]
+        for field, expected in self._terms.items():
+            if self._lexical.terms_among(among, field) != expected:
+                return field
+        return ""
 
     def _choose(self, published: dict[FactsKey, str]) -> dict[FactsKey, str]:
         """Keys with their languages. All: also those of other branches, which will be served again."""
@@ -108,8 +139,14 @@ class FactsCheck:
             return False
         try:
             held = decode_facts(self._table.get(derived.key) or b"")
-        except (ValueError, TypeError):  # a word or a JSON text that none of us has written
+        except (
+            ValueError,
+            TypeError,
+            AttributeError,
+        ):  # a word or a JSON text that none of us has written
             return False
+        if held is not None and held.reason == TIMED_OUT_AGAIN:
+            held = held._replace(reason=TIMED_OUT)  # here it had its first chance
         counted = len(derived.facts.symbols), derived.is_searched
         return held == derived.facts and (row.symbols, row.lexical) == counted
 
@@ -145,11 +182,10 @@ class FactsCheck:
         if promised != len(wanted):
             detail = f"{promised} documents are promised, {len(wanted)} are known"
             return Check("lexical index", False, detail)
-        among = [key for key in seen if key in wanted]
-        for field, expected in self._terms.items():
-            if self._lexical.terms_among(among, field) != expected:
-                return Check("lexical index", False, f"other terms in {field} than in the blobs")
-        return Check("lexical index", True, f"{len(wanted)} documents")
+        field = self.other_terms(seen)
+        if field:
+            return Check("lexical index", False, f"other terms in {field} than in the blobs")
+        return Check("lexical index", True, counted(len(wanted), "documents"))
 
 
 def compared(name: str, what: str, differ: Iterable[bytes]) -> Check:

@@ -1,0 +1,50 @@
+"""What a reader pays to know that the store is as its writer left it, and which files git converted."""
+
+from __future__ import annotations
+
+import os
+
+from bench.harness import Row, timed
+from bench.scratch import Bench
+from gitindex.base.worktree import Worktree, find_worktree
+from gitindex.git.conversions import converted_paths
+from gitindex.git.hidden_edits import look_at_index
+from gitindex.query.symbols import SymbolQuery, list_symbols
+from gitindex.store.seal import damage_of_store
+from gitindex.view.tree import open_tree
+
+ANSWERS = 15
+REPEATS = 200
+
+
+def measure(bench: Bench) -> list[Row]:
+    """CPU of the checks in one process, against a whole warm answer (symbols of one name)."""
+    worktree = find_worktree(os.fspath(bench.indexed().path))
+    _answer(worktree)
+    answers = sorted(timed(lambda: _answer(worktree)).cpu for _ in range(ANSWERS))
+    answer = 1000 * answers[ANSWERS // 2]
+    # An answer looks at the marker before and after HEAD was read: twice.
+    seal = 2 * _each(lambda: damage_of_store(worktree.store))
+    look = look_at_index(worktree, 40)
+    noted = _each(lambda: converted_paths(worktree, look.beyond, look.checksum, 20, False))
+    other = _each(lambda: converted_paths(worktree, look.beyond, b"x" * 20, 20, False))
+    return [
+        Row("seal, in a warm answer", seal, "ms", answer, "symbols, warm", most_ratio=0.03),
+        Row("files git converted, noted index", noted, "ms", answer, "symbols, warm"),
+        Row("files git converted, other index", other, "ms", answer, "symbols, warm"),
+    ]
+
+
+def _answer(worktree: Worktree) -> None:
+    with open_tree(worktree, ".") as view:
+        list_symbols(view, SymbolQuery("Popen"))
+
+
+def _each(work: object) -> float:
+    assert callable(work)
+
+    def often() -> None:
+        for _ in range(REPEATS):
+            work()
+
+    return 1000 * timed(often).cpu / REPEATS

@@ -1,0 +1,58 @@
+"""Notes which files are as long as their blobs and which the attributes explain. For the runner."""
+
+from __future__ import annotations
+
+from gitindex.base.atomic_file import write_atomic
+from gitindex.base.worktree import Worktree
+from gitindex.git.conversions import (
+    NO_NOTE,
+    ConversionNote,
+    attributes_now,
+    differing,
+    is_noted,
+    note_file,
+    other_sizes,
+    plain_file,
+    read_conversions,
+    read_plain,
+    render_conversions,
+    still_explained,
+)
+from gitindex.git.hidden_edits import look_at_index
+from gitindex.git.index_file import SizedEntry
+from gitindex.git.shadow_index import identity_of, index_of
+
+
+def note_conversions(worktree: Worktree, digits: int) -> None:
+    """Bring both notes up to the index as it is now; nothing is written where they are."""
+    before = identity_of(index_of(worktree))
+    look = look_at_index(worktree, digits)
+    held = read_conversions(worktree)
+    steady = still_explained(worktree, held)
+    if steady and is_noted(held, look.checksum):
+        return
+    known = read_plain(worktree, 4 + look.id_bytes)
+    entries = look.beyond(frozenset())
+    seen = held.explained if steady else {}
+    new = [e for e in entries if e.pair not in known and seen.get(e.path) != e.pair]
+    others = other_sizes(worktree, new)
+    plain = {e.pair for e in entries} & known | {e.pair for e in new} - {e.pair for e in others}
+    suspects = [entry for entry in entries if entry.pair not in plain]
+    note = _explain(worktree, look.checksum, suspects, others)
+    if identity_of(index_of(worktree)) != before:
+        return  # git is at work: the next look is as good
+    if plain != known:
+        write_atomic(plain_file(worktree), b"".join(sorted(plain)), durable=False)
+    write_atomic(note_file(worktree), render_conversions(note), durable=False)
+
+
+def _explain(
+    worktree: Worktree, checksum: bytes, suspects: list[SizedEntry], new: list[SizedEntry]
+) -> ConversionNote:
+    """The note about the files whose size is not their blob's; `new` ones are compared."""
+    if not suspects:
+        return NO_NOTE._replace(checksum=checksum, attributes="-")
+    now = attributes_now(worktree, [entry.path for entry in suspects])
+    differ = set(differing(worktree, new, now))
+    explained = {e.path: e.pair for e in suspects if e.path not in differ}
+    return ConversionNote(checksum, now.digest, explained, tuple(sorted(differ)))

@@ -1,0 +1,64 @@
+"""What saves readers work is made after the work, by a process that nobody waits for.
+
+A copy of git's index, and a note of the files that git converted: both take a look at the whole index.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Iterable
+
+from gitindex.base.errors import GitIndexError
+from gitindex.base.vocabulary import EditScope
+from gitindex.base.worktree import Worktree, worktree_at
+from gitindex.git.command import clean_env
+from gitindex.git.conversions_writer import note_conversions
+from gitindex.git.shadow_writer import is_large, pays, refresh_shadow_index
+from gitindex.git.worktree_probe import read_head_state
+
+
+def help_readers(worktrees: Iterable[Worktree]) -> None:
+    """Make what is worth it. Called without the runner's lock: no job waits for it."""
+    for worktree in worktrees:
+        with contextlib.suppress(OSError, GitIndexError):
+            if pays(worktree):
+                refresh_shadow_index(worktree)
+            note_conversions(worktree, len(read_head_state(worktree, EditScope.NONE).tree))
+
+
+def start_helper(worktree: Worktree) -> None:
+    """The same for a command whose user waits: in a process of its own where the index is large."""
+    if not is_large(worktree):
+        help_readers([worktree])
+        return
+    if not pays(worktree):
+        return
+    with contextlib.suppress(OSError):
+        process = subprocess.Popen(
+            [sys.executable, "-I", "-m", "gitindex.refresh.reader_help", worktree.root],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=clean_env(),
+            cwd="/",
+            start_new_session=True,
+            close_fds=True,
+        )
+        process.returncode = 0  # nobody waits for it
+
+
+def main() -> int:
+    """`python -I -m gitindex.refresh.reader_help <root>`."""
+    os.umask(0o077)
+    with contextlib.suppress(OSError):
+        os.nice(10)
+    with contextlib.suppress(GitIndexError):
+        help_readers([worktree_at(sys.argv[1])])
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,54 @@
+"""The files of a lexical index, named after what is in them: so that equal indexes have equal files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import uuid
+
+META = "meta.json"
+MANAGED = ".managed.json"
+
+
+def make_canonical(folder: str) -> list[str]:
+    """Rename the segments of an index that nobody has open; returns the names of its files.
+
+    Tantivy names a segment at random. Here its name is a digest of its files, and both lists of
+    segments are sorted.
+    """
+    path = os.path.join(folder, META)
+    with open(path, encoding="utf-8") as file:
+        meta = json.load(file)
+    for segment in meta["segments"]:
+        old = uuid.UUID(segment["segment_id"]).hex
+        files = sorted(name for name in os.listdir(folder) if name.partition(".")[0] == old)
+        new = uuid.UUID(hex=_digest(folder, files)[:32])
+        segment["segment_id"] = str(new)
+        for name in files:
+            renamed = f"{new.hex}.{name.partition('.')[2]}"
+            os.rename(os.path.join(folder, name), os.path.join(folder, renamed))
+    meta["segments"].sort(key=lambda segment: segment["segment_id"])
+    held = {uuid.UUID(segment["segment_id"]).hex for segment in meta["segments"]}
+    files = sorted(name for name in os.listdir(folder) if name.partition(".")[0] in held)
+    _write(path, meta)
+    _write(os.path.join(folder, MANAGED), [META, *files])
+    for name in os.listdir(folder):
+        if name not in (META, MANAGED, *files):
+            os.unlink(os.path.join(folder, name))
+    return [MANAGED, META, *files]
+
+
+def _digest(folder: str, names: list[str]) -> str:
+    digest = hashlib.sha256()
+    for name in names:
+        with open(os.path.join(folder, name), "rb") as file:
+            digest.update(
+                name.partition(".")[2].encode() + hashlib.file_digest(file, "sha256").digest()
+            )
+    return digest.hexdigest()
+
+
+def _write(path: str, value: object) -> None:
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(value, file, indent=1)
