@@ -26,7 +26,9 @@ class Program(NamedTuple):
 PROGRAMS = (
     Program(("rg",), "ripgrep"),
     Program(("strace",), "strace"),
+    Program(("postgres", "pg_ctlcluster"), "postgresql"),
     Program(("ctags-universal", "ctags"), "universal-ctags", says="Universal Ctags"),
+    Program((os.environ.get("CHROMIUM") or "chromium",), "chromium"),
     Program(("vim",), "vim-tiny", required=False),
     Program(("zsh",), "zsh", required=False),
     Program(("fish",), "fish", required=False),

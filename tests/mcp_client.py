@@ -12,9 +12,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+import httpx2
 from anyio.from_thread import start_blocking_portal
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
 
 from gitindex.base.runner_lock import RunnerLock
 from gitindex.base.vocabulary import BuildKind
@@ -125,6 +127,23 @@ class Agent:
         return list(self._portal.call(self._client.list_tools).tools)
 
 
+class HttpAgent(Agent):
+    """The same client over HTTP, to a server that is there already."""
+
+    def __init__(self, url: str, token: str) -> None:
+        self._url, self._token = url, token
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        self._portal = self._stack.enter_context(start_blocking_portal())
+        headers = {"Authorization": f"Bearer {self._token}"}
+        client_of = httpx2.AsyncClient(headers=headers, timeout=120)
+        known = self._stack.enter_context(self._portal.wrap_async_context_manager(client_of))
+        client = Client(streamable_http_client(self._url, http_client=known))
+        self._client = self._stack.enter_context(self._portal.wrap_async_context_manager(client))
+        return self
+
+
 class Inside:
     """The same tools through the same door, in this process."""
 
@@ -184,7 +203,7 @@ def digests(*folders: str | Path) -> dict[str, str]:
     found = {}
     for folder in folders:
         for path in sorted(Path(folder).rglob("*")):
-            if path.is_file() and not path.name.endswith(("-shm", "-wal", ".lock", "lock")):
+            if path.is_file() and not path.name.endswith("lock"):
                 digest = hashlib.sha256(path.read_bytes()).hexdigest()
                 found[str(path)] = f"{digest} {path.stat().st_mtime_ns}"
     return found

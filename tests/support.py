@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -23,6 +22,8 @@ from gitindex.git.backend import open_repository
 from gitindex.git.interface import Entry
 from gitindex.store import mapping
 from gitindex.store.connection import open_reader
+from gitindex.store.seal import SEALS
+from tests.command import run_command
 
 TIMEOUT = 300
 """Only against what would hang for ever: a busy machine is slow, not wrong."""
@@ -73,16 +74,7 @@ class Repo:
         self, *args: str, env: dict[str, str] | None = None, cwd: Path | None = None
     ) -> subprocess.CompletedProcess[str]:
         """Run the real command in a process of its own."""
-        return subprocess.run(
-            [sys.executable, "-m", "gitindex", *args],
-            cwd=cwd or self.path,
-            env={**os.environ, **(env or {})},
-            capture_output=True,
-            text=True,
-            errors="surrogateescape",
-            timeout=TIMEOUT,
-            check=False,
-        )
+        return run_command(args, cwd or self.path, {**os.environ, **(env or {})}, TIMEOUT)
 
     def answer(self, *args: str) -> dict[str, Any]:
         """The JSON a command prints."""
@@ -240,3 +232,9 @@ def _processes() -> Iterator[tuple[int, bytes]]:
                 yield int(name), Path("/proc", name, "cmdline").read_bytes()
             except OSError:
                 continue
+
+
+def remove_seals(store: str) -> None:
+    """Let a store be changed by hand: nothing is concluded from a seal that is not there."""
+    for name in SEALS:
+        Path(store, name).unlink(missing_ok=True)

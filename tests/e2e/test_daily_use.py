@@ -129,3 +129,28 @@ def test_impact_shows_code_first_and_groups_by_file(repo: Repo) -> None:
     assert shown[-1].startswith("-- 2 files changed, 1 symbol, ")
     assert shown[-1].endswith("not shown (--all)")
     assert "ci.yml" in repo.gitindex("impact", "--all").stdout
+
+
+def test_search_shows_numbered_lines_and_an_empty_line_between_results(indexed: Repo) -> None:
+    indexed.write("other.py", "def helper_of_tests():\n    return helper()\n")
+    indexed.git("add", "-A")
+    indexed.git("commit", "-qm", "A giraffe")
+    indexed.wait_fresh()
+    first, *rest = indexed.gitindex("search", "helper").stdout.split("\n\n")
+    assert first.splitlines()[1].split()[0].isdigit()
+    assert rest
+    for block in (first, *rest):
+        place, line, *_ = block.splitlines()
+        assert line.split()[0] == place.split()[0].rsplit(":", 1)[1]
+    by_past = indexed.gitindex("search", "giraffe").stdout
+    assert by_past.startswith("other.py:1")
+    assert "not in its text" in by_past.splitlines()[0]
+
+
+def test_refs_calls_an_import_one_once(indexed: Repo) -> None:
+    indexed.write("other.py", "from lib.util import helper\n\nprint(helper())\n")
+    indexed.git("add", "-A")
+    said = indexed.gitindex("refs", "helper").stdout
+    assert "import import" not in said
+    assert "[import]" in next(line for line in said.splitlines() if "other.py:1:" in line)
+    assert "[import call]" in next(line for line in said.splitlines() if "other.py:3:" in line)

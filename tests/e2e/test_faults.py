@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import pytest
 from gitindex.base.vocabulary import IndexState
 from gitindex.freshness.observation import observe
 from gitindex.freshness.verdict import judge
+from gitindex.install.hooks import uninstall
 from gitindex.refresh.runner import Runner
 from gitindex.refresh.spool import append_event
 from gitindex.store import mapping
@@ -27,19 +27,25 @@ MUTATING = (
 )
 OPENING = "openat,pipe2,socket,dup,dup2,dup3,epoll_create1,eventfd2"
 """What a process without a descriptor left cannot do."""
-BUDGET_SECONDS = 27.0
-"""For each kind of fault in `make test`; `make torture` walks all points."""
+KILLS = 8
+ERRORS = 3
+"""Points at which a fault strikes in `make test`, of each kind; `make torture` walks all points."""
 
 
-def _traceable() -> bool:
+def traces(*options: str) -> bool:
+    """Can strace trace here, with these options?"""
     if STRACE is None:
         return False
-    command = [STRACE, "-qq", "-o", os.devnull, "-e", "trace=none", "true"]
+    command = [STRACE, "-f", "-qq", *options, "-o", os.devnull, "-e", "trace=fsync", "true"]
     return subprocess.run(command, capture_output=True, timeout=300, check=False).returncode == 0
 
 
+QUICKLY = ("--seccomp-bpf",) if traces("--seccomp-bpf") else ()
+"""Only the calls that are traced stop a process: a run takes a third of the time. strace 6.1 injects
+errors this way, but no signals."""
+
 pytestmark = [
-    pytest.mark.skipif(not _traceable(), reason="strace cannot trace here"),
+    pytest.mark.skipif(not traces(), reason="strace cannot trace here"),
     pytest.mark.timeout(900),
 ]
 
@@ -47,8 +53,7 @@ pytestmark = [
 @pytest.fixture
 def prepared(indexed: Repo, tmp_path: Path) -> Path:
     """A repository with an index of its first commit, and a second commit on branch `next`."""
-    indexed.gitindex("uninstall")
-    indexed.wait_idle()
+    uninstall(indexed.worktree)
     indexed.git("switch", "-q", "-c", "next")
     indexed.write("lib/util.py", "def helper():\n    return 43\n\n\ndef other():\n    pass\n")
     indexed.write("lib/new.py", "class New:\n    pass\n")
@@ -93,6 +98,7 @@ class Subject:
                 STRACE,
                 "-f",
                 "-qq",
+                *(() if any("signal=" in option for option in options) else QUICKLY),
                 "-o",
                 trace,
                 "-e",
@@ -155,13 +161,12 @@ def _points(total: int) -> list[int]:
     return [n for n in mirrored if 0 < n <= total]
 
 
-def _walk(subject: Subject, fault: str, limit: float | None, calls: str = MUTATING) -> int:
-    """Strike at one point after the other until the time is up; returns how many were struck."""
+def _walk(subject: Subject, fault: str, most: int | None = None, calls: str = MUTATING) -> int:
+    """Strike at one point after the other until there are enough; returns how many were struck."""
     subject.reset()
     total = subject.count_calls(calls)
-    deadline = time.monotonic() + limit if limit is not None else None
     struck = 0
-    for point in _points(total):
+    for point in _points(total)[:most]:
         subject.reset()
         if subject.refresh(fault.format(point), calls):
             struck += 1
@@ -169,21 +174,19 @@ def _walk(subject: Subject, fault: str, limit: float | None, calls: str = MUTATI
             if calls == OPENING:  # it strikes every thread, so every attempt: an event brings more
                 append_event(subject.repo.worktree, "post-checkout")
         subject.converge()
-        if deadline is not None and time.monotonic() > deadline:
-            break
     print(f"{fault}: struck at {struck} of {total} calls")
     return struck
 
 
 @pytest.mark.promise("I-06", "I-26", "P-5")
 def test_l7_killed_at_every_mutating_call(subject: Subject) -> None:
-    assert _walk(subject, "signal=KILL:when={}", BUDGET_SECONDS) >= 5
+    assert _walk(subject, "signal=KILL:when={}", KILLS) >= 5
 
 
 @pytest.mark.promise("I-29")
 @pytest.mark.parametrize("error", ["ENOSPC", "EIO", "EACCES"])
 def test_failing_calls_leave_old_answers_right(subject: Subject, error: str) -> None:
-    assert _walk(subject, f"error={error}:when={{}}", BUDGET_SECONDS / 3) >= 2
+    assert _walk(subject, f"error={error}:when={{}}", ERRORS) >= 2
 
 
 @pytest.mark.promise("I-06", "I-26", "I-29", "P-5")
@@ -194,11 +197,11 @@ def test_failing_calls_leave_old_answers_right(subject: Subject, error: str) -> 
     ["signal=KILL", "error=ENOSPC", "error=EIO", "error=EACCES", "error=EDQUOT", "error=EINTR"],
 )
 def test_every_point(subject: Subject, fault: str) -> None:
-    assert _walk(subject, fault + ":when={}", None) >= 50
+    assert _walk(subject, fault + ":when={}") >= 50
 
 
 @pytest.mark.torture
 @pytest.mark.timeout(3600)
 def test_f3_without_a_descriptor_left_at_many_points(subject: Subject) -> None:
-    """Most calls are those of imports: five minutes of them, evenly."""
-    assert _walk(subject, "error=EMFILE:when={}", 300, OPENING) >= 50
+    """Most calls are those of imports: 200 of them, evenly."""
+    assert _walk(subject, "error=EMFILE:when={}", 200, OPENING) >= 50

@@ -327,6 +327,7 @@ def test_k8_the_refresh_survives_a_closed_terminal(quiet: Repo) -> None:
         seen += os.read(terminal, 1024)
     os.close(terminal)
     os.kill(pid, signal.SIGHUP)
+    os.kill(pid, signal.SIGKILL)  # under nohup it does not hear the first one
     os.waitpid(pid, 0)
     quiet.wait_fresh()
     quiet.assert_published()

@@ -17,6 +17,7 @@ import pytest
 
 from gitindex.install import hooks
 from gitindex.install.hooks import block
+from gitindex.install.hooks.checks import check_hooks
 from gitindex.install.hooks.installation import HookState
 from gitindex.install.hooks.place import git_version
 from gitindex.refresh import public_files
@@ -512,6 +513,56 @@ def test_k3_lefthook(ready: Repo, tmp_path: Path) -> None:
     assert done.returncode == 0
     head = ready.git("rev-parse", "HEAD").strip()
     assert f"post-checkout {head} {head} 1" in events(ready)
+    found = {state.event: state for state in hooks.hook_states(ready.worktree)}
+    assert (found["post-checkout"].state, found["post-checkout"].via) == ("installed", "lefthook")
+    assert all(finding.ok for finding in check_hooks(ready.worktree))
+    assert {state.state for state in hooks.install(ready.worktree)} == {"installed"}
+
+
+def test_install_writes_for_lefthook(ready: Repo, tmp_path: Path) -> None:
+    """`install --write` makes the local file that lefthook reads, and uninstall removes it."""
+    ready.write("lefthook.yml", "post-commit:\n  jobs:\n    - run: 'true'\n")
+    ready.write(".gitignore", "lefthook-local.yml\n")
+    ready.commit("lefthook")
+    run_tool(ready, program("lefthook"), "install")
+    states = hooks.install(ready.worktree)
+    written = hooks.install_shared(ready.worktree, states)
+    assert written == [str(ready.path / "lefthook-local.yml")]
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    events(ready)
+    ready.git("commit", "-q", "--allow-empty", "-m", "x", env={"PATH": path})
+    assert events(ready) == ["post-commit "]
+    hooks.uninstall(ready.worktree)
+    assert not (ready.path / "lefthook-local.yml").exists()
+    (ready.path / "lefthook-local.yml").write_text("# mine\n")
+    assert hooks.install_shared(ready.worktree, hooks.install(ready.worktree)) == []
+    assert (ready.path / "lefthook-local.yml").read_text() == "# mine\n"
+
+
+@pytest.mark.parametrize("content", ["", "npm test\n", "#!/bin/sh\nexit 0\n"])
+def test_install_writes_for_husky(ready: Repo, content: str) -> None:
+    """One marked line per hook, run as husky runs it; taken out byte for byte."""
+    folder = ready.path / ".husky"
+    (folder / "_").mkdir(parents=True)
+    if content:
+        (folder / "post-commit").write_text(content)
+    before = snapshot(folder)
+    ready.git("config", "core.hooksPath", ".husky/_")
+    assert ready.gitindex("install").returncode == 1
+    done = ready.gitindex("install", "--write")
+    assert (done.returncode, f"written to {folder}/post-commit" in done.stdout) == (0, True)
+    assert (folder / "post-commit").read_text().count("gitindex_event=post-commit") == 1
+    ready.wait_idle()
+    Path(ready.worktree.store, "python").write_text("/nonexistent\n")
+    events(ready)
+    line = next(x for x in (folder / "post-commit").read_text().splitlines() if "gitindex_" in x)
+    for where in (ready.path, Path("/")):
+        ran = subprocess.run(["sh", "-ec", line], cwd=where, capture_output=True, timeout=TIMEOUT)
+        assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"", b"")
+    assert events(ready) == ["post-commit "]
+    assert {state.via for state in hooks.hook_states(ready.worktree)} == {"shared"}
+    assert ready.gitindex("uninstall").returncode == 0
+    assert snapshot(folder) == before
 
 
 def test_lefthook_installed_over_us(ready: Repo) -> None:

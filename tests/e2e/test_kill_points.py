@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -14,6 +13,8 @@ from typing import NamedTuple
 import pytest
 
 from gitindex.base.vocabulary import IndexState
+from gitindex.refresh.runner import Runner
+from tests.e2e.test_faults import QUICKLY, traces
 from tests.support import TIMEOUT, Repo
 
 MUTATING = "rename,unlink,fsync,fdatasync,pwrite64,ftruncate"
@@ -31,16 +32,7 @@ class Point(NamedTuple):
     shown: str
 
 
-def _strace_works() -> bool:
-    strace = shutil.which("strace")
-    if strace is None:
-        return False
-    probe = [strace, "-f", "-qq", "-e", "trace=none", "-e", "signal=none", "/bin/true"]
-    done = subprocess.run(probe, capture_output=True, timeout=TIMEOUT, check=False)
-    return done.returncode == 0
-
-
-pytestmark = pytest.mark.skipif(not _strace_works(), reason="strace is missing or may not trace")
+pytestmark = pytest.mark.skipif(not traces(), reason="strace is missing or may not trace")
 
 
 @pytest.mark.parametrize("group", range(GROUPS))
@@ -58,9 +50,8 @@ def _kill_once(repo: Repo, point: Point) -> bool:
     word = _change(repo, _word(point))
     ended = _run_traced(repo, f"inject={point.call}:signal=KILL:when={point.nth}")
     _assert_whole(repo, word, before["treeId"], point)
-    again = repo.gitindex("run")
-    assert again.returncode == 0, (point, ended, again.stderr)
-    assert repo.state() == "fresh", (point, repo.gitindex("status").stdout, repo.log())
+    Runner(repo.worktree).serve()
+    assert repo.verdict().state is IndexState.FRESH, (point, ended, repo.verdict(), repo.log())
     repo.assert_published()
     assert repo.marker()["treeId"] == repo.tree()
     assert repo.answer("search", word)["results"], point
@@ -91,7 +82,7 @@ def _assert_tidy(repo: Repo) -> None:
     """I-28: what a killed writer left is gone once it is old enough to be nobody's."""
     for path in _litter(repo):
         os.utime(path, (0, 0))
-    assert repo.gitindex("run").returncode == 0
+    Runner(repo.worktree).serve()
     assert _litter(repo) == []
 
 
@@ -121,7 +112,7 @@ def _change(repo: Repo, word: str) -> str:
 def _run_traced(repo: Repo, *expressions: str, log: Path | None = None) -> int:
     options = [word for expression in expressions for word in ("-e", expression)]
     traced = ["-e", f"trace={MUTATING}", "-o", str(log or os.devnull)]
-    argv = ["strace", "-f", "-qq", *traced, *options]
+    argv = ["strace", "-f", "-qq", *(() if expressions else QUICKLY), *traced, *options]
     done = subprocess.run(
         [*argv, sys.executable, "-m", "gitindex", "run"],
         cwd=repo.path,

@@ -202,6 +202,10 @@ def test_002_8_requires_reindex_wins_unless_a_rebuild_ends_it(agent: Agent, know
     assert statuses(agent, known) == {"requires_reindex"}
     with job_running(known, BuildKind.REINDEX):
         assert statuses(agent, known) == {"not_ready"}
+        note = Path(known.worktree.progress)
+        other = json.loads(note.read_text()) | {"towards": "another version"}
+        note.write_text(json.dumps(other))
+        assert statuses(agent, known) == {"requires_reindex"}
     os.unlink(known.worktree.stamp)
     assert statuses(agent, known) == {"not_indexed"}
 

@@ -16,9 +16,8 @@ import pytest
 from gitindex.base.vocabulary import BuildKind
 from gitindex.mcp.dispatch import MAX_BYTES, content_of
 from gitindex.mcp.tool_table import BY_NAME
-from gitindex.store.seal import remove_seals
 from tests.mcp_client import READERS, Agent, Inside, digests, job_running, make_quiet
-from tests.support import Repo, runner_pids, stop_runners, wait_for
+from tests.support import Repo, remove_seals, runner_pids, stop_runners, wait_for
 
 OF_A_COMMIT = [name for name in READERS if "at" in [param.name for param in BY_NAME[name].params]]
 

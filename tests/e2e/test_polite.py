@@ -12,13 +12,18 @@ import pytest
 
 from gitindex.base.user_state import runtime_folder
 from gitindex.extract.worker import FAULT_VARIABLE
+from gitindex.freshness.observation import read_progress
+from gitindex.freshness.report import show_status
+from gitindex.refresh import refresher
 from gitindex.refresh.heavy_slot import heavy_slot
+from gitindex.refresh.run import refresh_now
+from gitindex.refresh.runner import RefreshRequest
 from tests.support import Repo, runner_pids, wait_for
 
 HOLDER = """
 import sys
 from gitindex.refresh.heavy_slot import heavy_slot
-with heavy_slot(lambda: None):
+with heavy_slot("/home/me/large", lambda owner: None):
     print("held", flush=True)
     sys.stdin.read()
 """
@@ -57,15 +62,51 @@ def test_a_second_heavy_job_waits_for_the_first() -> None:
     assert holder.stdout.readline() == "held\n"
     waited: list[int] = []
 
-    def waiting() -> None:
+    def waiting(owner: str) -> None:
+        assert owner == "/home/me/large"
         waited.append(1)
         if len(waited) == 3 and holder.stdin is not None:
             holder.stdin.close()
 
-    with heavy_slot(waiting):
+    with heavy_slot("/home/me/second", waiting):
         assert len(waited) >= 3, "it got in only after the other had left"
         assert holder.wait(timeout=300) == 0
     holder.stdout.close()
+
+
+def test_a_large_job_says_whose_index_it_waits_for_and_a_small_one_does_not_wait(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repo.write("a.py", "x = 1\n")
+    repo.commit()
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLDER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert holder.stdout is not None
+    assert holder.stdin is not None
+    assert holder.stdout.readline() == "held\n"
+    try:
+        repo.index()  # a job of one file goes on
+        monkeypatch.setattr(refresher, "HEAVY_BLOBS", 1)
+        repo.write("a.py", "x = 2\n")
+        repo.commit()
+        worktree, stdin = repo.worktree, holder.stdin
+        said: list[str] = []
+
+        def report(phase: str, _percent: float | None) -> None:
+            progress = read_progress(worktree)
+            if phase.startswith("waiting") and progress and progress.phase == phase:
+                show_status(path=str(repo.path))
+                said.extend([phase, capsys.readouterr().out])
+                stdin.close()
+
+        refresh_now(RefreshRequest(worktree, "test"), report)
+        assert said[0] == "waiting for the index of /home/me/large"
+        assert said[0] in said[1]
+    finally:
+        holder.kill()
+        holder.wait(timeout=300)
+        holder.stdout.close()
 
 
 def test_a_dead_holder_frees_its_slot() -> None:
@@ -77,7 +118,7 @@ def test_a_dead_holder_frees_its_slot() -> None:
     holder.stdout.readline()
     holder.kill()
     holder.wait(timeout=300)
-    with heavy_slot(lambda: pytest.fail("a dead process holds nothing")):
+    with heavy_slot("", lambda _: pytest.fail("a dead process holds nothing")):
         pass
     holder.stdin.close()
     holder.stdout.close()
@@ -90,5 +131,5 @@ def test_work_goes_on_where_no_slot_can_be_made(
     blocked.write_text("")
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(blocked))
     assert runtime_folder().startswith(str(blocked))
-    with heavy_slot(lambda: pytest.fail("there is nothing to wait for")):
+    with heavy_slot("", lambda _: pytest.fail("there is nothing to wait for")):
         pass

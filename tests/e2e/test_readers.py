@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import typer.main
 
-from gitindex.cli.args import app
+from gitindex.cli.args import whole_app
 from tests.support import TIMEOUT, Repo
 
 HEAVY = {
@@ -29,8 +29,8 @@ HEAVY = {
 }
 SLOW = {"typing", "enum", "re", "json", "contextlib", "functools"}
 """What only a form that prints JSON may take."""
-FOR_PROGRAMS = {"hook", "run"}
-COMMANDS = sorted(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
+FOR_PROGRAMS = {"gate", "hook", "run"}
+COMMANDS = sorted(typer.main.get_command(whole_app()).commands)  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("command", [["status"], ["status", "--json"], ["check"]], ids=" ".join)
@@ -138,7 +138,7 @@ def test_help_explains_a_command(repo: Repo) -> None:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help(command: str) -> None:
-    found = typer.main.get_command(app).commands[command]  # type: ignore[attr-defined]
+    found = typer.main.get_command(whole_app()).commands[command]  # type: ignore[attr-defined]
     assert (found.help or "").strip()
     for option in found.params:
         assert getattr(option, "help", None), f"{command} {option.name}"

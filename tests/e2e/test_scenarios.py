@@ -241,6 +241,44 @@ def test_q13_a_worker_that_hangs_quarantines_its_blob_only(
     _assert_quarantined(quiet, "timed out")
 
 
+def test_a13_a_time_out_is_named_and_tried_once_more(
+    quiet: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quiet.write("poison.py", "def poisoned_well(): pass\n")
+    quiet.write("sound.py", "def sound_well(): pass\n")
+    _commit_unseen(quiet)
+    monkeypatch.setattr(session, "Extractor", partial(Extractor, seconds=0.4))
+    monkeypatch.setenv(FAULT_VARIABLE, "hang:_well")
+    assert Runner(quiet.worktree).serve(RefreshRequest(quiet.worktree, "test"))
+    assert quiet.gitindex("status").stdout.splitlines()[1:] == [
+        "  2 files could not be parsed: see `gitindex status --skipped`"
+    ]
+    assert quiet.answer("status")["quarantinedFiles"] == 2
+    assert quiet.gitindex("status", "--skipped").stdout.splitlines() == [
+        "quarantined: timed out poison.py",
+        "quarantined: timed out sound.py",
+    ]
+    assert quiet.answer("refs", "helper")["coverage"]["quarantined"] == 2
+    monkeypatch.setenv(FAULT_VARIABLE, "hang:poisoned_well")
+    assert Runner(quiet.worktree).serve(RefreshRequest(quiet.worktree, "test"))
+    rows = quiet.answer("status", "--skipped")["skipped"]
+    assert [(row["path"], row["reason"]) for row in rows] == [
+        ("poison.py", "quarantined: timed out again")
+    ]
+    assert quiet.answer("status")["quarantinedFiles"] == 1
+    assert [row["path"] for row in quiet.answer("symbols", "sound_well")["symbols"]] == ["sound.py"]
+    quiet.assert_published()
+    [(counted, noted)] = _rows_of_blobs(
+        quiet,
+        "SELECT sum(b.symbols), (SELECT symbols FROM worktrees) FROM files f"
+        " JOIN blobs b ON b.id=f.blob_id",
+    )
+    assert counted == noted
+    before = quiet.extracted()
+    assert Runner(quiet.worktree).serve(RefreshRequest(quiet.worktree, "test"))
+    assert quiet.extracted() == before, "there is no third time"
+
+
 def _assert_quarantined(repo: Repo, cause: str) -> None:
     statuses = dict(
         _rows_of_blobs(
@@ -519,7 +557,7 @@ def _fingerprints(repo: Repo) -> dict[str, str]:
     found = {}
     for folder in (repo.worktree.store, repo.worktree.llmc):
         for path in Path(folder).rglob("*"):
-            if path.is_file() and not path.name.endswith(("-wal", "-shm")):
+            if path.is_file():
                 data = path.read_bytes() + str(path.stat().st_mtime_ns).encode()
                 found[str(path)] = hashlib.sha256(data).hexdigest()
     return found

@@ -21,12 +21,13 @@ from tests.support import TIMEOUT, Repo, runner_pids, wait_for
 pytestmark = pytest.mark.timeout(900)  # a loaded machine is slow, not wrong
 
 COMMITTERS = 8
-COMMITS = 50
+COMMITS = 20
+KILLS = 60
 
 
 def _settled(repo: Repo) -> None:
     """After any storm: fresh, exactly git's tree, nothing left over."""
-    repo.wait_fresh(60)
+    repo.wait_fresh()
     repo.assert_published()
     jobs = repo.jobs()
     assert {job["status"] for job in jobs} <= {"completed", "superseded", "failed"}
@@ -60,8 +61,18 @@ def _commit_with_retry(repo: Repo, name: str, number: int) -> None:
 
 
 def test_k5_committers_with_real_hooks(indexed: Repo) -> None:
+    _commit_at_once(indexed, COMMITS)
+
+
+@pytest.mark.torture
+@pytest.mark.timeout(3600)
+def test_k5_committers_with_real_hooks_at_full_size(indexed: Repo) -> None:
+    _commit_at_once(indexed, 50)
+
+
+def _commit_at_once(indexed: Repo, commits: int) -> None:
     def work(name: str) -> None:
-        for number in range(COMMITS):
+        for number in range(commits):
             _commit_with_retry(indexed, name, number)
 
     threads = [threading.Thread(target=work, args=(f"c{i}",)) for i in range(COMMITTERS)]
@@ -69,9 +80,9 @@ def test_k5_committers_with_real_hooks(indexed: Repo) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert int(indexed.git("rev-list", "--count", "HEAD")) == 1 + COMMITTERS * COMMITS
+    assert int(indexed.git("rev-list", "--count", "HEAD")) == 1 + COMMITTERS * commits
     _settled(indexed)
-    assert len(indexed.jobs()) < COMMITTERS * COMMITS / 2
+    assert len(indexed.jobs()) < COMMITTERS * commits / 2
 
 
 def test_sixteen_runners_at_once(indexed: Repo) -> None:
@@ -84,7 +95,7 @@ def test_sixteen_runners_at_once(indexed: Repo) -> None:
         assert runner.wait(300) == 0
     _settled(indexed)
     completed = [job for job in indexed.jobs() if job["status"] == "completed"]
-    assert len(completed) == 2  # the install's, and one for all sixteen
+    assert len(completed) == 2  # the first index, and one for all sixteen
 
 
 ENQUEUER = """
@@ -96,13 +107,13 @@ from gitindex.store.connection import open_writer
 
 database = open_writer(sys.argv[1])
 service = RefreshJobService(database, 1, lambda: Head("c" * 40, "t" * 40))
-for number in range(200):
+for number in range(40):
     service.enqueue_refresh(RefreshScope(files=(f"f{sys.argv[2]}_{number % 4}.py",)), "storm")
 """
 
 
 def test_fifty_enqueuers(indexed: Repo) -> None:
-    """10,000 requests at once: none lost, one job, nobody sees a locked database."""
+    """2,000 requests at once: none lost, one job, nobody sees a locked database."""
     indexed.wait_idle()
     command = [sys.executable, "-I", "-c", ENQUEUER, indexed.worktree.database]
     enqueuers = [
@@ -118,26 +129,25 @@ def test_fifty_enqueuers(indexed: Repo) -> None:
     _settled(indexed)
 
 
-@pytest.mark.promise("I-15", "I-13", cases=200)
+@pytest.mark.promise("I-15", "I-13", cases=KILLS)
 def test_killed_runners_lose_nothing(indexed: Repo) -> None:
-    """200 random kills while commits go on; the last event finds everything."""
-    rng = random.Random(7)
-    kills = 0
-    number = 0
-    deadline = time.monotonic() + 90
-    while kills < 200 and time.monotonic() < deadline:
+    """Random kills while commits go on; the last event finds everything."""
+    _kill_runners(indexed, KILLS, random.Random(7))
+
+
+def _kill_runners(indexed: Repo, wanted: int, rng: random.Random) -> None:
+    kills = number = 0
+    while kills < wanted:
         number += 1
         indexed.write(f"k/f{number % 20}.py", f"def k_{number}():\n    return {number}\n")
         indexed.commit(f"k {number}")
-        time.sleep(rng.random() * 0.3)
+        time.sleep(rng.random() * 0.3)  # kills at any point of a run, not a wait
         for pid in runner_pids(indexed.path):
             try:
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
                 continue
             kills += 1
-    print(f"{kills} kills")
-    assert kills >= 100
     indexed.git("commit", "-q", "--allow-empty", "-m", "last")
     _settled(indexed)
 
@@ -167,7 +177,7 @@ def test_q22_rebase_of_fifty_and_amend_storm(indexed: Repo) -> None:
 
 
 def test_a_busy_runner_never_takes_the_index_lock(indexed: Repo) -> None:
-    """200 times add and commit while refreshes and readers go on without a pause: git never fails."""
+    """60 times add and commit while refreshes and readers go on without a pause: git never fails."""
     done = threading.Event()
 
     def busy(*command: str) -> None:
@@ -181,7 +191,7 @@ def test_a_busy_runner_never_takes_the_index_lock(indexed: Repo) -> None:
     for thread in threads:
         thread.start()
     try:
-        for number in range(200):
+        for number in range(60):
             indexed.write("busy.py", f"b = {number}\n")
             indexed.git("add", "busy.py")
             indexed.git("commit", "-q", "-m", f"b {number}")
@@ -236,5 +246,4 @@ def test_a_store_that_is_being_deleted_gets_no_new_log(quiet: Repo) -> None:
 @pytest.mark.torture
 @pytest.mark.timeout(3600)
 def test_a_thousand_kills(indexed: Repo) -> None:
-    for _ in range(5):
-        test_killed_runners_lose_nothing(indexed)
+    _kill_runners(indexed, 1_000, random.Random(8))

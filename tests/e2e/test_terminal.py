@@ -8,7 +8,6 @@ import os
 import pty
 import re
 import select
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -19,6 +18,7 @@ from gitindex.base.vocabulary import BuildKind
 from gitindex.cli import progress
 from gitindex.cli.terminal import wants_colour
 from gitindex.refresh.public_files import create_store
+from tests.command import start_command
 from tests.mcp_client import job_running
 from tests.support import TIMEOUT, Repo, wait_for
 
@@ -44,14 +44,7 @@ def test_who_gets_colour(env: dict[str, str], terminal: bool, expected: bool) ->
 def on_a_terminal(repo: Repo, *args: str, codes: tuple[int, ...] = (0, 1), **env: str) -> str:
     """What a command prints on a pseudo-terminal."""
     ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "gitindex", *args],
-        cwd=repo.path,
-        env={**os.environ, "TERM": "xterm", **env},
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-    )
+    process = start_command(args, repo.path, {**os.environ, "TERM": "xterm", **env}, theirs)
     os.close(theirs)
     said = b""
     deadline = time.monotonic() + TIMEOUT

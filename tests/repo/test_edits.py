@@ -72,12 +72,12 @@ def _stash_and_pop(repo: Repo) -> None:
 
 def _commit_nobody_saw(repo: Repo) -> None:
     _staged(repo)
-    repo.git("commit", "-qm", "zebra", env=UNSEEN)
+    repo.git("commit", "-qm", "more animals", env=UNSEEN)
 
 
 def _amend_nobody_saw(repo: Repo) -> None:
     _staged(repo)
-    repo.git("commit", "-q", "--amend", "-m", "zebra", env=UNSEEN)
+    repo.git("commit", "-q", "--amend", "-m", "more animals", env=UNSEEN)
 
 
 def _reset_to_it(repo: Repo) -> None:

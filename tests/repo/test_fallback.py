@@ -28,7 +28,6 @@ def _files(folder: Path) -> dict[str, bytes]:
         os.path.join(where, name): Path(where, name).read_bytes()
         for where, _, names in os.walk(folder)
         for name in names
-        if not name.endswith(("-shm", "-wal"))
     }
 
 

@@ -149,6 +149,20 @@ TABLE: dict[str, tuple[dict[str, Any], IndexState, FreshnessState, Exit, str]] =
         Exit.ERROR,
         "boom",
     ),
+    "the store could not be opened, and is proven for HEAD": (
+        {"failure": Failure("boom", None)},
+        S.FRESH,
+        F.FRESH,
+        Exit.OK,
+        "3 files",
+    ),
+    "the store could not be opened, and cannot be read": (
+        {"proof": FAILED_PROBE, "failure": Failure("boom", None)},
+        S.ERROR,
+        F.STALE,
+        Exit.ERROR,
+        "boom",
+    ),
     "failed at an older HEAD": (
         {"head_tree": OTHER, "failure": Failure("boom", "f" * 40)},
         S.STALE,
@@ -239,7 +253,11 @@ def test_i01_fresh_exactly_when_everything_says_so(seen: Observation) -> None:
         and seen.proof.marker is not None
         and seen.head_tree == seen.proof.marker.tree_id
         and not seen.pending
-        and (seen.failure is None or seen.failure.commit not in (seen.head.commit, None))
+        and (
+            seen.failure is None
+            or seen.failure.commit is None
+            or seen.failure.commit != seen.head.commit
+        )
         and seen.progress is None
     )
     told = (verdict.state, verdict.freshness, verdict.code)
@@ -309,7 +327,7 @@ def test_i14_progress_of_a_dead_runner_does_not_count(indexed: Repo) -> None:
     lock = RunnerLock(worktree.lock)
     assert lock.acquire()
     try:
-        assert read_progress(worktree) == Progress(BuildKind.CREATE, "extract", 1.5, None)
+        assert read_progress(worktree) == Progress(BuildKind.CREATE, "extract", 1.5, None, False)
         assert judge(observe(worktree)).state is IndexState.REBUILDING
     finally:
         lock.release()

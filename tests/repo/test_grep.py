@@ -29,9 +29,8 @@ from gitindex.query.grep.grep import GrepQuery, grep
 from gitindex.query.grep.pattern import GrepPattern, understand
 from gitindex.store import text_index
 from gitindex.store.connection import Database, open_reader, open_writer
-from gitindex.store.seal import remove_seals
 from gitindex.view.tree import open_tree
-from tests.support import TIMEOUT, Repo, stop_runners
+from tests.support import TIMEOUT, Repo, remove_seals, stop_runners
 
 RG = find_ripgrep()
 needs_rg = pytest.mark.skipif(RG is None, reason="ripgrep is not installed")

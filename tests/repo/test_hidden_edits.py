@@ -20,6 +20,7 @@ from gitindex.git.command import HARDENING
 from gitindex.git.index_file import Unreadable, find_unchecked
 from gitindex.git.interface import blob_id
 from gitindex.install.aliases import install_aliases
+from gitindex.refresh.public_files import is_tracked
 from tests.support import Repo, wait_for
 
 NEW = "def another():\n    return 42\n"
@@ -275,12 +276,18 @@ def test_git_and_we_find_the_same_doubtful_entries(repo: Repo, name: str, tmp_pa
     if options:
         made.git(*options)
     data = Path(made.worktree.git_dir, "index").read_bytes()
-    listed = list(unseen._listed(made.worktree))
+    records = list(unseen._records(made.worktree))
+    listed = [entry for record in records if (entry := unseen._unchecked(record))]
+    sized = [found for record in records if (found := unseen._sized(record))]
     assert {entry.covered for entry in listed} == {True, False}
     assert {entry.oid for entry in listed} <= {
         made.git("rev-parse", f":{p}").strip() for p in names
     }
-    assert sorted(unseen.unchecked_entries(made.worktree, len(oid))) == sorted(listed)
+    look = unseen.look_at_index(made.worktree, len(oid))
+    assert sorted(look.unchecked) == sorted(listed)
+    known = frozenset(entry.pair for entry in sized[::2])
+    assert sorted(look.beyond(frozenset())) == sorted(sized)
+    assert sorted(look.beyond(known)) == sorted(e for e in sized if e.pair not in known)
     if walked:
         assert sorted(find_unchecked(data, len(oid) // 2)) == sorted(listed)
     else:
@@ -333,3 +340,30 @@ def test_commits_of_an_upstream_are_not_counted(quiet: Repo, tmp_path: Path) -> 
     assert quiet.try_git("status", "--porcelain=v2", "--branch").returncode != 0, "git counts"
     assert quiet.verdict().state is IndexState.FRESH
     assert quiet.git("fresh").startswith("fresh")
+
+
+TRACKED = {
+    "nothing": (),
+    "version 4": ("index.version=4",),
+    "a split index": ("core.splitIndex=true",),
+}
+
+
+@pytest.mark.parametrize("name", TRACKED)
+def test_a_tracked_status_folder_is_found_in_every_format_of_the_index(
+    repo: Repo, name: str
+) -> None:
+    settings = [word for setting in TRACKED[name] for word in ("-c", setting)]
+    for number in range(40):
+        repo.write(f".link{number}/.lllmc.link", "x\n")
+    repo.git(*settings, "add", ".")
+    for key in TRACKED[name]:
+        repo.git("config", *key.split("="))
+    repo.git("update-index", "--force-write-index")
+    assert not is_tracked(repo.worktree)
+    repo.write(".llmc/rag_index_status.json", "{}\n")
+    assert not is_tracked(repo.worktree)
+    repo.git("add", "-f", ".llmc/rag_index_status.json")
+    assert is_tracked(repo.worktree)
+    repo.git("rm", "-q", "--cached", ".llmc/rag_index_status.json")
+    assert not is_tracked(repo.worktree)

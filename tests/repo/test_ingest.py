@@ -104,6 +104,31 @@ def test_what_came_before_a_failure_in_an_earlier_batch_stays(
     with pytest.raises(OSError, match="workers"):
         ingest(session, repo, coming())
     assert held(session) == (2, 2)
+    assert not BY_NAME & indexes(session), "the first load was not over"
+    ingest(session, repo, [found(5)])
+    assert indexes(session) >= BY_NAME
+    assert session.database.row("PRAGMA foreign_keys")[0] == 1
+    assert session.database.rows("PRAGMA foreign_key_check") == []
+
+
+def test_the_first_load_makes_the_indexes_by_name_at_its_end(repo: Repo, session: Session) -> None:
+    assert indexes(session) >= BY_NAME
+    ingest(session, repo, [found(1)])
+    made = indexes(session)
+    assert made >= BY_NAME
+    session.database.run("INSERT INTO worktrees (name, root, generation) VALUES ('x', x'', 1)")
+    session.database.run("DELETE FROM blobs")
+    before = session.database.row("PRAGMA schema_version")
+    ingest(session, repo, [found(2)])
+    assert session.database.row("PRAGMA schema_version") == before, "readers may be looking"
+
+
+BY_NAME = {"symbols_by_name", "occurrences_by_name"}
+
+
+def indexes(session: Session) -> set[str]:
+    rows = session.database.rows("SELECT name FROM sqlite_master WHERE type='index'")
+    return {name for (name,) in rows}
 
 
 def test_the_same_blob_again_is_no_new_document(repo: Repo, session: Session) -> None:

@@ -206,7 +206,7 @@ def fingerprints(repo: Repo) -> dict[str, str]:
     """Every file of ours, of git's, and of the work tree: bytes and time of change."""
     found = {}
     for path in sorted(repo.path.rglob("*")):
-        if path.is_file() and not path.name.endswith(("-wal", "-shm")):
+        if path.is_file():
             data = path.read_bytes() + str(path.stat().st_mtime_ns).encode()
             found[str(path.relative_to(repo.path))] = hashlib.sha256(data).hexdigest()
     return found

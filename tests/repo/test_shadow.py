@@ -380,11 +380,39 @@ def test_the_runner_makes_it_and_answers_see_through_it(repo: Repo) -> None:
         repo.write(f"d{number % 7}/file{number}.py", f"number_{number} = {number}\n")
     repo.commit()
     repo.index()
-    assert find_shadow(repo.worktree) is not None
+    wait_for(lambda: find_shadow(repo.worktree) is not None)
     repo.write("d1/fresh.py", "brand_new_name = 1\n")
     answer = repo.answer("search", "brand_new_name")
     assert [row["path"] for row in answer["results"]] == ["d1/fresh.py"]
     repo.git("add", ".")
     repo.git("commit", "-qm", "more")
+    assert find_shadow(repo.worktree) is None
     repo.index()
-    assert find_shadow(repo.worktree) is not None
+    wait_for(lambda: find_shadow(repo.worktree) is not None)
+
+
+def test_of_two_writers_at_once_no_note_is_of_the_other_ones_copy(
+    tree: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A second process makes a copy of a newer index while the first is about to write its note."""
+    render = shadow.ShadowRecord.render
+    calls: list[int] = []
+
+    def late(record: shadow.ShadowRecord) -> bytes:
+        calls.append(1)
+        if len(calls) == 1:
+            tree.git("add", "d2/new.py")
+            refresh_shadow_index(tree.worktree)
+            assert find_shadow(tree.worktree) is not None
+        return render(record)
+
+    monkeypatch.setattr(shadow.ShadowRecord, "render", late)
+    refresh_shadow_index(tree.worktree)
+    assert len(calls) == 2
+    assert find_shadow(tree.worktree) is None, "the note that came last is of a copy that is gone"
+    monkeypatch.undo()
+    monkeypatch.setattr(casting, "LEAST_BYTES", 0)
+    assert casting.pays(tree.worktree)
+    refresh_shadow_index(tree.worktree)
+    assert not casting.pays(tree.worktree)
+    check(tree)

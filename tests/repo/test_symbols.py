@@ -90,7 +90,7 @@ def test_outline_is_in_the_order_of_the_file(shapes: Repo) -> None:
     assert names == ["Shape", "Shape.area", "größe", "area"]
     done = shapes.gitindex("outline", "nowhere.py")
     assert done.returncode == 1
-    assert "not in the index" in done.stderr
+    assert "not in the tree" in done.stderr
 
 
 def test_symbols_of_a_file_outside_any_repository(tmp_path: Path, repo: Repo) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ from gitindex.base.errors import GitIndexError, StoreError
 from gitindex.base.vocabulary import IndexState
 from gitindex.base.worktree import Worktree
 from gitindex.freshness.status_file import load_record
+from gitindex.refresh import session as store_session
+from gitindex.refresh.lifecycle import clear
 from gitindex.refresh.runner import RefreshRequest, Runner
 from gitindex.refresh.scope import FULL
 from gitindex.refresh.session import Session, wipe_store
@@ -55,6 +58,31 @@ def test_a14_a_store_that_cannot_be_opened_is_an_error(
     assert status is not None
     assert status.index_state is IndexState.ERROR
     assert status.last_error == "the store cannot be opened"
+
+
+def test_a6_clear_removes_nothing_through_a_link_that_comes_in_between(
+    quiet: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The store's place is taken by a link while it is being removed."""
+    victim = tmp_path / "victim"
+    for folder in ("lexical", "published", "spool"):
+        (victim / folder).mkdir(parents=True)
+        (victim / folder / "thesis.tex").write_text("precious")
+    (victim / "log").write_text("precious")
+    store, remove = Path(quiet.worktree.store), store_session._remove_tree
+
+    def swap(name: str, folder: int) -> None:
+        if not store.is_symlink():
+            store.rename(tmp_path / "aside")
+            store.symlink_to(victim)
+        remove(name, folder)
+
+    monkeypatch.setattr(store_session, "_remove_tree", swap)
+    with contextlib.suppress(GitIndexError, OSError):
+        clear(quiet.worktree, quiet.worktree.root)
+    assert len(list(victim.rglob("thesis.tex"))) == 3
+    assert (victim / "log").exists()
+    assert not (tmp_path / "aside" / "facts.db").exists()
 
 
 def test_a6_nothing_is_removed_through_a_link(quiet: Repo, tmp_path: Path) -> None:

@@ -96,6 +96,7 @@ def test_000_r9_round_trip_on_a_fresh_folder(tmp_path: Path) -> None:
 
 
 def test_000_r28_last_error_omitted_when_null_wherever_it_is_serialised(indexed: Repo) -> None:
+    indexed.wait_idle()  # readers derive fresh before the file says it
     assert "last_error" not in json.loads(status_path(indexed.path).read_text())
     assert "last_error" not in indexed.answer("status")["indexStatus"]
 

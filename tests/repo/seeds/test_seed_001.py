@@ -10,6 +10,9 @@ tests/repo/test_search.py, test_map.py, test_callgraph.py, test_slicing.py (R1-R
 from __future__ import annotations
 
 import inspect
+import sqlite3
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -147,3 +150,79 @@ def test_001_r85_check_mutation_gate_is_a_method(repo: Repo, index: IndexCoordin
         foreign = service.check_mutation_gate(["app.py"], "go:.")
         assert foreign.status == "blocked"
         assert foreign.targets[0]["freshness"] == "unindexed"
+
+
+def test_001_s5_repo_state_is_kept_at_every_publish(repo: Repo, index: IndexCoordinator) -> None:
+    for text in ("x = 1\n", "x = 2\n"):
+        repo.write("seen.py", text)
+        commit = repo.commit()
+        index.reindex_incremental()
+        database = open_writer(repo.worktree.database)
+        try:
+            head, mtime, at = database.row(
+                "SELECT last_seen_head, last_seen_index_mtime, checked_at FROM repo_state"
+            )
+        finally:
+            database.close()
+        assert head == commit
+        assert mtime == (repo.path / ".git/index").stat().st_mtime
+        assert at >= mtime - 1
+
+
+def test_001_r11_s7_s9_the_index_in_the_seeds_tables(
+    repo: Repo, index: IndexCoordinator, tmp_path: Path
+) -> None:
+    """For people who ask in SQL: a copy, since the store packs occurrences and keeps no edges."""
+    repo.write("pkg/more.py", "from pkg.core import run\n\n\ndef more(n):\n    return run(n)\n")
+    repo.write("pkg/core.py", "def run(n):\n    return n\n")
+    repo.write("pkg/__init__.py", "")
+    repo.commit()
+    index.reindex_incremental()
+    target = tmp_path / "index.db"
+    done = repo.gitindex("export", "--format", "sqlite", "-o", str(target))
+    assert done.returncode == 0, done.stderr
+    database = sqlite3.connect(target)
+
+    def ask(sql: str) -> list[Any]:
+        return database.execute(sql).fetchall()
+
+    oid = repo.git("rev-parse", "HEAD:pkg/more.py").strip()
+    assert ask("SELECT language, content_hash FROM files WHERE path='pkg/more.py'") == [
+        ("python", oid)
+    ]
+    assert ask(
+        'SELECT s.name, s.kind, s.line, s."column", s.layer FROM symbols s JOIN files f'
+        " ON f.id=s.file_id WHERE f.path='pkg/more.py'"
+    ) == [("more", "function", 4, 5, "syntactic")]
+    assert ask(
+        "SELECT o.start_line, o.start_col, o.end_col, o.role, o.symbol_id IS NULL FROM occurrences o"
+        " JOIN files f ON f.id=o.file_id WHERE o.name='run' AND f.path LIKE 'pkg/%' ORDER BY f.path, o.id"
+    ) == [(1, 5, 8, "definition", 0), (1, 22, 25, "import", 1), (5, 12, 15, "call", 1)]
+    assert (
+        "pkg/more.py",
+        "pkg/core.py",
+        "import",
+    ) in ask(
+        "SELECT a.path, b.path, e.dependency_type FROM edges e JOIN files a ON a.id=e.source_file"
+        " JOIN files b ON b.id=e.target_file"
+    )
+    hashes = dict(
+        ask(
+            "SELECT s.name, h.interface_hash FROM symbol_interface_hashes h JOIN symbols s"
+            " ON s.id=h.symbol_id"
+        )
+    )
+    repo.write("pkg/core.py", "def run(n):\n    return n + 1\n")
+    repo.write("pkg/more.py", "from pkg.core import run\n\n\ndef more(n, m):\n    return run(n)\n")
+    database.close()
+    assert repo.gitindex("export", "--format", "sqlite", "-o", str(target)).returncode == 0
+    database = sqlite3.connect(target)
+    after = dict(
+        ask(
+            "SELECT s.name, h.interface_hash FROM symbol_interface_hashes h JOIN symbols s"
+            " ON s.id=h.symbol_id"
+        )
+    )
+    database.close()
+    assert after["run"] == hashes["run"]  # a body says nothing to other files
+    assert after["more"] != hashes["more"]

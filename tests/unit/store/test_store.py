@@ -7,6 +7,8 @@ import os
 import re
 import shutil
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -76,7 +78,11 @@ def test_schema_is_whole_and_created_once(path: str) -> None:
         "semantic_relations",
         "decision_cache",
         "documents",
+        "pack_blobs",
+        "pack_imports",
         "path_history",
+        "subject_windows",
+        "subject_words",
         "file_refreshes",
         "text_segments",
         "text_words",
@@ -169,8 +175,13 @@ def test_i18_reader_creates_and_changes_nothing(path: str) -> None:
     assert open_reader(path) is None
     assert os.listdir(os.path.dirname(path)) == []
     open_writer(path).close()
-    before, stamp = digest(path), os.stat(path).st_mtime_ns
-    written = set(os.listdir(os.path.dirname(path)))
+    folder = os.path.dirname(path)
+
+    def files() -> dict[str, tuple[str, int]]:
+        names = {name: os.path.join(folder, name) for name in os.listdir(folder)}
+        return {name: (digest(file), os.stat(file).st_mtime_ns) for name, file in names.items()}
+
+    before = files()
     reader = open_reader(path)
     assert reader is not None
     assert reader.row("SELECT count(*) FROM blobs")[0] == 0
@@ -178,9 +189,7 @@ def test_i18_reader_creates_and_changes_nothing(path: str) -> None:
         with pytest.raises(StoreError):
             reader.run(write)
     reader.close()
-    assert (digest(path), os.stat(path).st_mtime_ns) == (before, stamp)
-    left = set(os.listdir(os.path.dirname(path)))
-    assert left - written <= {"facts.db-shm", "facts.db-wal"}
+    assert files() == before, "also what SQLite shares between processes"
 
 
 def test_reader_finds_a_store_with_an_odd_name(tmp_path: Path) -> None:
@@ -489,3 +498,47 @@ def test_symbol_columns_are_in_the_order_of_the_value(database: Database) -> Non
         )
     row = database.row('SELECT line, "column", start_line, end_line, parent, exported FROM symbols')
     assert row == (1, 2, 3, 4, -1, 1)
+
+
+@pytest.mark.timeout(300)
+def test_a14_a_reader_is_never_busy_and_touches_nothing(path: str) -> None:
+    """Writers come, write and go; every reader gets an answer, and changes no byte of the log."""
+    open_writer(path).close()
+    script = (
+        "import sys\nfrom gitindex.store.connection import open_writer\n"
+        "for number in range(60):\n"
+        "    database = open_writer(sys.argv[1])\n"
+        "    with database.write():\n"
+        "        database.run('UPDATE repo_state SET lexical_docs=?', number)\n"
+        "    database.close()\n"
+    )
+    seen = []
+    with subprocess.Popen([sys.executable, "-c", script, path]) as writer:
+        while writer.poll() is None:
+            reader = open_reader(path)
+            assert reader is not None
+            seen.append(reader.row("SELECT lexical_docs FROM repo_state")[0])
+            reader.close()
+    assert writer.returncode == 0
+    assert seen == sorted(seen)
+    assert len(seen) > 60
+
+
+def test_a14_a_writer_waits_for_the_readers_of_its_process(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_writer(path).close()
+    reader = open_reader(path)
+    assert reader is not None
+    monkeypatch.setattr("gitindex.store.connection.TURN_SECONDS", 0.01)
+    with pytest.raises(StoreError, match="reads the store"):
+        open_writer(path)
+    reader.close()
+    writer = open_writer(path)
+    beside = open_reader(path)
+    assert beside is not None
+    with writer.write():
+        writer.run("UPDATE repo_state SET lexical_docs=7")
+    assert beside.row("SELECT lexical_docs FROM repo_state")[0] == 7
+    beside.close()
+    writer.close()

@@ -1,0 +1,52 @@
+"""Each command is declared in the file that the table of cli/args names, and only that file is imported."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gitindex.cli import args, verbs
+from gitindex.cli.args import DECLARED, whole_app
+
+
+def _declared() -> dict[str, set[str]]:
+    app = whole_app()
+    found: dict[str, set[str]] = {}
+    for row in app.registered_commands:
+        assert row.callback is not None
+        name = row.name or row.callback.__name__
+        found.setdefault(row.callback.__module__, set()).add(name)
+    for group in app.registered_groups:
+        assert group.typer_instance is not None
+        first = group.typer_instance.registered_commands[0].callback
+        assert first is not None
+        found.setdefault(first.__module__, set()).add(
+            str(group.name or group.typer_instance.info.name)
+        )
+    return found
+
+
+def test_the_table_says_where_every_command_is() -> None:
+    found = _declared()
+    assert found.pop("gitindex.cli.app") == {"help"}
+    assert {
+        f"{args.__name__}.{file}": set(names.split()) for file, names in DECLARED.items()
+    } == found
+    files = {file.stem for file in Path(args.__path__[0]).glob("*.py")} - {"__init__"}
+    assert files == DECLARED.keys()
+
+
+@pytest.mark.parametrize("asked", ["--help", "help grep", "jobs --help"])
+def test_help_imports_no_verb(asked: str) -> None:
+    code = (
+        "import sys\nfrom gitindex.cli.args import run_cli\n"
+        f"assert run_cli({asked.split()!r}) == 0\n"
+        f"print([m for m in sys.modules if m.startswith(('{verbs.__name__}.', 'sqlite3', 'tantivy'))])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", code], capture_output=True, text=True, timeout=300, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "[]"

@@ -1,0 +1,40 @@
+"""The text index: one blob of too many words does not swell it, and is looked into instead."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gitindex.extract.fragments import MAX_WORD_BYTES, fragments_of
+from gitindex.store.connection import open_writer
+from gitindex.store.text_index import TextIndexWriter, candidates, damage
+
+
+def test_a_blob_of_too_many_words_is_always_a_candidate(tmp_path: Path) -> None:
+    """An illustration of two megabytes as text: its words are all its own."""
+    picture = b"".join(b"%x9q%x\n" % (n * 7919, n) for n in range(160_000))
+    assert len(picture) > 1 << 20
+    database = open_writer(str(tmp_path / "facts.db"))
+    try:
+        with database.write():
+            for number in (1, 2, 3):
+                database.run(
+                    "INSERT INTO blobs VALUES (?,?,'x','text','lexical','',1,0,'','',0)",
+                    number,
+                    bytes([number]) * 20,
+                )
+            writer = TextIndexWriter(database)
+            writer.add(1, b"def needle(): pass\n", new=True)
+            writer.add(2, picture, new=True)
+            writer.add(3, b"something else\n", new=True)
+            writer.flush()
+        assert candidates(database, [frozenset({fragments_of("needle")})]) == {1, 2}
+        assert candidates(database, [frozenset({fragments_of("nowhere")})]) == {2}
+        stored = database.row("SELECT sum(length(words)) FROM text_words")[0]
+        assert stored < 100 < MAX_WORD_BYTES
+        assert damage(database) == ""
+        with database.write():
+            writer.add(2, b"small now\n")  # the same blob again, without so many words
+            writer.flush()
+        assert candidates(database, [frozenset({fragments_of("needle")})]) == {1}
+    finally:
+        database.close()
