@@ -2,12 +2,12 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-WORKERS ?= 2
+WORKERS ?= 3  # one more than cores: tests also wait, for runners that linger and for disks
 
 SECONDS ?= 600
 SEED ?=
 
-.PHONY: index test quick lint programs pages bench torture torture-full clean
+.PHONY: index test quick lint programs pages bench torture torture-full release clean
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -37,7 +37,7 @@ pages: $(VENV)/.installed  ## the generated columns of tests/SCENARIOS.md and do
 	$(BIN)/python -m tests.pages
 
 test: lint programs  ## everything CI runs
-	$(BIN)/pytest -n $(WORKERS) -m "not torture" --durations=25
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not torture" --durations=25
 
 bench: $(VENV)/.installed  ## the benchmark table
 	$(BIN)/python -m bench
@@ -48,5 +48,17 @@ torture: $(VENV)/.installed programs  ## every fault suite for its share of SECO
 torture-full: $(VENV)/.installed programs  ## the fault suites of a fixed, full size: hours
 	$(BIN)/pytest -n $(WORKERS) -m torture --timeout 14400
 
+VERSION = $(shell $(BIN)/python -c 'import gitindex; print(gitindex.__version__)')
+
+release: $(VENV)/.installed  ## wheel, sdist, notes and checksums in dist/
+	rm -rf dist
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check build twine
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/twine check --strict dist/*.whl dist/*.tar.gz
+	awk -v wanted='## $(VERSION)' 'index($$0, "## ") == 1 { on = index($$0, wanted) == 1 } on' CHANGELOG.md > dist/NOTES.md
+	test -s dist/NOTES.md || { echo "CHANGELOG.md has no section $(VERSION)" >&2; exit 1; }
+	cd dist && sha256sum *.whl *.tar.gz > SHA256SUMS
+	@echo "now: git tag -a v$(VERSION) -F dist/NOTES.md"
+
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) dist .mypy_cache .ruff_cache .hypothesis

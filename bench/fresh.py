@@ -41,12 +41,18 @@ def measure(bench: Bench) -> list[Row]:
         commit()
         return Used(repo.await_orphans(), time.perf_counter() - started)
 
+    def back_to_back() -> Used | None:
+        """The second of two commits, the moment the first is fresh."""
+        repo.until_fresh(commit)
+        return repo.until_fresh(commit)
+
     def floor() -> Used:
         return run(IMPORT_PYGIT2, repo.path)
 
     variants: dict[str, Callable[[], Used | None]] = {
         "cold": cold,
         "warm": warm,
+        "again": back_to_back,
         "life": whole_life,
         "import": floor,
     }
@@ -70,6 +76,7 @@ def measure(bench: Bench) -> list[Row]:
             peer_name,
             most=30,
         ),
+        Row("  the same, back to back", found["again"].cpu, "ms", peer, peer_name, most=30),
         Row("  wall: started by the hook (quiet time included)", found["cold"].wall, "ms"),
         Row("  wall: runner alive (quiet time included)", found["warm"].wall, "ms"),
     ]

@@ -67,8 +67,10 @@ def measure(bench: Bench) -> list[Row]:
 def _release(path: Path) -> Repo:
     """A clone of this repository as it is on disk: what a configuration names."""
     repo = Repo(path).init()
-    shutil.copytree(ROOT / "hooks", path / "hooks")
-    shutil.copy(ROOT / ".pre-commit-hooks.yaml", path)
+    for name in ("hooks", "templates", "gitindex"):
+        shutil.copytree(ROOT / name, path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in (".pre-commit-hooks.yaml", "pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, path)
     repo.commit()
     repo.git("tag", "v0")
     return repo
@@ -82,7 +84,7 @@ def _configure(repo: Repo, text: str) -> None:
         [sys.executable, "-m", "pre_commit", "install", "--install-hooks", *stages],
         cwd=repo.path,
         capture_output=True,
-        timeout=TIMEOUT,
+        timeout=10 * TIMEOUT,  # it builds our environment
         check=True,
     )
 

@@ -23,6 +23,14 @@ class FreshnessFields(TypedDict):
     leftOut: NotRequired[int]
 
 
+class TrustFields(TypedDict):
+    """Facts of packs that an answer rests on, while some of them are not verified."""
+
+    imported: int
+    verified: int
+    signer: str | None
+
+
 class ReceiptFields(TypedDict):
     """What `gitindex verify` derives again."""
 

@@ -17,6 +17,11 @@ def safe_text(text: str | bytes, keep: str = "") -> str:
     return "".join(c if c in keep or _harmless(c) else _escape(c) for c in text)
 
 
+def counted(number: int, what: str) -> str:
+    """`1 file`, `2 files`: a number and what it counts, given in the plural."""
+    return f"{number} {what.removesuffix('s') if number == 1 else what}"
+
+
 def path_fields(path: bytes) -> PathFields:
     """A path in an answer: escaped to be shown, and its very bytes where they are not UTF-8."""
     fields: PathFields = {"path": safe_text(path)}

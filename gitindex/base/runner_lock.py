@@ -6,7 +6,6 @@ import fcntl
 import os
 import time
 
-from gitindex.base.atomic_file import remove, write_atomic
 from gitindex.base.worktree import Worktree
 
 
@@ -23,11 +22,20 @@ class RunnerLock:
         """The descriptor that holds the lock; a child that inherits it holds the lock too."""
         return self._fd
 
-    def acquire(self) -> bool:
-        """Take the lock, or keep it; False only if another runner held it at that instant."""
+    def acquire(self, make: bool = True) -> bool:
+        """Take the lock, or keep it; False only if another runner held it at that instant.
+
+        Without `make` also where its file is gone: then the store is being removed.
+        """
         if self._fd is not None:
             return True
-        fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        flags = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | (os.O_CREAT if make else 0)
+        try:
+            fd = os.open(self._path, flags, 0o600)
+        except FileNotFoundError:
+            if make:
+                raise
+            return False
         while not _try(fd, fcntl.LOCK_EX):
             if not _try(fd, fcntl.LOCK_SH):  # exclusively held: by a runner
                 os.close(fd)
@@ -77,21 +85,29 @@ class advertised:  # noqa: N801 - not by contextlib: every prompt would import i
         if kind is not None:
             return  # perhaps the store is being deleted; the note of a dead process says nothing
         try:
-            remove(_alive(self._anchor))
+            os.truncate(alive_file(self._anchor), 0)
         except OSError:
             return
 
 
 def advertise(anchor: Worktree) -> None:
-    """Write down our pid and a name that only this process has given itself."""
+    """Write down our pid and a name that only this process has given itself.
+
+    Into the file that is there: a runner that starts makes none, for the store may be being removed.
+    """
     token = f"gix{os.urandom(6).hex()}"
     try:
         with open("/proc/self/comm", "w") as comm:
             comm.write(token)
-        write_atomic(_alive(anchor), f"{os.getpid()} {token}\n".encode(), durable=False)
+        fd = os.open(alive_file(anchor), os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        try:
+            os.ftruncate(fd, os.pwrite(fd, f"{os.getpid()} {token}\n".encode(), 0))
+        finally:
+            os.close(fd)
     except OSError:
-        return  # not Linux: every hook starts a runner, and the lock decides
+        return  # not Linux, or no file: every hook starts a runner, and the lock decides
 
 
-def _alive(anchor: Worktree) -> str:
+def alive_file(anchor: Worktree) -> str:
+    """Where a runner says that it lives."""
     return os.path.join(anchor.store, "runner.alive")

@@ -86,6 +86,9 @@ FROM_TEMPLATE = "from-template"
 
 STORE_FOLDERS = ("spool", "taken", "progress", "failure", "published", "shadow")
 
+INCOMING = "incoming"
+"""Where packs are unpacked, in a folder of their own each, before they are adopted."""
+
 
 def canonical_root(path: str) -> str:
     """Identity of a codebase: realpath where possible, normalised, no trailing separator."""

@@ -1,20 +1,19 @@
-"""The command line itself: the one typer app, its common options, and how a run ends."""
+"""The one typer app and the options that its commands share."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Annotated
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Annotated
 
 import click
 import typer
-from click.exceptions import NoArgsIsHelpError, UsageError
+from click.exceptions import UsageError
 from typer.core import TyperGroup
 
 from gitindex import __version__
-from gitindex.base.errors import Exit, GitIndexError
-from gitindex.cli.shown_path import stand_in
-from gitindex.cli.terminal import paged
-from gitindex.view.tree import TreeChoice
+
+if TYPE_CHECKING:
+    from gitindex.view.tree import TreeChoice
 
 GROUPS = {
     "Everyday": "search find grep symbols outline read status wait index",
@@ -61,6 +60,8 @@ app = typer.Typer(
 
 
 def _stand_in(folder: str) -> str:
+    from gitindex.cli.shown_path import stand_in
+
     stand_in(folder)
     return folder
 
@@ -69,38 +70,33 @@ Path = Annotated[
     str,
     typer.Option("--repo", "-C", help="A folder inside the work tree.", callback=_stand_in),
 ]
+Folder = Annotated[
+    str, typer.Option("--repo", help="A folder inside the work tree.", callback=_stand_in)
+]
+"""The same for `grep`, where -C means what it means to ripgrep."""
 At = Annotated[str, typer.Option("--at", help="Answer for this commit, tag or branch.")]
 Staged = Annotated[bool, typer.Option("--staged", help="Answer for the tree that is staged.")]
+Team = Annotated[bool, typer.Option("--team", help="Ask the team's other repositories, too.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the structured answer.")]
-
-
-def run_cli(args: list[str]) -> int:
-    """Run one command line and return its exit code."""
-    try:
-        with paged(args):
-            code = app(args, prog_name="gitindex", standalone_mode=False)
-    except UsageError as error:
-        if isinstance(error, NoArgsIsHelpError):
-            error.show()
-            return int(Exit.USAGE)
-        asked = error.ctx.command_path if error.ctx else "gitindex"
-        told = error.format_message().replace("\n", " ").replace(" (env var: 'None')", "")
-        raise GitIndexError(told, f"see `{asked} --help`", Exit.USAGE) from error
-    except typer.Abort:
-        return 130
-    return code if isinstance(code, int) else int(Exit.OK)
 
 
 def asked(at: str = "", staged: bool = False, strict: bool = False) -> TreeChoice:
     """Which tree is asked for."""
     if at and staged:
         raise typer.BadParameter("--at and --staged exclude each other")
+    from gitindex.view.tree import TreeChoice
+
     return TreeChoice(strict, at, staged)
 
 
 def among(*values: str) -> Callable[[str], list[str]]:
     """What a shell completes an option with."""
     return lambda incomplete: [value for value in values if value.startswith(incomplete)]
+
+
+def among_sorted(values: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
+    """The same for values that are read only when a shell asks."""
+    return lambda incomplete: among(*sorted(values()))(incomplete)
 
 
 def leave(code: int) -> None:

@@ -1,6 +1,7 @@
 """The everyday forms of everyday commands, without the 200 ms that a full command line parser costs.
 
-Only forms without options besides `--json`: everything else is `cli`'s, and both call the same verbs.
+Only forms without options besides `--json` and a plain `-n`: everything else is `cli`'s, and both call
+the same verbs.
 """
 
 from __future__ import annotations
@@ -66,8 +67,17 @@ def _hook(_verb: str, rest: list[str]) -> int | None:
     return note_event(rest[0], rest[1:])
 
 
-def _gate(_verb: str, rest: list[str]) -> int | None:
+def _run_gate(_verb: str, rest: list[str]) -> int | None:
     """What pre-commit asks before every commit."""
+    if not rest or rest[0].startswith("-"):
+        return None
+    from gitindex.cli.verbs.gates import run_gate
+
+    return run_gate(rest[0], rest[1:])
+
+
+def _impact(_verb: str, rest: list[str]) -> int | None:
+    """The two forms that gates use."""
     if len(rest) != 2 or rest[0] != "--staged" or rest[1] not in ("--dangling", "--tests"):
         return None
     from gitindex.cli.verbs.graph import dangling, reached_tests
@@ -76,15 +86,17 @@ def _gate(_verb: str, rest: list[str]) -> int | None:
 
 
 def _search(verb: str, rest: list[str]) -> int | None:
-    words, as_json = _words(rest)
+    plain, limit = _take_limit(rest, 1, 200)
+    words, as_json = _words(plain)
     if not words:
         return None
     with _look() as begun:
         from gitindex.cli.terminal import paged
-        from gitindex.cli.verbs.search import find
+        from gitindex.cli.verbs.search import SearchRequest, find
 
+        wish = SearchRequest() if limit is None else SearchRequest(limit=limit)
         with paged([verb, *rest]):
-            return find(" ".join(words), as_json=as_json, begun=begun)
+            return find(" ".join(words), wish=wish, as_json=as_json, begun=begun)
 
 
 def _grep(verb: str, rest: list[str]) -> int | None:
@@ -94,11 +106,13 @@ def _grep(verb: str, rest: list[str]) -> int | None:
         from gitindex.cli.terminal import paged
         from gitindex.cli.verbs.grep import find_lines, read_flags
 
-        asked = read_flags(rest)
+        plain, limit = _take_limit(rest, 0, 1 << 31)
+        asked = read_flags(plain)
         if asked is None:
             return None
+        query = asked[0] if limit is None else asked[0]._replace(limit=limit)
         with paged([verb, *rest]):
-            return find_lines(*asked, as_json="--json" in rest, begun=begun)
+            return find_lines(query, asked[1], as_json="--json" in rest, begun=begun)
 
 
 def _ask(verb: str, rest: list[str]) -> int | None:
@@ -144,6 +158,17 @@ def _words(rest: list[str]) -> tuple[list[str], bool]:
     return ([] if any(word.startswith("-") for word in words) else words), as_json
 
 
+def _take_limit(rest: list[str], least: int, most: int) -> tuple[list[str], int | None]:
+    """`-n NUMBER` taken out of the words; left where it is not plain, so that the parser says why."""
+    if rest.count("-n") != 1:
+        return rest, None
+    at = rest.index("-n")
+    number = rest[at + 1] if at + 1 < len(rest) else ""
+    if not (number.isascii() and number.isdecimal() and least <= int(number) <= most):
+        return rest, None
+    return rest[:at] + rest[at + 2 :], int(number)
+
+
 def _look() -> AbstractContextManager[WorktreeProbe | None]:
     """Let git look at the work tree while we import: half of a cold start is imports."""
     from contextlib import nullcontext
@@ -160,7 +185,8 @@ def _look() -> AbstractContextManager[WorktreeProbe | None]:
 _VERBS: dict[str, Callable[[str, list[str]], int | None]] = {
     **dict.fromkeys(("status", "check"), _status),
     "hook": _hook,
-    "impact": _gate,
+    "gate": _run_gate,
+    "impact": _impact,
     "search": _search,
     "grep": _grep,
     **dict.fromkeys(("symbols", "outline", "read", "refs", "callers", "callees"), _ask),

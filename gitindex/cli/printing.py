@@ -15,6 +15,8 @@ from gitindex.view.snapshot import GateClosed
 from gitindex.view.tree import TreeChoice, TreeView, open_tree
 
 A = TypeVar("A", bound=Mapping[str, Any])
+Asking = tuple[Callable[[], Any], Callable[[Any], object], Callable[[Any], int]]
+"""A question, how its answer is printed, and its exit code."""
 
 
 def print_answer(

@@ -42,6 +42,12 @@ def say(text: str) -> None:
         drop_output()
 
 
+def say_nothing(why: str) -> None:
+    """Tell a person that there is nothing to show; a program has the exit code."""
+    if sys.stderr.isatty():
+        sys.stderr.write(f"gitindex: {why}\n")
+
+
 def drop_output() -> None:
     """Let whatever is printed from now on go nowhere."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

@@ -16,9 +16,9 @@ from gitindex.query.names.memory import Memory
 from gitindex.query.names.targets import find_target
 from gitindex.query.references import (
     ReferenceQuery,
+    declared_fields,
     definition_fields,
     find_references,
-    span_fields,
 )
 from gitindex.query.symbols import SymbolQuery, list_symbols, outline
 from gitindex.view.overlay_tables import FactsMemory
@@ -76,18 +76,7 @@ class EditorSession:
             finder.project.read({d.path for d in target.definitions} | {file.path})
             if target.definitions:
                 return [definition_fields(finder.project, d) for d in target.definitions]
-            first = target.local[:1]
-            return [
-                {"path": target.path}
-                | span_fields(
-                    finder.project,
-                    target.path,
-                    place.line,
-                    place.column,
-                    place.column + len(place.name.encode()),
-                )
-                for place in first
-            ]
+            return [declared_fields(finder.project, d) for d in target.declared]
 
     def references(self, file: EditorFile, line: int, column: int) -> dict[str, Any]:
         """The whole answer of `refs` for the name at a place."""

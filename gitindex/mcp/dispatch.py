@@ -77,6 +77,10 @@ def _ask(server: ServerState, tool: McpTool, asked: Arguments) -> Answer:
         answer = tool.run(server, asked)
     except GateClosed as closed:
         return closed.envelope
+    if asked.get("scope"):
+        from gitindex.mcp.team_scope import with_team  # lazily: most servers have no team
+
+        answer = with_team(server.locate(asked["path"]), tool.name, asked, answer)
     freshness = answer.get("freshness")
     if tool.quotes and freshness is not None:
         answer = {"status": answer["status"], "untrusted": True} | answer

@@ -1,4 +1,4 @@
-"""The MCP server over stdio; the only importer of the SDK. Async lives here and nowhere else."""
+"""The MCP server and its transports; the only importer of the SDK. Async lives here and nowhere else."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import anyio.to_thread
 import mcp_types as types
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from gitindex import __version__
 from gitindex.base.refusals import refusal
@@ -33,12 +34,23 @@ SYNC_SECONDS = 10
 
 def serve_stdio(path: str) -> int:
     """Serve the client at the other end of stdin and stdout until it leaves."""
-    os.umask(0o077)
+    state = open_state(path)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # the SDK would wait for one more line of stdin
-    state = ServerState(home_of(path), Registry(state_folder()))
-    os.chdir("/")  # hold no folder of a repository that may be deleted or moved
     anyio.run(_serve, state)
     return 0
+
+
+def open_state(path: str) -> ServerState:
+    """What a server knows, for a process that does nothing else from now on."""
+    os.umask(0o077)
+    state = ServerState(home_of(path), Registry(state_folder()))
+    os.chdir("/")  # hold no folder of a repository that may be deleted or moved
+    return state
+
+
+def sessions_over_http(state: ServerState) -> StreamableHTTPSessionManager:
+    """One session per client over streamable HTTP. Who may connect is the guard's business."""
+    return StreamableHTTPSessionManager(make_server(state))
 
 
 def make_server(state: ServerState) -> Server[Any]:

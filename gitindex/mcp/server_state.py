@@ -15,8 +15,8 @@ from gitindex.freshness.marker import CompletionProof
 from gitindex.freshness.observation import Progress, has_pending, prove, read_failure, read_progress
 from gitindex.mcp.registry import Registry
 from gitindex.query.names.memory import Memory
+from gitindex.query.search.memory import SearchMemory
 from gitindex.refresh.lifecycle import ManageResult, Process, new_operation, was_asked_for
-from gitindex.store.lexical import LexicalMemory
 from gitindex.view.overlay_tables import FactsMemory
 from gitindex.view.snapshot import GateClosed
 
@@ -44,7 +44,7 @@ class ServerState:
         self.home = home
         self.registry = registry
         self.memory = FactsMemory()
-        self.lexical = LexicalMemory()
+        self.lexical = SearchMemory()
         self.binding = Memory()
         self._known: list[str] = []
         self._operations: dict[str, Operation] = {}

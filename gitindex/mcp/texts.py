@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from gitindex.base.escape import safe_text
+from gitindex.base.escape import counted, safe_text
 
 Answer = dict[str, Any]
 Lines = Iterator[str]
@@ -13,8 +13,14 @@ Lines = Iterator[str]
 
 def render_text(tool: str, answer: Answer) -> str:
     """Return the text of an answer; its last line says what a reader must know besides."""
-    lines = [*_WRITERS[tool](answer), *_footer(answer)]
+    lines = [*_WRITERS[tool](answer), *_team(answer), *_footer(answer)]
     return "\n".join(safe_text(line, keep="\n\t") for line in lines) or "nothing"
+
+
+def _team(answer: Answer) -> Lines:
+    for hit in answer.get("team", {}).get("hits", ()):
+        place = f"{hit['repo']}@{hit['ref']}:{hit['path']}:{hit['line']}"
+        yield f"{place}  {hit['kind']} {hit['qualifiedName'] or hit['name']}  [{hit['tier']}]"
 
 
 def _footer(answer: Answer) -> Lines:
@@ -63,7 +69,7 @@ def _outline(answer: Answer) -> Lines:
 def _read(answer: Answer) -> Lines:
     for number, line in enumerate(answer["content"].split("\n"), answer["startLine"]):
         yield f"{number}\t{line}"
-    yield f"-- {answer['path']}: {answer['totalLines']} lines"
+    yield f"-- {answer['path']}: {counted(answer['totalLines'], 'lines')}"
 
 
 def _slice(answer: Answer) -> Lines:
@@ -110,7 +116,7 @@ def _graph(answer: Answer) -> Lines:
         at = f":{note['startLine']}" if note["startLine"] is not None else ""
         yield f"  note {note['file']}{at}: {note['type']}: {note['detail']}"
     yield from (f"  {warning}" for warning in answer["warnings"])
-    yield from _certificate(answer, f"{len(answer['edges'])} edges")
+    yield from _certificate(answer, counted(len(answer["edges"]), "edges"))
 
 
 def _impact(answer: Answer) -> Lines:
@@ -120,7 +126,9 @@ def _impact(answer: Answer) -> Lines:
         step = f"{'  ' * row['distance']}-> {row['qualifiedName']}"
         yield f"{step}  {row['path']}:{row['line']}  {row['tier']}"
     yield from (f"test      {name}" for name in answer["tests"])
-    counts = f"{len(answer['changedFiles'])} files changed, {len(answer['files'])} reached"
+    counts = (
+        f"{counted(len(answer['changedFiles']), 'files')} changed, {len(answer['files'])} reached"
+    )
     yield f"-- {counts}, {len(answer['tests'])} of the tests"
 
 
@@ -133,7 +141,7 @@ def _grep(answer: Answer) -> Lines:
         for number, line in enumerate(row.get("after", ()), row["line"] + 1):
             yield f"{row['path']}-{number}-{line}"
     if not answer["results"]:
-        yield f"no line matches in {answer['searchedFiles']} files"
+        yield f"no line matches in {counted(answer['searchedFiles'], 'files')}"
 
 
 def _documents(answer: Answer) -> Lines:
@@ -184,12 +192,12 @@ def _gate(answer: Answer) -> Lines:
 def _rename(answer: Answer) -> Lines:
     yield answer["patch"].rstrip("\n") or "nothing to rename"
     yield from (f"blocked: {why}" for why in answer.get("blocked", ()))
-    yield from _certificate(answer, f"{len(answer.get('files', ()))} files")
+    yield from _certificate(answer, counted(len(answer.get("files", ())), "files"))
 
 
 def _codebases(answer: Answer) -> Lines:
     for row in answer["codebases"]:
-        files = f"  {row['indexedFiles']} files" if "indexedFiles" in row else ""
+        files = f"  {counted(row['indexedFiles'], 'files')}" if "indexedFiles" in row else ""
         yield f"{row['status']:<12} {row['root']}{files}"
 
 

@@ -14,6 +14,7 @@ from gitindex.extract.policy import is_secret, skip_content
 from gitindex.extract.terms import decode_text
 from gitindex.git.settings import read_settings
 from gitindex.languages.table import language_of
+from gitindex.store.connection import marks
 from gitindex.store.entities import (
     HEAD_BYTES,
     LANGUAGES,
@@ -123,11 +124,10 @@ def _stored(view: TreeView, wanted: Filter) -> Iterator[Document]:
 
 
 def _all_stored(view: TreeView) -> Iterator[Document]:
-    marks = ",".join("?" * len(LANGUAGES))
     rows = view.rows(
         "SELECT l.path, d.topics, d.summary, d.created_at, l.source, l.blob_id FROM {live} l"
         " JOIN {blobs} b ON b.id=l.blob_id LEFT JOIN {documents} d ON d.blob_id=l.blob_id"
-        f" WHERE b.status<>'skipped' AND b.language IN ({marks})",
+        f" WHERE b.status<>'skipped' AND b.language IN ({marks(LANGUAGES)})",
         *LANGUAGES,
     )
     return map(_document, rows)

@@ -10,9 +10,9 @@ from gitindex.base.path_kind import is_test
 from gitindex.extract.terms import decode_text
 from gitindex.query.names.memory import Memory
 from gitindex.query.references import ReferenceQuery, find_references
+from gitindex.query.search.memory import SearchMemory
 from gitindex.query.search.query_text import Filters
 from gitindex.query.search.search import search
-from gitindex.store.lexical import LexicalMemory
 from gitindex.view.tree import TreeView
 
 CHARS_PER_TOKEN = 4
@@ -34,7 +34,7 @@ def explore(
     question: str,
     tokens: int,
     below: tuple[str, ...] = (),
-    memories: tuple[LexicalMemory | None, Memory | None] = (None, None),
+    memories: tuple[SearchMemory | None, Memory | None] = (None, None),
 ) -> Row:
     """Return places for a question with their code and uses, within a budget of tokens."""
     lexical, binding = memories

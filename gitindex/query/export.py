@@ -11,14 +11,17 @@ from gitindex import __version__
 from gitindex.languages.facts import BlobFacts, FactsKey, Symbol
 from gitindex.view.tree import TreeView
 
-FORMATS = ("ctags", "scip", "json")
 _UTF8 = _DEFINITION = 1  # words of SCIP's enumerations
 
 
 def export(view: TreeView, form: str, folder: str = "") -> Iterator[bytes]:
-    """The whole index in one of FORMATS, in pieces; `folder` is where the file will be, if in one."""
+    """The whole index as ctags, scip, json or sqlite, in pieces; `folder` is where a file will be."""
     if form == "ctags":
         return _ctags(view, folder or view.worktree.root)
+    if form == "sqlite":
+        from gitindex.query.export_sqlite import tables  # lazily: the other formats need no SQL
+
+        return iter([tables(view, _files(view))])
     return _scip(view) if form == "scip" else _json(view)
 
 

@@ -12,7 +12,7 @@ from gitindex.base.vocabulary import SkipReason
 from gitindex.base.worktree import normalize_rel_path
 from gitindex.extract.policy import MAX_TEXT_BYTES, is_secret, skip_content
 from gitindex.extract.terms import decode_text
-from gitindex.query.symbols import outline
+from gitindex.query.symbols import missing_file, outline
 from gitindex.view.tree import TreeView
 
 if TYPE_CHECKING:
@@ -81,9 +81,7 @@ def _allowed(view: TreeView, path: bytes) -> str:
     """Where a path's content comes from; a path that is not of the tree has none to show."""
     rows = view.rows("SELECT f.skip, f.source FROM {live} f WHERE f.path=?", path)
     if not rows:
-        raise GitIndexError(
-            f"not in the tree: {safe_text(path)}", "is it tracked? see `git ls-files`", Exit.NO
-        )
+        raise missing_file(view, path)
     skip, source = rows[0]
     if is_secret(path) or skip in (SkipReason.SECRET, SkipReason.SYMLINK, SkipReason.SUBMODULE):
         raise GitIndexError(f"not readable: {safe_text(path)} ({skip})", code=Exit.NO)

@@ -13,12 +13,25 @@ app.add_typer(mcp, name="mcp")
 
 
 @mcp.callback()
-def serve(context: typer.Context, path: Path = ".") -> None:
-    """Serve agents over stdin and stdout (MCP)."""
+def serve(
+    context: typer.Context,
+    path: Path = ".",
+    http: Annotated[
+        bool, typer.Option("--http", help="Serve many clients over HTTP on loopback, with a token.")
+    ] = False,
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="With --http; 0 for any free one.")
+    ] = 0,
+) -> None:
+    """Serve agents over stdin and stdout (MCP), or over HTTP on loopback."""
     if context.invoked_subcommand is None:
         from gitindex.cli.verbs import agents as commands
 
         commands.check_extra()
+        if http:
+            from gitindex.mcp.http_server import serve_http
+
+            leave(serve_http(path, port))
         commands.greet_people()
         from gitindex.mcp.server import serve_stdio
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from gitindex.base.vocabulary import Direction, Role
-from gitindex.cli.app import At, Json, Path, Staged, among, app, asked, leave
+from gitindex.cli.app import At, Json, Path, Staged, Team, among, app, asked, leave
 
 FORMATS = ("text", "json", "dot", "mermaid", "svg")
 
@@ -16,6 +16,12 @@ Symbol = Annotated[
 ]
 Depth = Annotated[int, typer.Option("--depth", "-d", min=1, max=10, help="Steps to follow.")]
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=2000, help="Nodes at most.")]
+Between = Annotated[
+    str,
+    typer.Option(
+        "--between", metavar="A..B", help="Callers that differ: `gitindex history index`."
+    ),
+]
 NoteLimit = Annotated[int, typer.Option("--note-limit", min=0, max=2000, help="Notes at most.")]
 
 
@@ -42,6 +48,7 @@ def refs(
     ] = False,
     at: At = "",
     staged: Staged = False,
+    team: Team = False,
     as_json: Json = False,
 ) -> None:
     """Where a symbol is used, and whether that is all."""
@@ -51,39 +58,42 @@ def refs(
     if role and role not in (Role.REFERENCE, Role.IMPORT):
         raise typer.BadParameter("reference or import", param_hint="--role")
     wanted = ReferenceQuery(name, role, below, limit, mentions)
-    leave(commands.refs(wanted, path, asked(at, staged), as_json))
+    leave(commands.refs(wanted, path, asked(at, staged), as_json, team))
 
 
-@app.command()
-def callers(
-    symbol: Symbol,
-    path: Path = ".",
-    depth: Depth = 1,
-    limit: Limit = 100,
-    note_limit: NoteLimit = 50,
-    at: At = "",
-    staged: Staged = False,
-    as_json: Json = False,
-) -> None:
-    """Who calls a symbol."""
-    form = "json" if as_json else "text"
-    _graph(Direction.CALLERS, symbol, path, (depth, limit, note_limit), at, staged, form)
+def _between(direction: Direction, symbol: str, between: str, path: str, as_json: bool) -> None:
+    if direction is not Direction.CALLERS:
+        raise typer.BadParameter("only of callers", param_hint="--between")
+    from gitindex.cli.verbs.history import show_callers
+
+    leave(show_callers(symbol, between, path, as_json))
 
 
-@app.command()
-def callees(
-    symbol: Symbol,
-    path: Path = ".",
-    depth: Depth = 1,
-    limit: Limit = 100,
-    note_limit: NoteLimit = 50,
-    at: At = "",
-    staged: Staged = False,
-    as_json: Json = False,
-) -> None:
-    """What a symbol calls."""
-    form = "json" if as_json else "text"
-    _graph(Direction.CALLEES, symbol, path, (depth, limit, note_limit), at, staged, form)
+def _declare(direction: Direction, help_text: str) -> None:
+    """`gitindex callers` and `gitindex callees`: the same options, another direction."""
+
+    def verb(
+        symbol: Symbol,
+        path: Path = ".",
+        depth: Depth = 1,
+        limit: Limit = 100,
+        note_limit: NoteLimit = 50,
+        at: At = "",
+        staged: Staged = False,
+        team: Team = False,
+        between: Between = "",
+        as_json: Json = False,
+    ) -> None:
+        if between:
+            _between(direction, symbol, between, path, as_json)
+        form = "json" if as_json else "text"
+        _graph(direction, symbol, path, (depth, limit, note_limit), at, staged, form, team)
+
+    app.command(str(direction), help=help_text)(verb)
+
+
+_declare(Direction.CALLERS, "Who calls a symbol.")
+_declare(Direction.CALLEES, "What a symbol calls.")
 
 
 @app.command()
@@ -126,11 +136,13 @@ def _graph(
     at: str,
     staged: bool,
     form: str,
+    team: bool = False,
 ) -> None:
     from gitindex.cli.verbs import graph as commands
     from gitindex.query.callgraph.answer import GraphQuery
 
-    leave(commands.graph(GraphQuery(symbol, direction, *bounds), path, asked(at, staged), form))
+    wanted = GraphQuery(symbol, direction, *bounds)
+    leave(commands.graph(wanted, path, asked(at, staged), form, team))
 
 
 @app.command()
@@ -145,13 +157,24 @@ def impact(
     dangling: Annotated[
         bool, typer.Option("--dangling", help="References left behind; exit 1 if any.")
     ] = False,
+    signatures: Annotated[
+        bool,
+        typer.Option("--signatures", help="With --dangling: calls that no longer fit, too."),
+    ] = False,
     tests: Annotated[
-        bool, typer.Option("--tests", help="Test files that reach the change.")
+        bool, typer.Option("--tests", help="Tests that reach the change, the likeliest first.")
+    ] = False,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=0, help="Test files at most, with --tests.")
+    ] = 0,
+    nodes: Annotated[
+        bool, typer.Option("--nodes", help="pytest's node ids, with --tests, where they are known.")
     ] = False,
     depth: Depth = 2,
     everything: Annotated[
         bool, typer.Option("--all", help="Show keys of data files and headings, too.")
     ] = False,
+    team: Team = False,
     as_json: Json = False,
 ) -> None:
     """What a change reaches: symbols, files and tests."""
@@ -159,10 +182,8 @@ def impact(
 
     if dangling and tests:
         raise typer.BadParameter("--dangling and --tests exclude each other")
-    if dangling or tests:
-        leave(
-            (commands.dangling if dangling else commands.reached_tests)(
-                between, staged, path, as_json
-            )
-        )
-    leave(commands.impact(between, staged, path, depth, as_json, everything))
+    if dangling:
+        leave(commands.dangling(between, staged, path, as_json, signatures))
+    if tests:
+        leave(commands.reached_tests(between, staged, path, as_json, limit, nodes))
+    leave(commands.impact(between, staged, path, depth, as_json, everything, team))

@@ -1,4 +1,4 @@
-"""`gitindex grep`."""
+"""`gitindex grep`: the flags are those of ripgrep."""
 
 from __future__ import annotations
 
@@ -6,105 +6,91 @@ from typing import Annotated
 
 import typer
 
-from gitindex.cli.app import Json, app, leave
-from gitindex.cli.shown_path import stand_in
-from gitindex.cli.verbs.grep import (
-    LIMIT,
-    find_lines,
-    form_of,
-    languages_of,
-    one_pattern,
-    rules_of,
-)
-from gitindex.query.grep.grep import GrepQuery
-from gitindex.query.grep.pattern import GrepPattern
-from gitindex.view.tree import TreeChoice
+from gitindex.cli.app import Folder, Json, app, asked, leave
+from gitindex.query.grep import LIMIT
+
+Many = list[str]
+Words = Annotated[
+    Many | None,
+    typer.Argument(
+        metavar="PATTERN [PATH]...",
+        help="A regular expression, looked for in each line; only in these files or folders.",
+    ),
+]
+Patterns = Annotated[Many, typer.Option("--regexp", "-e", help="A pattern; may be repeated.")]
+After = Annotated[int, typer.Option("--after-context", "-A", min=0, help="Lines after each match.")]
+Before = Annotated[
+    int, typer.Option("--before-context", "-B", min=0, help="Lines before each match.")
+]
+Context = Annotated[
+    int, typer.Option("--context", "-C", min=0, help="Lines before and after each match.")
+]
+Globs = Annotated[Many, typer.Option("--glob", "-g", help="Only paths like this; !GLOB: not.")]
+Types = Annotated[Many, typer.Option("--type", "-t", help="Only files of this language.")]
+Invert = Annotated[bool, typer.Option("--invert-match", "-v", help="Lines that do not match.")]
+IgnoreCase = Annotated[
+    bool, typer.Option("--ignore-case", "-i", help="Upper and lower case are the same.")
+]
+Fixed = Annotated[
+    bool, typer.Option("--fixed-strings", "-F", help="The pattern is the text itself.")
+]
+WholeWord = Annotated[bool, typer.Option("--word-regexp", "-w", help="Only whole words.")]
+Names = Annotated[bool, typer.Option("--files-with-matches", "-l", help="List the files only.")]
+Count = Annotated[bool, typer.Option("--count", "-c", help="List files and how many lines match.")]
+Lines = Annotated[
+    int, typer.Option("--limit", "-n", min=0, help="Lines, or files, at most; 0: all.")
+]
+Tags = Annotated[Many, typer.Option("--tag", help="Only in documents with this topic.")]
+From = Annotated[str, typer.Option("--from", help="Only in documents dated YYYY-MM-DD or later.")]
+To = Annotated[str, typer.Option("--to", help="Only in documents dated YYYY-MM-DD or earlier.")]
+At = Annotated[str, typer.Option("--at", help="In this commit, tag or branch, not on disk.")]
+Staged = Annotated[bool, typer.Option("--staged", help="In what is staged.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Only from a proven index; no live scan.")]
 
 
 @app.command()
 def grep(
-    words: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="PATTERN [PATH]...",
-            help="A regular expression, looked for in each line; only in these files or folders.",
-        ),
-    ] = None,
-    path: Annotated[str, typer.Option("--repo", help="A folder inside the work tree.")] = ".",
-    patterns: Annotated[
-        list[str] | None, typer.Option("--regexp", "-e", help="A pattern; may be repeated.")
-    ] = None,
-    after: Annotated[
-        int, typer.Option("--after-context", "-A", min=0, help="Lines after each match.")
-    ] = 0,
-    before: Annotated[
-        int, typer.Option("--before-context", "-B", min=0, help="Lines before each match.")
-    ] = 0,
-    context: Annotated[
-        int, typer.Option("--context", "-C", min=0, help="Lines before and after each match.")
-    ] = 0,
-    globs: Annotated[
-        list[str] | None, typer.Option("--glob", "-g", help="Only paths like this; !GLOB: not.")
-    ] = None,
-    types: Annotated[
-        list[str] | None, typer.Option("--type", "-t", help="Only files of this language.")
-    ] = None,
-    invert: Annotated[
-        bool, typer.Option("--invert-match", "-v", help="Lines that do not match.")
-    ] = False,
-    ignore_case: Annotated[
-        bool, typer.Option("--ignore-case", "-i", help="Upper and lower case are the same.")
-    ] = False,
-    fixed: Annotated[
-        bool, typer.Option("--fixed-strings", "-F", help="The pattern is the text itself.")
-    ] = False,
-    word: Annotated[bool, typer.Option("--word-regexp", "-w", help="Only whole words.")] = False,
-    names: Annotated[
-        bool, typer.Option("--files-with-matches", "-l", help="List the files only.")
-    ] = False,
-    count: Annotated[
-        bool, typer.Option("--count", "-c", help="List files and how many lines match.")
-    ] = False,
-    limit: Annotated[
-        int, typer.Option("--limit", "-n", min=0, help="Lines, or files, at most; 0: all.")
-    ] = LIMIT,
-    tags: Annotated[
-        list[str] | None, typer.Option("--tag", help="Only in documents with this topic.")
-    ] = None,
-    date_from: Annotated[
-        str, typer.Option("--from", help="Only in documents dated YYYY-MM-DD or later.")
-    ] = "",
-    date_to: Annotated[
-        str, typer.Option("--to", help="Only in documents dated YYYY-MM-DD or earlier.")
-    ] = "",
+    words: Words = None,
+    path: Folder = ".",
+    patterns: Patterns = [],  # noqa: B006
+    after: After = 0,
+    before: Before = 0,
+    context: Context = 0,
+    globs: Globs = [],  # noqa: B006
+    types: Types = [],  # noqa: B006
+    invert: Invert = False,
+    ignore_case: IgnoreCase = False,
+    fixed: Fixed = False,
+    word: WholeWord = False,
+    names: Names = False,
+    count: Count = False,
+    limit: Lines = LIMIT,
+    tags: Tags = [],  # noqa: B006
+    date_from: From = "",
+    date_to: To = "",
     as_json: Json = False,
-    at: Annotated[
-        str, typer.Option("--at", help="In this commit, tag or branch, not on disk.")
-    ] = "",
-    staged: Annotated[bool, typer.Option("--staged", help="In what is staged.")] = False,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Only from a proven index; no live scan.")
-    ] = False,
+    at: At = "",
+    staged: Staged = False,
+    strict: Strict = False,
 ) -> None:
     """Lines that match a pattern. The index says where to look, the files say what is there."""
+    from gitindex.cli.verbs import grep as verb
+    from gitindex.query.grep.grep import GrepQuery
+    from gitindex.query.grep.pattern import GrepPattern
+
     files = list(words or [])
     if not patterns and not files:
         raise typer.BadParameter("give a pattern", param_hint="PATTERN")
-    asked = patterns or [files.pop(0)]
-    stand_in(path)
+    texts = patterns or [files.pop(0)]
     question = GrepQuery(
-        one_pattern(asked, GrepPattern("", ignore_case, fixed, word, invert)),
-        form=form_of(names, count),
+        verb.one_pattern(texts, GrepPattern("", ignore_case, fixed, word, invert)),
+        form=verb.form_of(names, count),
         limit=limit,
         before=before or context,
         after=after or context,
-        rules=rules_of(globs or []),
-        languages=languages_of(types or []),
+        rules=verb.rules_of(globs),
+        languages=verb.languages_of(types),
     )
-    ask = TreeChoice(strict, at, staged)
-    documents = None
-    if tags or date_from or date_to:
-        from gitindex.store.entities import Filter
-
-        documents = Filter(tuple(tags or ()), date_from, date_to)
-    leave(find_lines(question, files, path, ask, as_json, documents=documents))
+    documents = verb.documents_of(tags, date_from, date_to)
+    ask = asked(at, staged, strict)
+    leave(verb.find_lines(question, files, path, ask, as_json, documents=documents))

@@ -8,8 +8,6 @@ from typing import Annotated
 import typer
 
 from gitindex.cli.app import Json, Path, app, leave
-from gitindex.cli.verbs import indexing as commands
-from gitindex.freshness.report import show_status
 
 Global = Annotated[
     bool, typer.Option("--global", help="For all repositories of this user that are opted in.")
@@ -26,20 +24,36 @@ def install(
         str, typer.Option(help="auto, config (git 2.54 and later) or hooks (hook files).")
     ] = "auto",
     everywhere: Global = False,
+    write: Annotated[
+        bool,
+        typer.Option("--write", help="Also edit the files of husky and lefthook, marked as ours."),
+    ] = False,
+    as_json: Json = False,
 ) -> None:
     """Install the git hooks and start the first index. Exit 1: something is to be added by hand."""
-    leave(commands.install(path, mode, everywhere))
+    from gitindex.cli.verbs import indexing as commands
+
+    leave(commands.install(path, mode, everywhere, write, as_json))
 
 
 @app.command()
-def uninstall(path: Path = ".", everywhere: Global = False) -> None:
+def uninstall(
+    path: Path = ".",
+    everywhere: Global = False,
+    purge: Annotated[bool, typer.Option("--purge", help="Remove the index, too.")] = False,
+    as_json: Json = False,
+) -> None:
     """Remove the git hooks, byte for byte; the index stays."""
-    leave(commands.uninstall(path, everywhere))
+    from gitindex.cli.verbs import indexing as commands
+
+    leave(commands.uninstall(path, everywhere, purge, as_json))
 
 
 @app.command()
 def clear(path: Path = ".", as_json: Json = False) -> None:
     """Remove the index of this work tree; the hooks stay."""
+    from gitindex.cli.verbs import indexing as commands
+
     leave(commands.clear(path, as_json))
 
 
@@ -60,9 +74,12 @@ def template(
     temporary: Annotated[
         bool, typer.Option(help="Index repositories below the temporary folder too.")
     ] = False,
+    as_json: Json = False,
 ) -> None:
     """Write a git template directory: new clones index themselves. For `init.templateDir`."""
-    leave(commands.template(folder, temporary))
+    from gitindex.cli.verbs import indexing as commands
+
+    leave(commands.template(folder, temporary, as_json))
 
 
 aliases = typer.Typer(help="`git fresh` and `git idx` for this user.", no_args_is_help=True)
@@ -70,15 +87,19 @@ app.add_typer(aliases, name="aliases")
 
 
 @aliases.command("install")
-def install_aliases() -> None:
+def install_aliases(as_json: Json = False) -> None:
     """Define the aliases whose names are free. Exit 1: a name was taken."""
-    leave(commands.install_aliases())
+    from gitindex.cli.verbs import indexing as commands
+
+    leave(commands.install_aliases(as_json))
 
 
 @aliases.command("uninstall")
-def uninstall_aliases() -> None:
+def uninstall_aliases(as_json: Json = False) -> None:
     """Remove the aliases."""
-    leave(commands.uninstall_aliases())
+    from gitindex.cli.verbs import indexing as commands
+
+    leave(commands.uninstall_aliases(as_json))
 
 
 @app.command()
@@ -102,9 +123,15 @@ def index(
         bool, typer.Option("--force", help="Extract everything again; rebuild a damaged store.")
     ] = False,
     as_json: Json = False,
+    seed: Annotated[
+        str | None,
+        typer.Option("--seed", metavar="DEST", help="Adopt the nearest pack of DEST first."),
+    ] = None,
 ) -> None:
     """Build or refresh the index now, then print its status."""
-    leave(commands.index(path, force, as_json))
+    from gitindex.cli.verbs import indexing as commands
+
+    leave(commands.index(path, force, as_json, seed))
 
 
 @app.command()
@@ -118,6 +145,8 @@ def run(
     ] = False,
 ) -> None:
     """Be the runner: process queued refreshes."""
+    from gitindex.cli.verbs import indexing as commands
+
     if once and wait:
         raise typer.BadParameter("--once and --wait exclude each other")
     leave(commands.run(path, wait))
@@ -132,6 +161,8 @@ def wait(
     as_json: Json = False,
 ) -> None:
     """Wait until HEAD is indexed; works itself if nobody does."""
+    from gitindex.cli.verbs import indexing as commands
+
     if not isfinite(timeout):
         raise typer.BadParameter("a number of seconds", param_hint="--timeout")
     leave(commands.wait(path, timeout, as_json))
@@ -147,7 +178,10 @@ def status(
     ] = False,
     clean: Clean = False,
     skipped: Annotated[
-        bool, typer.Option("--skipped", help="List tracked paths that are not indexed, and why.")
+        bool,
+        typer.Option(
+            "--skipped", help="List tracked paths that are not indexed or parsed, and why."
+        ),
     ] = False,
 ) -> None:
     """Is the index current?
@@ -155,6 +189,9 @@ def status(
     Edits do not make it stale: every answer lays them over, and `status` counts them.
     Exit 0 fresh, 1 stale or rebuilding, 3 not indexed, 4 error.
     """
+    from gitindex.cli.verbs import indexing as commands
+    from gitindex.freshness.report import show_status
+
     if skipped:
         leave(commands.skipped(path, as_json))
     form = "json" if as_json else "short" if short else "brief" if no_edits else "text"
@@ -167,6 +204,8 @@ def check(path: Path = ".", as_json: Json = False, clean: Clean = False) -> None
 
     Exit 4 also where the proof cannot be read.
     """
+    from gitindex.freshness.report import show_status
+
     leave(show_status("json" if as_json else "short", path, check=True, clean=clean))
 
 
@@ -177,6 +216,8 @@ def jobs(
     as_json: Json = False,
 ) -> None:
     """The refresh queue and its history."""
+    from gitindex.cli.verbs import indexing as commands
+
     leave(commands.jobs(path, limit, as_json))
 
 
@@ -184,12 +225,17 @@ def jobs(
 def log(
     path: Path = ".",
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Lines at most.")] = 40,
+    as_json: Json = False,
 ) -> None:
     """The last lines of the store's log."""
-    leave(commands.log(path, limit))
+    from gitindex.cli.verbs import indexing as commands
+
+    leave(commands.log(path, limit, as_json))
 
 
 @app.command()
 def config(path: Path = ".", as_json: Json = False) -> None:
     """The settings in force. Set them with `git config gitindex.NAME VALUE`."""
+    from gitindex.cli.verbs import indexing as commands
+
     leave(commands.config(path, as_json))

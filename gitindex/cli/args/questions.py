@@ -2,62 +2,79 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated
 
 import typer
 
 from gitindex.base.vocabulary import PathKind
-from gitindex.cli.app import At, Json, Path, Staged, among, app, asked, leave
-from gitindex.cli.verbs import questions as commands
-from gitindex.cli.verbs import search as finding
-from gitindex.languages.table import BY_NAME
-from gitindex.query.export import FORMATS
-from gitindex.query.search.query_text import KINDS, read_filters
-from gitindex.query.symbols import SymbolQuery
+from gitindex.cli.app import At, Json, Path, Staged, Team, among, among_sorted, app, asked, leave
+
+FORMATS = ("ctags", "scip", "json", "sqlite")
+
+
+def _kinds() -> Iterable[str]:
+    from gitindex.query.search.query_text import KINDS
+
+    return KINDS
+
+
+def _languages() -> Iterable[str]:
+    from gitindex.languages.table import BY_NAME
+
+    return BY_NAME
+
 
 Many = list[str]
-KIND = among(*sorted(KINDS))
+KIND = among_sorted(_kinds)
+
+Query = Annotated[Many, typer.Argument(help="Any text: words, names, a path, a pasted line.")]
+Results = Annotated[int, typer.Option("--limit", "-n", min=1, max=200, help="Results at most.")]
+Languages = Annotated[
+    Many,
+    typer.Option(
+        "--lang", help="Only this language (lang:).", autocompletion=among_sorted(_languages)
+    ),
+]
+Below = Annotated[Many, typer.Option("--path", help="Only paths with this (path:).")]
+NotBelow = Annotated[Many, typer.Option("--not-path", help="No paths with this (-path:).")]
+Kinds = Annotated[
+    Many, typer.Option("--kind", help="Only definitions of a kind (kind:).", autocompletion=KIND)
+]
+Must = Annotated[Many, typer.Option("--must", help="With this word (must:).")]
+Exclude = Annotated[Many, typer.Option("--exclude", help="Without this word (exclude:).")]
+Places = Annotated[
+    Many, typer.Option("--in", help="code, tests or docs (in:).", autocompletion=among(*PathKind))
+]
+Recent = Annotated[bool, typer.Option("--recent", help="Recently changed first.")]
+Explain = Annotated[bool, typer.Option("--explain", help="Print the features of every result.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Refuse to answer while a job runs.")]
 
 
 @app.command()
 def search(
-    query: Annotated[Many, typer.Argument(help="Any text: words, names, a path, a pasted line.")],
+    query: Query,
     path: Path = ".",
-    limit: Annotated[
-        int, typer.Option("--limit", "-n", min=1, max=200, help="Results at most.")
-    ] = 10,
-    lang: Annotated[
-        Many,
-        typer.Option(
-            "--lang", help="Only this language (lang:).", autocompletion=among(*sorted(BY_NAME))
-        ),
-    ] = [],  # noqa: B006
-    below: Annotated[Many, typer.Option("--path", help="Only paths with this (path:).")] = [],  # noqa: B006
-    not_below: Annotated[
-        Many, typer.Option("--not-path", help="No paths with this (-path:).")
-    ] = [],  # noqa: B006
-    kind: Annotated[
-        Many,
-        typer.Option("--kind", help="Only definitions of a kind (kind:).", autocompletion=KIND),
-    ] = [],  # noqa: B006
-    must: Annotated[Many, typer.Option("--must", help="With this word (must:).")] = [],  # noqa: B006
-    exclude: Annotated[Many, typer.Option("--exclude", help="Without this word (exclude:).")] = [],  # noqa: B006
-    place: Annotated[
-        Many,
-        typer.Option("--in", help="code, tests or docs (in:).", autocompletion=among(*PathKind)),
-    ] = [],  # noqa: B006
-    recent: Annotated[bool, typer.Option("--recent", help="Recently changed first.")] = False,
-    explain: Annotated[
-        bool, typer.Option("--explain", help="Print the features of every result.")
-    ] = False,
+    limit: Results = 10,
+    lang: Languages = [],  # noqa: B006
+    below: Below = [],  # noqa: B006
+    not_below: NotBelow = [],  # noqa: B006
+    kind: Kinds = [],  # noqa: B006
+    must: Must = [],  # noqa: B006
+    exclude: Exclude = [],  # noqa: B006
+    place: Places = [],  # noqa: B006
+    recent: Recent = False,
+    explain: Explain = False,
     at: At = "",
     staged: Staged = False,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Refuse to answer while a job runs.")
-    ] = False,
+    strict: Strict = False,
+    team: Team = False,
     as_json: Json = False,
 ) -> None:
     """Search the index: best places first, with proof."""
+    from gitindex.cli.verbs.search import SearchRequest, find
+    from gitindex.query.search.query_text import read_filters
+
     flags = {
         "lang": lang,
         "path": below,
@@ -67,8 +84,8 @@ def search(
         "exclude": exclude,
         "in": place,
     }
-    wish = finding.SearchRequest(limit, read_filters(flags), recent, explain)
-    leave(finding.find(" ".join(query), path, wish, asked(at, staged, strict), as_json))
+    wish = SearchRequest(limit, read_filters(flags), recent, explain, team)
+    leave(find(" ".join(query), path, wish, asked(at, staged, strict), as_json))
 
 
 @app.command()
@@ -92,13 +109,17 @@ def symbols(
     ] = 50,
     at: At = "",
     staged: Staged = False,
+    team: Team = False,
     as_json: Json = False,
 ) -> None:
     """Definitions by name, path and kind."""
+    from gitindex.cli.verbs import questions as commands
+    from gitindex.query.symbols import SymbolQuery
+
     if file:
         leave(commands.symbols_of_file(file, as_json))
     wanted = SymbolQuery(name, below, kind, limit, exact=False)
-    leave(commands.symbols(wanted, path, asked(at, staged), as_json))
+    leave(commands.symbols(wanted, path, asked(at, staged), as_json, team))
 
 
 @app.command("find")
@@ -127,6 +148,8 @@ def outline(
     as_json: Json = False,
 ) -> None:
     """All definitions of one file, in its order."""
+    from gitindex.cli.verbs import questions as commands
+
     leave(commands.outline(file, path, asked(at, staged), as_json))
 
 
@@ -142,6 +165,8 @@ def read(
     as_json: Json = False,
 ) -> None:
     """Lines of one file of the tree, as it is now or at any commit."""
+    from gitindex.cli.verbs import questions as commands
+
     leave(commands.read(place, path, asked(at, staged), outlined, as_json))
 
 
@@ -155,6 +180,8 @@ def slice_(
     as_json: Json = False,
 ) -> None:
     """The lines that a line, or a variable on it, depends on."""
+    from gitindex.cli.verbs import questions as commands
+
     leave(commands.slice_lines(place, path, forward, as_json))
 
 
@@ -162,7 +189,9 @@ def slice_(
 def export(
     form: Annotated[
         str,
-        typer.Option("--format", help="ctags, scip or json.", autocompletion=among(*FORMATS)),
+        typer.Option(
+            "--format", help="ctags, scip, json or sqlite.", autocompletion=among(*FORMATS)
+        ),
     ],
     path: Path = ".",
     output: Annotated[
@@ -170,8 +199,11 @@ def export(
     ] = "-",
     at: At = "",
     staged: Staged = False,
+    as_json: Json = False,
 ) -> None:
     """The whole index for another tool. Vim reads the ctags file."""
+    from gitindex.cli.verbs import questions as commands
+
     if form not in FORMATS:
         raise typer.BadParameter(f"one of {', '.join(FORMATS)}", param_hint="--format")
-    leave(commands.write_export(form, path, asked(at, staged), output))
+    leave(commands.write_export(form, path, asked(at, staged), output, as_json))

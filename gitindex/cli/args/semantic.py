@@ -18,10 +18,22 @@ app.add_typer(semantic)
 
 
 @app.command()
-def contexts(path: Path = ".", at: At = "", staged: Staged = False, as_json: Json = False) -> None:
+def contexts(
+    path: Path = ".",
+    at: At = "",
+    staged: Staged = False,
+    off: Annotated[
+        str,
+        typer.Option("--off", metavar="NAME", help="Run no indexer for it, use no facts of it."),
+    ] = "",
+    on: Annotated[str, typer.Option("--on", metavar="NAME", help="Take that back.")] = "",
+    as_json: Json = False,
+) -> None:
     """The projects of the tree, and which files each owns."""
     from gitindex.cli.verbs import semantic as commands
 
+    if off or on:
+        leave(commands.switch_context(off or on, bool(on), path, as_json))
     leave(commands.contexts(path, asked(at, staged), as_json))
 
 

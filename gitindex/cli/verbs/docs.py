@@ -9,7 +9,7 @@ from gitindex.base.escape import safe_text
 from gitindex.base.worktree import find_worktree
 from gitindex.cli.printing import any_of, print_answer, print_warnings
 from gitindex.cli.shown_path import shown_path
-from gitindex.cli.terminal import paint, say
+from gitindex.cli.terminal import paint, say, say_nothing
 from gitindex.query.documents import DocumentQuery, count_topics, find_documents
 from gitindex.store.entities import Filter
 from gitindex.view.tree import NOW, TreeChoice
@@ -34,11 +34,15 @@ def list_topics(
 def _say_topics(answer: dict[str, Any]) -> None:
     for row in answer["topics"]:
         say(f"{row['count']:>6}  {safe_text(row['topic'])}")
+    if not answer["topics"]:
+        say_nothing("no document has a topic")
 
 
 def _say_documents(answer: dict[str, Any]) -> None:
     for result in answer["results"]:
         _say_document(result)
+    if not answer["results"]:
+        say_nothing("no document matches")
     print_warnings(answer)
 
 

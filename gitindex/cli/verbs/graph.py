@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from itertools import groupby
@@ -12,29 +12,37 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from gitindex.base.errors import Exit, GitIndexError
-from gitindex.base.escape import path_fields, safe_text
+from gitindex.base.escape import counted, path_fields, safe_text
 from gitindex.base.vocabulary import Direction
 from gitindex.base.worktree import find_worktree
-from gitindex.cli.printing import any_of, in_tree, print_answer, print_missing
+from gitindex.cli.printing import Asking, any_of, in_tree, print_answer, print_missing
 from gitindex.cli.progress import patience
 from gitindex.cli.shown_path import named_path, shown_node, shown_path
-from gitindex.cli.terminal import paint, say
+from gitindex.cli.terminal import paint, say, say_nothing
 from gitindex.view.snapshot import GateClosed
 from gitindex.view.tree import NOW, TreeChoice, TreeView
 
 if TYPE_CHECKING:
     from gitindex.base.answers import CallGraphAnswer
     from gitindex.query.callgraph.answer import GraphQuery
+    from gitindex.query.impact.affected import AffectedTest
     from gitindex.query.impact.change import TreeChange
     from gitindex.query.impact.dangling import Dangling
+    from gitindex.query.impact.misfits import Misfit
     from gitindex.query.references import ReferenceQuery
 
 _DATA_KINDS = frozenset({"key", "heading", "section", "anchor", "table", "selector"})
+TEAM_HITS = 100
+"""Places in other repositories that `impact` lists."""
 EXITS = {"ok": Exit.OK, "not_found": Exit.NO, "ambiguous": Exit.NO}
 
 
 def refs(
-    wanted: ReferenceQuery, path: str = ".", ask: TreeChoice = NOW, as_json: bool = False
+    wanted: ReferenceQuery,
+    path: str = ".",
+    ask: TreeChoice = NOW,
+    as_json: bool = False,
+    team: bool = False,
 ) -> int:
     """Where a symbol is used."""
     from gitindex.query.references import find_references
@@ -49,12 +57,26 @@ def refs(
                 answer["near"] = suggestions(view, wanted.asked)
             return answer
 
-    return print_answer(
-        in_tree(path, ask, question), as_json, _say_references, any_of("references")
-    )
+    told: Asking = (in_tree(path, ask, question), _say_references, any_of("references"))
+    if team:
+        told = _with_team(path, lambda answer: [answer["name"]], wanted.limit, told)
+    return print_answer(told[0], as_json, told[1], told[2])
 
 
-def graph(wanted: GraphQuery, path: str = ".", ask: TreeChoice = NOW, form: str = "text") -> int:
+def _with_team(path: str, names: Callable[[Any], list[str]], limit: int, told: Asking) -> Asking:
+    """The same with references of other repositories."""
+    from gitindex.cli.verbs.team import asking_team
+
+    return asking_team(find_worktree(path), "references", names, limit, told)
+
+
+def graph(
+    wanted: GraphQuery,
+    path: str = ".",
+    ask: TreeChoice = NOW,
+    form: str = "text",
+    team: bool = False,
+) -> int:
     """Who calls a symbol, and what it calls."""
     from gitindex.query.callgraph.answer import call_graph
     from gitindex.query.symbols import suggestions
@@ -78,7 +100,11 @@ def graph(wanted: GraphQuery, path: str = ".", ask: TreeChoice = NOW, form: str 
 
             say(FORMATS[form](answer))
 
-    return print_answer(in_tree(path, ask, question), form == "json", text, _exit)
+    told: Asking = (in_tree(path, ask, question), text, _exit)
+    if team:
+        name = wanted.asked.rpartition("#")[2].rpartition(".")[2]
+        told = _with_team(path, lambda _: [name], wanted.limit, told)
+    return print_answer(told[0], form == "json", told[1], told[2])
 
 
 def _exit(answer: CallGraphAnswer) -> Exit:
@@ -113,7 +139,8 @@ def _say_references(answer: dict[str, Any]) -> None:
     for found in answer["references"]:
         place = f"{shown_path(found['path'])}:{found['line']}:{found['column']}"
         around = f" in {found['enclosing']}" if "enclosing" in found else ""
-        how = paint("dim", f"[{found['tier']} {found['use']}{safe_text(around)}]")
+        kinds = " ".join(dict.fromkeys((found["tier"], found["use"])))  # an import is one once
+        how = paint("dim", f"[{kinds}{safe_text(around)}]")
         say(f"  {paint('path', place)}  {_code(found['text'], answer['name'])}  {how}")
     _say_certificate(answer, len(answer["references"]), "references")
 
@@ -132,7 +159,7 @@ def _say_certificate(answer: Mapping[str, Any], shown: int, what: str) -> None:
         place = f"{shown_path(mention['path'])}:{mention['line']}"
         say(paint("dim", f"  {place}  {mention['why']}: {safe_text(mention['text'])}"))
     total = answer.get("totalReferences", shown)
-    count = f"{shown} of {total} {what} shown" if answer["truncated"] else _counted(shown, what)
+    count = f"{shown} of {total} {what} shown" if answer["truncated"] else counted(shown, what)
     sure = "complete in code" if answer["complete"] else "perhaps not complete"
     told = [f"{count} in {kind}" for kind, count in answer.get("mentions", {}).items()]
     if told:
@@ -141,11 +168,6 @@ def _say_certificate(answer: Mapping[str, Any], shown: int, what: str) -> None:
     outdated = len(answer.get("semanticLayer", {}).get("stalePaths", ()))
     stale = f"; semantic layer stale in {outdated} of these files" if outdated else ""
     say(paint("dim", f"-- {count}; {sure}; {answer['freshness']['state']}{stale}"))
-
-
-def _counted(number: int, what: str) -> str:
-    """`1 reference`, `2 references`."""
-    return f"{number} {what.removesuffix('s') if number == 1 else what}"
 
 
 def _say_graph(answer: CallGraphAnswer, direction: Direction) -> None:
@@ -184,6 +206,7 @@ def impact(
     depth: int = 2,
     as_json: bool = False,
     everything: bool = False,
+    team: bool = False,
 ) -> int:
     """What a change reaches: symbols, files, tests."""
     from gitindex.query.impact.reach import impact as find_impact
@@ -193,59 +216,135 @@ def impact(
             return find_impact(change, depth)
 
     text = partial(_say_impact, everything=everything)
-    return print_answer(question, as_json, text, any_of("changedFiles"))
+    told: Asking = (question, text, any_of("changedFiles"))
+    if team:
+        told = _with_team(path, _exported_changes, TEAM_HITS, told)
+    return print_answer(told[0], as_json, told[1], told[2])
 
 
-def dangling(wanted: str, staged: bool, path: str = ".", as_json: bool = False) -> int:
-    """Refuse a change that leaves references behind: exit 1, with their places."""
+def _exported_changes(answer: dict[str, Any]) -> list[str]:
+    """Names of changed definitions that another repository could use."""
+    changed = [one for one in answer["changedSymbols"] if one["kind"] not in _DATA_KINDS]
+    return [one["qualifiedName"].rpartition(".")[2] for one in changed]
+
+
+def dangling(
+    wanted: str,
+    staged: bool,
+    path: str = ".",
+    as_json: bool = False,
+    signatures: bool = False,
+) -> int:
+    """Refuse a change that leaves references behind: exit 1, with their places.
+
+    `signatures`: so does one that leaves calls behind which do not fit.
+    """
     from gitindex.query.impact.dangling import find_dangling
+    from gitindex.query.impact.misfits import find_misfits
 
     def question() -> dict[str, Any]:
         with _comparing(path, wanted, staged) as change:
-            listed = [_dangling_fields(found) for found in find_dangling(change)]
-            return change.after.view.envelope(dangling=listed)
+            found = find_dangling(change)
+            return change.after.view.envelope(
+                dangling=[dangling_fields(one) for one in found.sure],
+                possible=[dangling_fields(one) for one in found.possible],
+                misfits=[_misfit_fields(o) for o in find_misfits(change)] if signatures else [],
+                truncated=found.truncated,
+            )
 
     def text(answer: dict[str, Any]) -> None:
         for found in answer["dangling"]:
-            place = f"{shown_path(found['path'])}:{found['line']}"
-            gone = f"`{safe_text(found['name'])}` is gone from {shown_path(found['missingFrom'])}"
-            say(f"{place}: {gone}")
+            say(f"{_place(found)}: {_gone(found)}")
+        for found in answer["misfits"]:
+            say(f"{_place(found)}: `{safe_text(found['name'])}` {safe_text(found['why'])}")
+        for found in answer["possible"]:
+            say(paint("dim", f"? {_place(found)}: {_gone(found)} [{found['tier']}]"))
+        if answer["truncated"]:
+            say(paint("dim", "-- not all of this change was looked at"))
 
     def code(answer: dict[str, Any]) -> int:
-        return Exit.NO if answer["dangling"] else Exit.OK
+        return Exit.NO if answer["dangling"] or answer["misfits"] else Exit.OK
 
-    return print_answer(question, as_json, text, code, _unchecked)
+    return print_answer(question, as_json, text, code, unchecked)
 
 
-def reached_tests(wanted: str, staged: bool, path: str = ".", as_json: bool = False) -> int:
-    """The test files that reach a change."""
-    from gitindex.query.impact.reach import affected_tests
+def reached_tests(
+    wanted: str,
+    staged: bool,
+    path: str = ".",
+    as_json: bool = False,
+    limit: int = 0,
+    nodes: bool = False,
+) -> int:
+    """The tests that reach a change, the likeliest first."""
+    from gitindex.query.impact.affected import affected_tests
 
     def question() -> dict[str, Any]:
         with _comparing(path, wanted, staged) as change:
-            tests = [safe_text(name) for name in affected_tests(change)]
-            return change.after.view.envelope(tests=tests)
+            found = affected_tests(change)
+            shown = found.tests[:limit] if limit else found.tests
+            ranked = [_test_fields(one) for one in shown]
+            return change.after.view.envelope(
+                tests=[one["path"] for one in ranked],
+                ranked=ranked,
+                truncated=found.truncated or len(shown) < len(found.tests),
+            )
 
     def text(answer: dict[str, Any]) -> None:
-        for name in answer["tests"]:
-            say(shown_path(name))
+        for one in answer["ranked"]:
+            for node in one["nodes"] if nodes and one["nodes"] else [one["path"]]:
+                file, colons, name = node.partition("::")
+                say(shown_path(file) + colons + name)
+        if not answer["tests"]:
+            say_nothing("no test reaches the change")
 
-    return print_answer(question, as_json, text, closed=_unchecked)
+    return print_answer(question, as_json, text, closed=unchecked)
 
 
-def _unchecked(_closed: GateClosed) -> int:
+def _test_fields(found: AffectedTest) -> dict[str, Any]:
+    return {
+        **path_fields(os.fsencode(found.path)),
+        "route": str(found.route),
+        "distance": found.distance,
+        "nodes": [safe_text(node) for node in found.nodes],
+    }
+
+
+def unchecked(_closed: GateClosed) -> int:
     """A gate over commits that has no index says so, and must not block the commit."""
     sys.stderr.write("gitindex: not indexed, nothing was checked\n  hint: run `gitindex index`\n")
     return int(Exit.OK)
 
 
-def _dangling_fields(found: Dangling) -> dict[str, Any]:
+def dangling_fields(found: Dangling) -> dict[str, Any]:
+    """A dangling reference as JSON has it."""
     return {
         **path_fields(os.fsencode(found.path)),
         "line": found.line + 1,
+        "column": found.column + 1,
         "name": found.name,
         "missingFrom": safe_text(found.missing_from),
+        "tier": str(found.tier),
     }
+
+
+def _misfit_fields(found: Misfit) -> dict[str, Any]:
+    return {
+        **path_fields(os.fsencode(found.path)),
+        "line": found.line + 1,
+        "column": found.column + 1,
+        "name": found.name,
+        "why": found.why,
+        "signature": found.signature,
+    }
+
+
+def _place(found: dict[str, Any]) -> str:
+    return f"{shown_path(found['path'])}:{found['line']}"
+
+
+def _gone(found: dict[str, Any]) -> str:
+    return f"`{safe_text(found['name'])}` is gone from {shown_path(found['missingFrom'])}"
 
 
 @contextmanager
@@ -270,20 +369,20 @@ def _say_impact(answer: dict[str, Any], everything: bool = False) -> None:
     for path, found in groupby(sorted(answer["reached"], key=_by_place), key=itemgetter("path")):
         say(f"  {paint('path', shown_path(path))}")
         for one in found:
-            step = paint("dim", f"[{one['tier']}, {_counted(one['distance'], 'steps')}]")
+            step = paint("dim", f"[{one['tier']}, {counted(one['distance'], 'steps')}]")
             say(f"    {one['line']:>5}  {safe_text(one['qualifiedName'])}  {step}")
     if answer["tests"]:
         say("tests")
     for name in answer["tests"]:
         say(f"  {paint('path', shown_path(name))}")
     told = [
-        f"{_counted(len(answer['changedFiles']), 'files')} changed",
-        f"{_counted(len(code), 'symbols')}",
-        f"{_counted(len(answer['files']), 'files')} reached",
-        f"{_counted(len(answer['tests']), 'tests')} to run",
+        f"{counted(len(answer['changedFiles']), 'files')} changed",
+        f"{counted(len(code), 'symbols')}",
+        f"{counted(len(answer['files']), 'files')} reached",
+        f"{counted(len(answer['tests']), 'tests')} to run",
     ]
     if len(code) < len(changed):
-        hidden = _counted(len(changed) - len(code), "keys and headings")
+        hidden = counted(len(changed) - len(code), "keys and headings")
         told.append(f"{hidden} not shown (--all)")
     say(paint("dim", f"-- {', '.join(told)}"))
 

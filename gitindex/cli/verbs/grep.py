@@ -21,6 +21,7 @@ from gitindex.cli.terminal import coloured, paint, say
 from gitindex.git.wildmatch import Rule, make_rule
 from gitindex.git.worktree_probe import WorktreeProbe
 from gitindex.languages.table import BY_NAME, TEXT, language_of
+from gitindex.query.grep import LIMIT
 from gitindex.query.grep.grep import GrepQuery, grep, scan
 from gitindex.query.grep.pattern import GrepPattern, understand
 from gitindex.view.fallback import served_or_scanned
@@ -29,8 +30,6 @@ from gitindex.view.tree import NOW, TreeChoice, open_tree
 if TYPE_CHECKING:
     from gitindex.base.answers import GrepAnswer, GrepRow
     from gitindex.store.entities import Filter
-
-LIMIT = 1_000
 
 
 def find_lines(
@@ -67,7 +66,7 @@ def find_lines(
         return scan(worktree, named._replace(only=frozenset(d.path for d in found)), why)
 
     return print_answer(
-        partial(served_or_scanned, ask, serve, scan_disk),
+        partial(served_or_scanned, ask, serve, scan_disk, upgraded=True),
         as_json,
         lambda found: _say_found(found, question.needle),
         any_of("results"),
@@ -121,6 +120,15 @@ def languages_of(types: list[str]) -> frozenset[str]:
             )
         found.add(language)
     return frozenset(found)
+
+
+def documents_of(tags: list[str], date_from: str, date_to: str) -> Filter | None:
+    """The documents that are meant; None for all files."""
+    if not (tags or date_from or date_to):
+        return None
+    from gitindex.store.entities import Filter
+
+    return Filter(tuple(tags), date_from, date_to)
 
 
 def _below(worktree: Worktree, path: str, file: str, ask: TreeChoice) -> bytes:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
+import time
+from collections.abc import Sequence
 from typing import Any
 
 from gitindex.base.errors import Exit, GitIndexError, NotIndexed
-from gitindex.base.escape import path_fields, safe_text
+from gitindex.base.escape import counted, safe_text
 from gitindex.base.ownership import check_owner
 from gitindex.base.vocabulary import ManageOutcome, ProofOutcome
 from gitindex.base.worktree import Worktree, find_worktree
@@ -21,92 +22,137 @@ from gitindex.freshness.observation import observe
 from gitindex.git.hook_switch import note_switch
 from gitindex.git.settings import SETTINGS, Setting, SettingValue, read_settings, unknown_settings
 from gitindex.install import hooks
+from gitindex.query.health import job_fields, skipped_paths
 from gitindex.refresh import public_files
 from gitindex.refresh.log import read_log
 from gitindex.refresh.queue import Job, read_history
 from gitindex.refresh.spool import IMMEDIATE, INSTALL, Pace, append_event
-from gitindex.store import mapping
 from gitindex.view.tree import NOW, TreeView
 
+PURGE_SECONDS = 60.0
+"""How long `uninstall --purge` waits for a runner that was started before the hooks were removed."""
 
-def install(path: str = ".", mode: str = "auto", everywhere: bool = False) -> int:
+
+def install(
+    path: str = ".",
+    mode: str = "auto",
+    everywhere: bool = False,
+    write: bool = False,
+    as_json: bool = False,
+) -> int:
     """Opt in, install the hooks, and start the first index in the background."""
     if everywhere:
-        return _say_installed(hooks.install_for_user(mode))
+        return _print_installed(hooks.install_for_user(mode), as_json)
     worktree = find_worktree(path)
     check_owner(worktree)
     os.umask(0o077)
     mode = hooks.decide_mode(mode, worktree.root)
     public_files.create_store(worktree)
     states = hooks.install(worktree, mode)
+    written = hooks.install_shared(worktree, states) if write else []
     append_event(worktree, INSTALL)
     hooks.start_runner(worktree)
-    code = _say_installed(states)
-    if not note_switch(worktree):
-        say("hooks are disabled (gitindex.enabled is false)")
-    elif sys.stdout.isatty():
+    enabled = note_switch(worktree)
+    code = _print_installed(states, as_json, enabled, written)
+    if sys.stdout.isatty() and enabled and not as_json:
         say("Indexing HEAD in the background: `gitindex wait` shows the progress and waits for it.")
         say("Then try `gitindex search WORDS`, or `gitindex --help` for everything else.")
     return code
 
 
-def uninstall(path: str = ".", everywhere: bool = False) -> int:
-    """Remove the hooks that are ours. The index stays; `rm -r .git/gitindex .llmc` removes it."""
+def uninstall(
+    path: str = ".", everywhere: bool = False, purge: bool = False, as_json: bool = False
+) -> int:
+    """Remove the hooks that are ours. The index stays, unless `purge` asks for its removal too."""
+    from gitindex.install import aliases
+
     removed = hooks.uninstall_for_user() if everywhere else hooks.uninstall(find_worktree(path))
-    for what in removed:
-        say(f"removed gitindex from {safe_text(what)}")
+    if not everywhere and aliases.uninstall_for_clone(find_worktree(path)):
+        removed.append(f"include.path {aliases.IN_CLONE}")
     left = [] if everywhere else hooks.left_over(find_worktree(path))
-    for hook in left:
-        say(f"kept {safe_text(hook)}: your previous hook; another hook now occupies its place")
-    return int(Exit.NO if left else Exit.OK)
+    answer: dict[str, Any] = {"status": "ok", "removed": removed, "kept": left}
+    if purge:
+        answer |= {"index": _remove_index(find_worktree(path), PURGE_SECONDS)}
+
+    def text(_answer: dict[str, Any]) -> None:
+        for what in removed:
+            say(f"removed gitindex from {safe_text(what)}")
+        for hook in left:
+            say(f"kept {safe_text(hook)}: your previous hook; another hook now occupies its place")
+        if not removed:
+            say("no hook of gitindex is installed")
+        if purge:
+            say(answer["index"]["message"])
+
+    if purge and answer["index"]["outcome"] != ManageOutcome.CLEARED:
+        return print_answer(lambda: answer, as_json, text, lambda _: Exit.ERROR)
+    return print_answer(lambda: answer, as_json, text, lambda _: Exit.NO if left else Exit.OK)
 
 
 def clear(path: str = ".", as_json: bool = False) -> int:
     """Remove the store and the public files. Derived data: the next `gitindex index` builds it anew."""
-    from gitindex.refresh.lifecycle import clear as remove_index
-
     worktree = find_worktree(path)
-
-    def removed() -> dict[str, Any]:
-        done = remove_index(worktree, worktree.root)
-        return {"status": "ok", "outcome": str(done.outcome), "message": done.message}
 
     def code(answer: dict[str, Any]) -> int:
         return int(Exit.OK if answer["outcome"] == ManageOutcome.CLEARED else Exit.ERROR)
 
-    return print_answer(removed, as_json, lambda answer: say(answer["message"]), code)
+    def ask() -> dict[str, Any]:
+        return {"status": "ok", **_remove_index(worktree)}
+
+    return print_answer(ask, as_json, lambda answer: say(answer["message"]), code)
 
 
-def template(folder: str, temporary: bool = False) -> int:
+def _remove_index(worktree: Worktree, patience: float = 0.0) -> dict[str, str]:
+    """Remove the index; a runner that works or lingers is waited for so many seconds."""
+    from gitindex.refresh.lifecycle import clear as remove_index
+
+    deadline = time.monotonic() + patience
+    done = remove_index(worktree, worktree.root)
+    while done.outcome != ManageOutcome.CLEARED and time.monotonic() < deadline:
+        time.sleep(0.1)
+        done = remove_index(worktree, worktree.root)
+    return {"outcome": str(done.outcome), "message": done.message}
+
+
+def template(folder: str, temporary: bool = False, as_json: bool = False) -> int:
     """Write a git template directory that makes new clones index themselves."""
     from gitindex.install.git_template import write_template
 
-    for line in write_template(folder, temporary):
-        say(line)
-    return int(Exit.OK)
+    answer = {"status": "ok", "notes": write_template(folder, temporary)}
+    return print_answer(lambda: answer, as_json, lambda _: [*map(say, answer["notes"])])
 
 
-def install_aliases() -> int:
+def install_aliases(as_json: bool = False) -> int:
     """Define `git fresh` and `git idx` for this user; 1 if a name was taken."""
     from gitindex.install import aliases
 
     found = aliases.install_aliases()
-    for alias in found:
-        taken = "" if alias.installed else ": you have an alias of that name, it stays"
-        say(f"git {alias.name}{taken}")
-    return int(Exit.OK if all(alias.installed for alias in found) else Exit.NO)
+    answer = {"status": "ok", "aliases": [alias._asdict() for alias in found]}
+
+    def text(_answer: dict[str, Any]) -> None:
+        for alias in found:
+            taken = "" if alias.installed else ": you have an alias of that name, it stays"
+            say(f"git {alias.name}{taken}")
+
+    done = all(alias.installed for alias in found)
+    return print_answer(lambda: answer, as_json, text, lambda _: Exit.OK if done else Exit.NO)
 
 
-def uninstall_aliases() -> int:
+def uninstall_aliases(as_json: bool = False) -> int:
     """Remove them again."""
     from gitindex.install import aliases
 
-    say("removed" if aliases.uninstall_aliases() else "not installed")
-    return int(Exit.OK)
+    removed = aliases.uninstall_aliases()
+    answer = {"status": "ok", "removed": removed}
+    return print_answer(
+        lambda: answer, as_json, lambda _: say("removed" if removed else "not installed")
+    )
 
 
-def index(path: str = ".", force: bool = False, as_json: bool = False) -> int:
-    """Build or refresh the index now, in the foreground."""
+def index(
+    path: str = ".", force: bool = False, as_json: bool = False, seed: str | None = None
+) -> int:
+    """Build or refresh the index now, in the foreground; `seed` names a destination of packs."""
     from gitindex.refresh.run import refresh_now
     from gitindex.refresh.runner import RefreshRequest
 
@@ -115,13 +161,33 @@ def index(path: str = ".", force: bool = False, as_json: bool = False) -> int:
     seen = observe(worktree)
     if seen.searchable and seen.proof.outcome is ProofOutcome.STALE_LOCAL and not as_json:
         say(STALE_CREATE)
-    with progress_bar("indexing") as report:
-        reason = "reindex" if force else "index"
-        refresh_now(RefreshRequest(worktree, reason, force), report)
+    if force or seed is None or not _seed(worktree, seed):
+        with progress_bar("indexing") as report:
+            reason = "reindex" if force else "index"
+            refresh_now(RefreshRequest(worktree, reason, force), report)
     from gitindex.freshness.report import show_status
 
     code = show_status("json" if as_json else "text", path)
+    if seed is not None:
+        from gitindex.sharing.packs import start_verification
+
+        start_verification(worktree)
     return 0 if code in (Exit.OK, Exit.NO) else int(Exit.ERROR)
+
+
+def _seed(worktree: Worktree, dest: str) -> bool:
+    """Adopt the nearest pack and refresh; False without one, or with one that is refused."""
+    from gitindex.cli.verbs.packs import pull_fields, pull_line
+    from gitindex.sharing.packs import pull
+
+    try:
+        with progress_bar("pulling") as report:
+            found = pull(worktree, dest, report)
+        told, done = pull_line(pull_fields(found)), found.outcome != "none"
+    except GitIndexError as error:
+        told, done = f"indexing without a pack: {error.message}", False
+    sys.stderr.write(f"gitindex: {told}\n")
+    return done
 
 
 def run(path: str = ".", wait: bool = False) -> int:
@@ -144,6 +210,8 @@ def wait(path: str = ".", timeout: float = 60.0, as_json: bool = False) -> int:
         show_status("json", path)
     elif error is not None:
         raise error
+    elif sys.stdout.isatty():
+        say("fresh: HEAD is indexed")
     return int(Exit.OK if error is None else Exit.NO)
 
 
@@ -164,8 +232,7 @@ def skipped(path: str = ".", as_json: bool = False) -> int:
     """Every tracked path without content in the index, and why."""
 
     def question(view: TreeView) -> dict[str, Any]:
-        rows = mapping.skipped(view.served.database, view.served.published.worktree_id)
-        return view.envelope(skipped=[{**path_fields(name), "reason": why} for name, why in rows])
+        return view.envelope(skipped=skipped_paths(view))
 
     def text(answer: dict[str, Any]) -> None:
         for row in answer["skipped"]:
@@ -179,7 +246,7 @@ def jobs(path: str = ".", limit: int = 20, as_json: bool = False) -> int:
     found = read_history(find_worktree(path), limit)
     if found is None:
         raise NotIndexed
-    answer = {"status": "ok", "jobs": [_job_fields(job) for job in found]}
+    answer = {"status": "ok", "jobs": [job_fields(job) for job in found]}
     return print_answer(lambda: answer, as_json, lambda _: [*map(say, map(_job_line, found))])
 
 
@@ -208,14 +275,38 @@ def _setting_fields(setting: Setting, value: SettingValue | None) -> dict[str, s
     return {"name": setting.name, "value": told, "origin": value.origin if value else None}
 
 
-def log(path: str = ".", limit: int = 40) -> int:
+def log(path: str = ".", limit: int = 40, as_json: bool = False) -> int:
     """The last lines of the store's log."""
-    for line in read_log(_opted_in(path).store, limit):
-        say(safe_text(line))
-    return int(Exit.OK)
+    answer = {"status": "ok", "lines": [*map(safe_text, read_log(_opted_in(path).store, limit))]}
+    return print_answer(lambda: answer, as_json, lambda _: [*map(say, answer["lines"])])
 
 
-def _say_installed(states: list[hooks.HookState]) -> int:
+def _print_installed(
+    states: list[hooks.HookState], as_json: bool, enabled: bool = True, written: Sequence[str] = ()
+) -> int:
+    """Print what was installed; `written` are files of hook managers that were edited instead."""
+    done = bool(written) or all(hook.state == "installed" for hook in states)
+    fields = [_hook_fields(hook) for hook in states]
+    answer = {"status": "ok", "hooks": fields, "written": [*written], "enabled": enabled}
+
+    def text(_answer: dict[str, Any]) -> None:
+        if written:
+            _say_written(written)
+        else:
+            _say_installed(states)
+        if not enabled:
+            say("hooks are disabled (gitindex.enabled is false)")
+
+    return print_answer(lambda: answer, as_json, text, lambda _: Exit.OK if done else Exit.NO)
+
+
+def _hook_fields(hook: hooks.HookState) -> dict[str, Any]:
+    fields = hook._asdict() | {"path": safe_text(hook.path)}
+    advice = hook.advice
+    return fields | {"advice": None if advice is None else advice._asdict()}
+
+
+def _say_installed(states: list[hooks.HookState]) -> None:
     for hook in states:
         path = safe_text(hook.path)
         if hook.advice is None:
@@ -224,8 +315,11 @@ def _say_installed(states: list[hooks.HookState]) -> int:
             say(f"left alone: {path}: {safe_text(hook.why)}")
             say(f"  add to {safe_text(hook.advice.file)}:")
             say(safe_text(hook.advice.lines, keep="\n").rstrip())
-    done = all(hook.state == "installed" for hook in states)
-    return int(Exit.OK if done else Exit.NO)
+
+
+def _say_written(written: Sequence[str]) -> None:
+    for path in written:
+        say(f"gitindex written to {safe_text(path)}: commit it, or leave it to this clone")
 
 
 def _opted_in(path: str) -> Worktree:
@@ -235,21 +329,10 @@ def _opted_in(path: str) -> Worktree:
     return worktree
 
 
-def _job_fields(job: Job) -> dict[str, object]:
-    """The columns of `refresh_jobs`, in camel case as all JSON here."""
-    fields = job._asdict() | {"scope": json.loads(job.scope.to_json())}
-    return {_camel(name): value for name, value in fields.items()}
-
-
-def _camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(word.title() for word in rest)
-
-
 def _job_line(job: Job) -> str:
     took = (
         f"{job.finished_at - job.started_at:.2f} s" if job.finished_at and job.started_at else "-"
     )
     why = safe_text(job.error or job.superseded_reason or "")
-    line = f"{job.id:>5} {job.status:<10} {took:>8} {job.extracted:>6} blobs"
+    line = f"{job.id:>5} {job.status:<10} {took:>8} {counted(job.extracted, 'blobs'):>12}"
     return f"{line}  {safe_text(job.trigger_reason)}  {why}".rstrip()

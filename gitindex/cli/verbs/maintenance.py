@@ -6,7 +6,7 @@ import os
 import sys
 from typing import Any
 
-from gitindex.base.escape import safe_text
+from gitindex.base.escape import counted, safe_text
 from gitindex.base.ownership import check_owner
 from gitindex.base.worktree import find_worktree
 from gitindex.cli.printing import any_of, print_answer
@@ -46,7 +46,7 @@ def audit(path: str = ".", as_json: bool = False) -> int:
 def _say_differences(answer: dict[str, Any]) -> None:
     for difference in answer["differences"]:
         say(f"BAD {difference['path']}: {', '.join(difference['differs'])}")
-    tree = f"tree {answer['receipt']['treeId']}, {answer['paths']} paths"
+    tree = f"tree {answer['receipt']['treeId']}, {counted(answer['paths'], 'paths')}"
     same = "equals a clean build" if answer["equal"] else "DIFFERS from a clean build"
     say(f"the index {same}: {tree}")
 
@@ -72,7 +72,7 @@ def gc(path: str = ".", dry_run: bool = False, as_json: bool = False) -> int:
 
 def _say_removed(answer: dict[str, Any], dry_run: bool) -> None:
     would = "would remove" if dry_run else "removed"
-    say(f"{would} {answer['removedBlobs']} blobs; {answer['keptBlobs']} are needed")
+    say(f"{would} {counted(answer['removedBlobs'], 'blobs')}; {answer['keptBlobs']} are needed")
     for name in answer["forgottenWorktrees"]:
         say(f"{'would forget' if dry_run else 'forgot'} worktree {name}")
     say(f"{answer['reusableBytes']} bytes of the store are free for new facts")

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from gitindex.base.atomic_file import write_atomic
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
+from gitindex.base.output import print_json
 from gitindex.base.worktree import find_worktree
-from gitindex.cli.printing import any_of, in_tree, print_answer, print_closed, print_missing
+from gitindex.cli.printing import (
+    Asking,
+    any_of,
+    in_tree,
+    print_answer,
+    print_closed,
+    print_missing,
+    print_warnings,
+)
 from gitindex.cli.shown_path import named_path, shown_path
 from gitindex.cli.terminal import paint, say
 from gitindex.query.export import export
@@ -27,9 +37,15 @@ from gitindex.view.tree import NOW, TreeChoice, open_tree
 if TYPE_CHECKING:
     from gitindex.base.answers import ReadAnswer, SymbolsAnswer
 
+A = TypeVar("A", bound=Mapping[str, Any])
+
 
 def symbols(
-    wanted: SymbolQuery, path: str = ".", ask: TreeChoice = NOW, as_json: bool = False
+    wanted: SymbolQuery,
+    path: str = ".",
+    ask: TreeChoice = NOW,
+    as_json: bool = False,
+    team: bool = False,
 ) -> int:
     """Definitions by name, path and kind."""
     if wanted.kind and wanted.kind not in KINDS:
@@ -41,9 +57,22 @@ def symbols(
         _say_symbols(answer)
         if not answer["symbols"] and wanted.name:
             print_missing(wanted.name, answer.get("near", []))
+        print_warnings(answer)
 
-    question = in_tree(path, ask, lambda view: list_symbols(view, wanted))
-    return print_answer(question, as_json, text, any_of("symbols"))
+    def scan(why: str) -> SymbolsAnswer:
+        from gitindex.query.live_files import scan_symbols
+
+        return scan_symbols(find_worktree(path), wanted, why)
+
+    serve = in_tree(path, ask, lambda view: list_symbols(view, wanted))
+    question = partial(_unless_outdated, ask, serve, scan)
+    told: Asking = (question, text, any_of("symbols"))
+    if team:
+        from gitindex.cli.verbs.team import asking_team
+
+        worktree = find_worktree(path)
+        told = asking_team(worktree, "definitions", lambda _: [wanted.name], wanted.limit, told)
+    return print_answer(told[0], as_json, told[1], told[2])
 
 
 def outline(file: str, path: str = ".", ask: TreeChoice = NOW, as_json: bool = False) -> int:
@@ -70,8 +99,24 @@ def read(
     worktree = find_worktree(path)
     span = parse_span(place)
     inside = span._replace(file=named_path(worktree.root, path, span.file))
-    question = in_tree(path, ask, lambda view: read_lines(view, inside, outlined))
-    return print_answer(question, as_json, _say_lines)
+
+    def scan(why: str) -> ReadAnswer:
+        from gitindex.query.live_files import scan_lines
+
+        return scan_lines(worktree, inside, why)
+
+    serve = in_tree(path, ask, lambda view: read_lines(view, inside, outlined))
+    return print_answer(partial(_unless_outdated, ask, serve, scan), as_json, _say_lines)
+
+
+def _unless_outdated(ask: TreeChoice, serve: Callable[[], A], scan: Callable[[str], A]) -> A:
+    """The index's answer; after an upgrade, and until it is rebuilt, that of the files on disk."""
+    try:
+        return serve()
+    except GateClosed as closed:
+        if ask != NOW or not closed.outdated:
+            raise
+        return cast("A", {**scan(closed.envelope["message"]), "gate": closed.envelope})
 
 
 def _say_lines(answer: ReadAnswer) -> None:
@@ -81,6 +126,7 @@ def _say_lines(answer: ReadAnswer) -> None:
             told = safe_text(f"{starts[number]['kind']} {starts[number]['qualifiedName']}")
             say(paint("dim", f"        ── {told}"))
         say(f"{paint('line', f'{number:>6}')}  " + safe_text(line.replace("\t", "    ")))
+    print_warnings(answer)
 
 
 def slice_lines(place: str, path: str = ".", forward: bool = False, as_json: bool = False) -> int:
@@ -99,8 +145,12 @@ def _say_slice(answer: dict[str, Any]) -> None:
         say(f"{mark}{line['line']:>6}  " + safe_text(line["text"].replace("\t", "    ")))
 
 
-def write_export(form: str, path: str = ".", ask: TreeChoice = NOW, output: str = "-") -> int:
-    """The whole index in another tool's format."""
+def write_export(
+    form: str, path: str = ".", ask: TreeChoice = NOW, output: str = "-", as_json: bool = False
+) -> int:
+    """The whole index in another tool's format; with `as_json` what was written, into a file."""
+    if as_json and output == "-":
+        raise GitIndexError("--json tells what was written: give a file with -o", code=Exit.USAGE)
     try:
         with open_tree(find_worktree(path), path, ask) as view:
             if output == "-":
@@ -110,10 +160,22 @@ def write_export(form: str, path: str = ".", ask: TreeChoice = NOW, output: str 
                     sys.stdout.buffer.write(shown)
             else:
                 folder = os.path.dirname(os.path.abspath(output))
-                _write(output, b"".join(export(view, form, folder)))
+                data = b"".join(export(view, form, folder))
+                _write(output, data)
+                _say_written(form, output, len(data), as_json)
     except GateClosed as closed:
+        if as_json:
+            print_json(closed.envelope)
+            return int(Exit.GATED)
         return print_closed(closed)
     return int(Exit.OK)
+
+
+def _say_written(form: str, output: str, size: int, as_json: bool) -> None:
+    if as_json:
+        print_json({"status": "ok", "format": form, "file": safe_text(output), "bytes": size})
+    elif sys.stdout.isatty():
+        say(f"wrote {safe_text(output)}: {form}, {size:,} bytes")
 
 
 def _write(output: str, data: bytes) -> None:

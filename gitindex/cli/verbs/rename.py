@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gitindex.base.errors import Exit
-from gitindex.base.escape import safe_text
+from gitindex.base.escape import counted, safe_text
 from gitindex.cli.printing import in_tree, print_answer
 from gitindex.cli.progress import patience
 from gitindex.cli.terminal import paint, say
@@ -41,9 +41,10 @@ def _say(answer: dict[str, Any]) -> None:
         say(paint("dim", safe_text(f"? {reason}")))
     told = [f"{count} in {kind}" for kind, count in answer["mentions"].items()]
     apart = f"; not changed: mentions {', '.join(told)}" if told else ""
-    files = len(answer["files"])
+    places = counted(len(answer["places"]), "places")
+    files = counted(len(answer["files"]), "files")
     if answer["applied"]:
         done = "renamed"
     else:
         done = "cannot be applied" if answer["blocked"] else "add --apply to write this"
-    say(paint("dim", f"-- {len(answer['places'])} places in {files} files; {done}{apart}"))
+    say(paint("dim", f"-- {places} in {files}; {done}{apart}"))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from gitindex.base.escape import safe_text
+from gitindex.base.escape import counted, safe_text
 from gitindex.base.worktree import find_worktree
-from gitindex.cli.printing import any_of, print_answer, print_warnings
+from gitindex.cli.printing import Asking, any_of, print_answer, print_warnings
 from gitindex.cli.shown_path import shown_path
-from gitindex.cli.terminal import paint, say
+from gitindex.cli.terminal import coloured, paint, say
 from gitindex.git.worktree_probe import WorktreeProbe
 from gitindex.query.search.query_text import Filters
 from gitindex.query.search.search import search
@@ -17,7 +17,7 @@ from gitindex.view.fallback import served_or_scanned
 from gitindex.view.tree import NOW, TreeChoice, open_tree
 
 if TYPE_CHECKING:
-    from gitindex.base.answers import SearchAnswer
+    from gitindex.base.answers import SearchAnswer, SearchRow
 
 
 class SearchRequest(NamedTuple):
@@ -27,6 +27,7 @@ class SearchRequest(NamedTuple):
     filters: Filters = Filters()
     recent: bool = False
     explain: bool = False
+    team: bool = False  # other repositories, too
 
 
 def find(
@@ -49,28 +50,54 @@ def find(
 
         return search_live(worktree, query, wish.limit, why, wish.filters)
 
-    ask_or_scan = partial(served_or_scanned, ask, serve, scan)
-    return print_answer(ask_or_scan, as_json, _say_results, any_of("results"))
+    ask_or_scan = partial(served_or_scanned, ask, serve, scan, upgraded=True)
+    told: Asking = (ask_or_scan, _say_results, any_of("results"))
+    if wish.team:
+        from gitindex.cli.verbs.team import asking_team
+
+        told = asking_team(worktree, "search", lambda _: [query], wish.limit, told)
+    return print_answer(told[0], as_json, told[1], told[2])
+
+
+def _say_snippet(result: SearchRow) -> None:
+    """The lines with their numbers, the words of the query in colour."""
+    lines = result["snippet"].split("\n")
+    width = max(4, len(str(result["line"] + len(lines))))
+    for number, line in enumerate(lines, result["line"]):
+        text = _highlighted(safe_text(line.replace("\t", "    ")), result["matched"])
+        say(f"{paint('line', f'{number:>{width}}')}  {text}".rstrip())
+
+
+def _highlighted(line: str, words: list[str]) -> str:
+    if not words or not coloured():
+        return line
+    import re
+
+    longest_first = sorted(map(re.escape, words), key=len, reverse=True)
+    return re.sub("|".join(longest_first), lambda m: paint("match", m.group()), line, flags=re.I)
 
 
 def _say_results(answer: SearchAnswer) -> None:
-    for result in answer["results"]:
+    for number, result in enumerate(answer["results"]):
+        if number:
+            say("")
         place = f"{paint('path', shown_path(result['path']))}:{paint('line', str(result['line']))}"
         if "name" in result:
             name = paint("name", safe_text(result["name"]))
             place += f"  {paint('kind', safe_text(result['kind']))} {name}"
+        if result["matched"] == []:
+            place += paint("dim", "  (by its name or its past: the words are not in its text)")
         say(place)
         for name, found in result.get("features", {}).items():
             say(paint("dim", f"    {found['adds']:+8.3f}  {name} {found['value']:g}"))
-        for line in result["snippet"].splitlines():
-            say("    " + safe_text(line.replace("\t", "    ")))
+        _say_snippet(result)
     print_warnings(answer)
     freshness, receipt = answer["freshness"], answer["receipt"]
     if receipt is None:
         return
     said = [freshness["state"]]
     if freshness["overlayPaths"]:
-        said.append(f"{freshness['overlayPaths']} edited paths laid over")
+        said.append(f"{counted(freshness['overlayPaths'], 'edited paths')} laid over")
     if freshness.get("leftOut"):
         said.append(f"{freshness['leftOut']} left out")
     tree = f"tree {str(receipt['treeId'])[:12]}, generation {receipt['generation']}"

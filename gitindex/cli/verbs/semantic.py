@@ -28,6 +28,20 @@ def contexts(path: str = ".", ask: TreeChoice = NOW, as_json: bool = False) -> i
     )
 
 
+def switch_context(name: str, enabled: bool, path: str = ".", as_json: bool = False) -> int:
+    """Switch the semantic layer of one context on or off."""
+    from gitindex.semantic.jobs import switch
+
+    os.umask(0o077)
+    switch(find_worktree(path), name, enabled)
+
+    def text(_answer: dict[str, Any]) -> None:
+        say(safe_text(f"{name} is switched {'on' if enabled else 'off'}"))
+
+    answer = {"status": "ok", "context": name, "enabled": enabled}
+    return print_answer(lambda: answer, as_json, text, lambda _: int(Exit.OK))
+
+
 def list_indexers(path: str = ".", as_json: bool = False) -> int:
     """Which indexers could run here, and whether they may."""
     from gitindex.semantic.jobs import list_indexers as listed
@@ -35,6 +49,8 @@ def list_indexers(path: str = ".", as_json: bool = False) -> int:
     def text(answer: dict[str, Any]) -> None:
         for row in answer["indexers"]:
             state = "installed" if row["installed"] else f"missing: {row['install']}"
+            state += ", experimental" if row["experimental"] else ""
+            state += "" if row["enabled"] else ", switched off"
             say(f"{row['context']:<40} {row['files']:>6} files  {row['tool']}, {state}")
         say(safe_text(f"{'on' if answer['enabled'] else 'off'}: {answer['why']}"))
 
@@ -145,6 +161,7 @@ def _serve(
 def _say_contexts(answer: dict[str, Any]) -> None:
     for context in answer["contexts"]:
         kind = f"{context['kind']}, {context['state']}"
+        kind += "" if context["enabled"] else ", switched off"
         say(f"{context['name']:<40} {context['files']:>6} files  {kind}")
     for hole in answer["leftOut"]:
         where = f"the workspace {hole['workspace'] or '.'}"

@@ -17,6 +17,7 @@ _OWN_FLAGS = re.VERBOSE | re.DOTALL | re.ASCII
 _OWN_PARTS = (op.POSSESSIVE_REPEAT, op.ATOMIC_GROUP)
 _OWN_PLACES = (op.AT_BEGINNING_STRING, op.AT_END_STRING)
 _FLAGS = re.compile(r"\(\?([aimsux]+)\)")
+_POSIX_CLASS = re.compile(r"\[:\^?[a-z]+:\]")
 _SET_OPERATIONS = ("[", "&&", "--", "~~")
 
 
@@ -104,6 +105,11 @@ def _check_text(pattern: GrepPattern) -> None:
         raise _refused(f"the pattern is longer than {MAX_PATTERN} characters")
     if "\n" in text or "\0" in text:
         raise _refused("a line has no line break and no NUL in it", "look for one line at a time")
+    if not pattern.fixed and (posix := _POSIX_CLASS.search(text)):
+        raise _refused(
+            f"`{posix[0]}` is a class of POSIX, which is not understood",
+            "write [A-Za-z], [0-9], \\w or \\s",
+        )
     found = None if pattern.fixed else _two_meanings(text)
     if found:
         raise _refused(f"`{safe_text(found)}` has more than one meaning here", "escape it")

@@ -12,6 +12,7 @@ from gitindex.base.path_kind import is_foreign, is_test
 from gitindex.languages.facts import Import
 from gitindex.languages.imports import Resolver
 from gitindex.languages.syntax.kinds import FUNCTIONS, TYPES
+from gitindex.store.connection import marks
 from gitindex.view.tree import TreeView
 
 CHUNK = 400
@@ -136,10 +137,9 @@ class FileGraph:
         found: dict[str, dict[str, set[str]]] = defaultdict(dict)
         for at in range(0, len(unique), CHUNK):
             part = unique[at : at + CHUNK]
-            marks = ",".join("?" * len(part))
             for name, blob_id in self._view.rows(
                 "SELECT n.text, o.blob_id FROM {names} n JOIN {occurrences} o ON o.name_id=n.id"
-                f" WHERE n.text IN ({marks})",
+                f" WHERE n.text IN ({marks(part)})",
                 *part,
             ):
                 (owner,) = owners[name]

@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from gitindex.base.escape import safe_text
+from gitindex.base.escape import counted, safe_text
 from gitindex.base.path_kind import is_foreign, is_test
 from gitindex.base.vocabulary import MapSection
 from gitindex.query.map.file_graph import FileGraph
@@ -62,7 +62,7 @@ def _structure(of: Subject) -> list[Line]:
     order = sorted(files, key=lambda f: (f.count("/") > 1, -lines[f], f))
     return [
         (
-            f"{safe_text(f)}  {files[f]} files, {lines[f]} lines",
+            f"{safe_text(f)}  {counted(files[f], 'files')}, {counted(lines[f], 'lines')}",
             {"path": safe_text(f), "files": files[f], "lines": lines[f]},
         )
         for f in order
@@ -76,7 +76,7 @@ def _languages(of: Subject) -> list[Line]:
         lines[file.language] += file.lines
     return [
         (
-            f"{name}  {files[name]} files, {lines[name]} lines",
+            f"{name}  {counted(files[name], 'files')}, {counted(lines[name], 'lines')}",
             {"language": name, "files": files[name], "lines": lines[name]},
         )
         for name in sorted(files, key=lambda name: (-lines[name], name))
@@ -167,7 +167,7 @@ def _tests(of: Subject) -> list[Line]:
         reads = f"; of {', '.join(map(safe_text, most))}" if most else ""
         found.append(
             (
-                f"{safe_text(folder)}  {len(folders[folder])} files{reads}",
+                f"{safe_text(folder)}  {counted(len(folders[folder]), 'files')}{reads}",
                 {
                     "path": safe_text(folder),
                     "files": len(folders[folder]),

@@ -1,0 +1,114 @@
+"""How an index has been doing: its jobs, how soon a commit was fresh, its size, what it leaves out."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from gitindex.base.escape import path_fields
+from gitindex.base.vocabulary import JobStatus
+from gitindex.base.worktree import Worktree
+from gitindex.git.command import try_git
+from gitindex.refresh.queue import SYNTACTIC, Job, read_history
+from gitindex.store import mapping
+from gitindex.view.tree import TreeView
+
+JOBS = 200
+MAX_SKIPPED = 500
+MAX_WAIT = 3_600.0
+"""A commit that was indexed later than this was not waited for: it came from elsewhere."""
+
+
+def job_fields(job: Job) -> dict[str, Any]:
+    """The columns of `refresh_jobs`, in camel case as all JSON here."""
+    fields = job._asdict() | {"scope": json.loads(job.scope.to_json())}
+    return {_camel(name): value for name, value in fields.items()}
+
+
+def skipped_paths(view: TreeView) -> list[dict[str, Any]]:
+    """Every tracked path without content in the index, and why."""
+    rows = mapping.skipped(view.served.database, view.served.published.worktree_id)
+    return [{**path_fields(name), "reason": why} for name, why in rows]
+
+
+def health(view: TreeView) -> dict[str, Any]:
+    """The past and the size of a worktree's index, as an envelope."""
+    worktree = view.worktree
+    jobs = read_history(worktree, JOBS) or []
+    skipped = skipped_paths(view)
+    counts = mapping.count(view.served.database, view.served.published.worktree_id)
+    return view.envelope(
+        indexedFiles=counts.files,
+        symbols=counts.symbols,
+        jobs=[job_fields(job) for job in jobs],
+        timings=_timings(worktree, jobs),
+        storeBytes=store_bytes(worktree),
+        skippedCount=len(skipped),
+        skippedReasons=dict(Counter(row["reason"] for row in skipped).most_common()),
+        skipped=skipped[:MAX_SKIPPED],
+    )
+
+
+def store_bytes(worktree: Worktree) -> dict[str, int]:
+    """What the store takes on disk: the facts, the text index, everything else."""
+    found: Counter[str] = Counter(facts=0, lexical=0, other=0)
+    for top, _, names in os.walk(worktree.store):
+        inside = os.path.relpath(top, worktree.store)
+        for name in names:
+            try:
+                size = os.lstat(os.path.join(top, name)).st_size
+            except OSError:
+                continue  # a runner replaced it
+            part = "lexical" if inside.startswith("lexical") else "other"
+            found["facts" if name.startswith("facts.db") else part] += size
+    return dict(found)
+
+
+def percentile(values: Iterable[float], share: float) -> float | None:
+    """The value that this share of the values does not exceed; None of none."""
+    ordered = sorted(values)
+    if not ordered:
+        return None
+    return round(ordered[min(len(ordered) - 1, int(share * len(ordered)))], 3)
+
+
+def _timings(worktree: Worktree, jobs: list[Job]) -> dict[str, Any]:
+    done = [j for j in jobs if j.status is JobStatus.COMPLETED and j.context_id == SYNTACTIC]
+    work = [j.finished_at - j.started_at for j in done if j.finished_at and j.started_at]
+    queued = [j.finished_at - j.created_at for j in done if j.finished_at]
+    committed = _commit_times(worktree, {j.head_at_enqueue for j in done if j.head_at_enqueue})
+    first: dict[str, float] = {}
+    for job in sorted(done, key=lambda job: job.id):
+        if job.finished_at and job.head_at_enqueue in committed:
+            waited = job.finished_at - committed[job.head_at_enqueue]
+            if job.head_at_enqueue not in first and 0 <= waited <= MAX_WAIT:
+                first[job.head_at_enqueue] = waited
+    return {
+        "commitToFreshSeconds": _summary(first.values()),  # git keeps whole seconds
+        "queueToFreshSeconds": _summary(queued),
+        "jobSeconds": _summary(work),
+    }
+
+
+def _summary(values: Iterable[float]) -> dict[str, Any]:
+    kept = list(values)
+    return {"count": len(kept), "p50": percentile(kept, 0.5), "p95": percentile(kept, 0.95)}
+
+
+def _commit_times(worktree: Worktree, commits: set[str]) -> dict[str, int]:
+    """When some commits were made, by git's word; those that are gone are left out."""
+    names = "".join(f"{commit}\n" for commit in sorted(commits)).encode()
+    if not names:
+        return {}
+    command = ("log", "--no-walk=unsorted", "--ignore-missing", "--format=%H %ct", "--stdin")
+    told = try_git(worktree.root, *command, stdin=names).output.decode("ascii", "replace")
+    pairs = (line.split() for line in told.splitlines())
+    return {pair[0]: int(pair[1]) for pair in pairs if len(pair) == 2 and pair[1].isdigit()}
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(word.title() for word in rest)
