@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sys
 import tempfile
@@ -97,6 +98,18 @@ def _own_umask() -> Iterator[None]:
     before = os.umask(0o022)
     yield
     os.umask(before)
+
+
+@pytest.fixture(autouse=True)
+def _own_user_configuration() -> Iterator[None]:
+    """The user's configuration of one test, such as its aliases, does not reach the next test."""
+    config, ours = Path(TEMP_HOME, ".gitconfig"), Path(TEMP_HOME, ".config/gitindex")
+    before, kept = config.read_bytes(), ours.exists()
+    yield
+    if config.read_bytes() != before:
+        config.write_bytes(before)
+    if not kept and ours.exists():
+        shutil.rmtree(ours)
 
 
 @pytest.fixture

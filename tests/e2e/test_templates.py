@@ -114,7 +114,6 @@ def test_template_refuses_a_git_directory(repo: Repo) -> None:
 
 
 def test_aliases_come_and_go(repo: Repo, home: Path) -> None:
-    repo.try_git("config", "--global", "--unset-all", "alias.fresh")
     before = snapshot(home)
     for _ in range(2):
         assert repo.gitindex("aliases", "install").returncode == 0
@@ -134,7 +133,6 @@ def test_an_alias_of_the_user_stays(repo: Repo, home: Path) -> None:
     assert "gitindex" in repo.git("config", "alias.idx")
     uninstall_aliases()
     assert repo.git("config", "alias.fresh") == "pull --rebase\n"
-    repo.git("config", "--global", "--unset-all", "alias.fresh")  # tests run in any order
 
 
 def test_idx_runs_where_the_user_is(proven: Repo, home: Path) -> None:
