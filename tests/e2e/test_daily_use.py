@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import subprocess
@@ -154,3 +155,24 @@ def test_refs_calls_an_import_one_once(indexed: Repo) -> None:
     assert "import import" not in said
     assert "[import]" in next(line for line in said.splitlines() if "other.py:1:" in line)
     assert "[import call]" in next(line for line in said.splitlines() if "other.py:3:" in line)
+
+
+def test_explore_shows_code_uses_and_tests(quiet: Repo) -> None:
+    quiet.write(
+        "tests/test_util.py", "from lib.util import helper\n\n\ndef test():\n    helper()\n"
+    )
+    quiet.commit("tests")
+    quiet.index()
+    told = quiet.gitindex("explore", "which", "helper", "returns", "42", "--repo", "lib")
+    assert told.returncode == 0, told.stderr
+    assert "  <- app.py:5 in main" in quiet.gitindex("explore", "helper").stdout
+    lines = quiet.gitindex("-C", "lib", "explore", "helper").stdout.splitlines()
+    assert lines[0] == "util.py:1-2  function helper"
+    assert lines[1:3] == ["   1  def helper():", "   2      return 42"]
+    assert any(line.startswith("  <- ../app.py:5 in main") for line in lines)
+    assert "  tests: ../tests/test_util.py" in lines
+    answer = json.loads(quiet.gitindex("explore", "helper", "--json").stdout)
+    assert answer["places"][0]["path"] == "lib/util.py"
+    missing = quiet.gitindex("explore", "zzzqqq")
+    assert missing.returncode == 1
+    assert "nothing" in missing.stdout + missing.stderr

@@ -31,7 +31,7 @@ DECLARED = {
     "maps": "map",
     "packs": "pack",
     "team": "team",
-    "questions": "search symbols find outline read slice export",
+    "questions": "search explore symbols find outline read slice export",
     "rename": "rename",
     "semantic": "contexts semantic",
     "state": "state decide",

@@ -89,6 +89,23 @@ def search(
 
 
 @app.command()
+def explore(
+    question: Query,
+    path: Path = ".",
+    tokens: Annotated[
+        int, typer.Option("--tokens", "-t", min=200, max=20_000, help="Budget: 4 characters each.")
+    ] = 2_000,
+    at: At = "",
+    staged: Staged = False,
+    as_json: Json = False,
+) -> None:
+    """One question: the best places with their code, who uses them, which tests reach them."""
+    from gitindex.cli.verbs.explore import show_places
+
+    leave(show_places(" ".join(question), tokens, path, asked(at, staged), as_json))
+
+
+@app.command()
 def symbols(
     name: Annotated[str, typer.Argument(help="A name, or a qualified name; all if left out.")] = "",
     path: Path = ".",

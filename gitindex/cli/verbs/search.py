@@ -86,7 +86,7 @@ def _say_results(answer: SearchAnswer) -> None:
             name = paint("name", safe_text(result["name"]))
             place += f"  {paint('kind', safe_text(result['kind']))} {name}"
         if result["matched"] == []:
-            place += paint("dim", "  (by its name or its past: the words are not in its text)")
+            place += paint("dim", "  (by other forms of the words, its path or its history)")
         say(place)
         for name, found in result.get("features", {}).items():
             say(paint("dim", f"    {found['adds']:+8.3f}  {name} {found['value']:g}"))

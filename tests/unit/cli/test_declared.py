@@ -39,6 +39,14 @@ def test_the_table_says_where_every_command_is() -> None:
     assert files == DECLARED.keys()
 
 
+def test_every_command_of_the_contract_is_there() -> None:
+    page = (Path(__file__).resolve().parents[3] / "docs/contract.md").read_text()
+    promised = page.partition("Commands: `gitindex` + `")[2].partition("`")[0].split()
+    assert len(promised) > 40
+    there = set.union(*_declared().values())
+    assert [name for name in promised if name not in there] == []
+
+
 @pytest.mark.parametrize("asked", ["--help", "help grep", "jobs --help"])
 def test_help_imports_no_verb(asked: str) -> None:
     code = (
