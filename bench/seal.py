@@ -10,7 +10,8 @@ from gitindex.base.worktree import Worktree, find_worktree
 from gitindex.git.conversions import converted_paths
 from gitindex.git.hidden_edits import look_at_index
 from gitindex.query.symbols import SymbolQuery, list_symbols
-from gitindex.store.seal import damage_of_store
+from gitindex.store import seal as seals
+from gitindex.store.seal import ONCE, damage_of_store
 from gitindex.view.tree import open_tree
 
 ANSWERS = 15
@@ -25,11 +26,17 @@ def measure(bench: Bench) -> list[Row]:
     answer = 1000 * answers[ANSWERS // 2]
     # An answer looks at the marker before and after HEAD was read: twice.
     seal = 2 * _each(lambda: damage_of_store(worktree.store))
+    again = _each(lambda: damage_of_store(worktree.store, ONCE))
+    once = _each(lambda: _first_look(worktree))
+    size = os.path.getsize(worktree.database) / 1e6
+    cold = 1000 * bench.corpus().gitindex("symbols", "Popen").cpu
     look = look_at_index(worktree, 40)
     noted = _each(lambda: converted_paths(worktree, look.beyond, look.checksum, 20, False))
     other = _each(lambda: converted_paths(worktree, look.beyond, b"x" * 20, 20, False))
     return [
         Row("seal, in a warm answer", seal, "ms", answer, "symbols, warm", most_ratio=0.03),
+        Row("seal, read parts again", again, "ms", answer, "symbols, warm", most_ratio=0.03),
+        Row(f"seal, every part once, {size:.0f} MB", once, "ms", cold, "symbols, cold command"),
         Row("files git converted, noted index", noted, "ms", answer, "symbols, warm"),
         Row("files git converted, other index", other, "ms", answer, "symbols, warm"),
     ]
@@ -38,6 +45,12 @@ def measure(bench: Bench) -> list[Row]:
 def _answer(worktree: Worktree) -> None:
     with open_tree(worktree, ".") as view:
         list_symbols(view, SymbolQuery("Popen"))
+
+
+def _first_look(worktree: Worktree) -> None:
+    """As in a process that has read nothing yet."""
+    seals._sound.clear()
+    assert not damage_of_store(worktree.store, ONCE)
 
 
 def _each(work: object) -> float:

@@ -6,7 +6,7 @@ from gitindex.base.errors import Exit
 from gitindex.base.escape import counted
 from gitindex.base.lean import NamedTuple
 from gitindex.base.vocabulary import FreshnessState, IndexState, ProofOutcome, ProofReason
-from gitindex.freshness.observation import Failure, Observation
+from gitindex.freshness.observation import DAMAGED, Failure, Observation
 
 UNKNOWN = "unknown"
 
@@ -22,7 +22,8 @@ class Verdict(NamedTuple):
     @property
     def word(self) -> str:
         """The state as people read it: `unknown` where the proof could not be looked up."""
-        return UNKNOWN if self.freshness is FreshnessState.UNKNOWN else str(self.state)
+        unknown = self.freshness is FreshnessState.UNKNOWN and self.state is not IndexState.ERROR
+        return UNKNOWN if unknown else str(self.state)
 
 
 def judge(seen: Observation) -> Verdict:
@@ -37,6 +38,8 @@ def judge(seen: Observation) -> Verdict:
     if proof.outcome is ProofOutcome.PROBE_FAILED:
         if seen.failure is not None and not seen.pending:
             return _error(seen.failure.message)
+        if proof.message.startswith(DAMAGED) and not seen.pending:
+            return Verdict(IndexState.ERROR, FreshnessState.UNKNOWN, Exit.ERROR, proof.message)
         why = f"the proof cannot be read: {proof.message}"
         return Verdict(IndexState.STALE, FreshnessState.UNKNOWN, Exit.NO, why)
     if proof.outcome is ProofOutcome.FINGERPRINT_MISMATCH:

@@ -35,6 +35,7 @@ from gitindex.store import mapping
 from gitindex.store.connection import open_reader, open_writer
 from gitindex.store.integrity import check_store
 from gitindex.store.mapping import Published
+from gitindex.store.seal import ALL, damage_of_store
 
 Process = subprocess.Popen[bytes]
 
@@ -55,7 +56,7 @@ def create(worktree: Worktree) -> ManageResult:
     _refuse_newer(seen)
     if seen.progress is not None and seen.progress.kind is not BuildKind.REFRESH:
         return ManageResult(ManageOutcome.COALESCED, "The index is being built already.")
-    if seen.proof.outcome is ProofOutcome.VALID:
+    if seen.proof.outcome is ProofOutcome.VALID and not damage_of_store(worktree.store, ALL):
         return ManageResult(ManageOutcome.ALREADY_INDEXED, "Already indexed, with a valid proof.")
     message = STALE_CREATE if seen.searchable else "Indexing has started."
     return _start(worktree, BuildKind.CREATE, "create", message)
@@ -90,7 +91,7 @@ def repair(worktree: Worktree) -> ManageResult:
     """Adopt a generation that the store proves, if its marker is gone. Deletes nothing."""
     check_owner(worktree)
     proof = prove(worktree)
-    if proof.outcome is ProofOutcome.VALID:
+    if proof.outcome is ProofOutcome.VALID and not damage_of_store(worktree.store, ALL):
         return ManageResult(
             ManageOutcome.ALREADY_PROVEN, "The index is proven; nothing was changed."
         )

@@ -13,11 +13,12 @@ from gitindex.freshness.pack_note import read_pack_note
 from gitindex.refresh import public_files, spool
 from gitindex.refresh.outbox import drain_outbox
 from gitindex.refresh.queue import anything_queued
-from gitindex.refresh.session import Session, mend_store
+from gitindex.refresh.session import Session, mend_rot, mend_store
 from gitindex.refresh.spool import IMMEDIATE, Pace
 from gitindex.refresh.store_run import StoreRun
 from gitindex.refresh.worktree_writer import Failures, Report, quietly, status_lags
 from gitindex.store.connection import open_reader
+from gitindex.store.seal import ALL, GLANCE
 
 PAUSE_SECONDS = 0.1
 """Between two parts of a verification: others may take the lock."""
@@ -110,11 +111,13 @@ class Runner:
             self.served = run.worktrees
         finally:
             session.close()
+        if request is None and self._pace.linger > 0:
+            mend_rot(self._anchor)  # nobody waits for us now
 
     def _open_store(self, request: RefreshRequest | None) -> Session:
         """Open the store; where that fails the public status says so, as after any failed attempt."""
         try:
-            return Session(self._anchor)
+            return Session(self._anchor, GLANCE if request is None else ALL)
         except StoreReplaced:
             raise
         except GitIndexError as error:

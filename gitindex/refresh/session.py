@@ -23,7 +23,7 @@ from gitindex.store import mapping
 from gitindex.store.connection import Database, open_reader, open_writer
 from gitindex.store.integrity import check_store
 from gitindex.store.lexical import LexicalWriter
-from gitindex.store.seal import SEALS, damage_of_store
+from gitindex.store.seal import ALL, GLANCE, SEALS, damage_of_store
 from gitindex.store.text_index import merge_segments
 
 _ABANDONED: list[Database] = []
@@ -33,11 +33,12 @@ _ABANDONED: list[Database] = []
 class Session:
     """Opened by the holder of the runner lock, closed before the lock is given up."""
 
-    def __init__(self, worktree: Worktree) -> None:
+    def __init__(self, worktree: Worktree, look: int = GLANCE) -> None:
+        """`look`: how much of the store is compared with its checksums first."""
         self._anchor = worktree
         self._spool = os.path.join(worktree.store, "spool")
         self._published = os.path.join(worktree.store, "published")
-        _prepare(worktree)
+        _prepare(worktree, look)
         self.database: Database = _open(worktree)
         self._inode = os.stat(worktree.database).st_ino
         self.extractor = Extractor()
@@ -196,12 +197,18 @@ def _refuse_newer(worktree: Worktree) -> None:
         database.close()
 
 
-def _prepare(worktree: Worktree) -> None:
+def mend_rot(worktree: Worktree) -> None:
+    """Begin anew where any byte of the store is not as it was written; the next round builds it."""
+    if damage_of_store(worktree.store, ALL):
+        rebuild_store(worktree)
+
+
+def _prepare(worktree: Worktree, look: int) -> None:
     refuse_older_writer(worktree)
     prepare_store(worktree)
     _refuse_newer(worktree)
     halves = os.path.exists(worktree.database), os.path.exists(worktree.lexical)
-    if not all(halves) or damage_of_store(worktree.store):
+    if not all(halves) or damage_of_store(worktree.store, look):
         rebuild_store(worktree)  # half a store is none, and neither is a damaged one
 
 

@@ -8,7 +8,7 @@ from gitindex.base.errors import CorruptStore, StoreError
 from gitindex.store import text_index
 from gitindex.store.connection import open_reader
 from gitindex.store.lexical import LexicalReader
-from gitindex.store.seal import database_damage, lexical_damage
+from gitindex.store.seal import ALL, damage_of_store
 
 REMEDY = "run `gitindex index --force`"
 
@@ -18,7 +18,7 @@ def check_store(store: str) -> None:
 
     Checksums of all files, SQLite's own check, the rows of the text index, the number of documents.
     """
-    wrong = database_damage(store, thorough=True) or lexical_damage(store, thorough=True)
+    wrong = damage_of_store(store, ALL)
     if not wrong:
         try:
             wrong = _contents(store)

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import tantivy
 
-from gitindex.base.errors import StoreError
+from gitindex.base.errors import CorruptStore, StoreError
 from gitindex.languages.facts import FactsKey
-from gitindex.store.seal import LexicalSealing
+from gitindex.store.seal import ONCE, LexicalSealing, lexical_damage
 
 HEAP_BYTES = 64_000_000
 MAX_CLAUSES = 64
@@ -236,13 +236,16 @@ class LexicalMemory:
         self._held: tuple[tuple[str, int, int, int], LexicalReader] | None = None
 
     def reader(self, path: str) -> LexicalReader:
-        """A reader of everything that is committed now."""
+        """A reader of everything that is committed now; CorruptStore where a file of it was changed."""
         try:
             meta = os.stat(os.path.join(path, "meta.json"))  # every commit puts a new one in place
         except OSError:
             return LexicalReader(path)
         seen = (path, meta.st_ino, meta.st_mtime_ns, meta.st_size)
         held = self._held
+        wrong = lexical_damage(os.path.dirname(path), ONCE)
+        if wrong:
+            raise CorruptStore(f"the store is damaged: {wrong}", "run `gitindex index`")
         if held is None or held[0] != seen:
             held = self._held = (seen, LexicalReader(path))
         return held[1]

@@ -1,8 +1,10 @@
 """Tells a store as the writer left it from one that was changed behind its back.
 
 Two small files beside the store: `facts.seal` has the identity of the database file and a checksum of
-each part of it, `lexical.seal` the same of every file of the lexical index. A reader compares
-identities, which costs a few system calls; only where one differs does it read and compare checksums.
+each part of it, `lexical.seal` the same of every file of the lexical index. A glance compares
+identities, which costs a few system calls; only where one differs are checksums compared. Whoever
+answers from the files also compares every part once (`ONCE`), because a disk that loses a bit changes no
+identity; after a publish only the parts that it wrote are read again. Runners read all (`ALL`).
 A seal is `open` while its writer changes the files; nothing is concluded from an open one.
 """
 
@@ -17,17 +19,22 @@ from gitindex.base.atomic_file import read_small, write_atomic
 from gitindex.base.lean import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 SEALS = ("facts.seal", "lexical.seal")
+GLANCE, ONCE, ALL = range(3)
+"""How much is read: nothing where identities fit, what this process has not read yet, everything."""
 PART = 1 << 16
 """Bytes of the database under one checksum."""
 TICK_SECONDS = 0.012
 """A file system's clock ticks every few milliseconds: what happens within one tick looks the same."""
 MAX_SEAL = 1 << 24
+MAX_SOUND = 1_000
 _MUTABLE = "meta.json"
 _descriptors: dict[str, tuple[int, int]] = {}
 """Inode and descriptor of databases that were read here. To close one would drop SQLite's locks."""
+_sound: dict[str, tuple[int, list[int]]] = {}
+"""Inode and checksums of the files that were read here and were as they had been sealed."""
 _parsed: dict[str, tuple[bytes, Seal | str]] = {}
 """The bytes of each seal that was read last, and what they say: a runner reads the same ones often."""
 
@@ -52,13 +59,13 @@ class BrokenSeal(Exception):
     """A seal that nobody wrote like this."""
 
 
-def damage_of_store(store: str) -> str:
+def damage_of_store(store: str, look: int = GLANCE) -> str:
     """What was changed behind the writer's back, in words; empty where nothing was."""
-    return database_damage(store) or lexical_damage(store)
+    return database_damage(store, look) or lexical_damage(store, look)
 
 
-def database_damage(store: str, thorough: bool = False) -> str:
-    """The same of the database alone; thorough: every byte is read, whatever its identity says."""
+def database_damage(store: str, look: int = GLANCE) -> str:
+    """The same of the database alone."""
     path = os.path.join(store, "facts.db")
     for attempt in (1, 2):
         seal = _read(f"{store}/facts.seal")
@@ -68,9 +75,7 @@ def database_damage(store: str, thorough: bool = False) -> str:
             return ""
         identity, sums = seal.files["facts.db"]
         try:
-            if identity == _identity(path) and not thorough:
-                return ""
-            if identity.size == os.stat(path).st_size and sums == _database_sums(path):
+            if _is_sound(path, identity, sums, look, _database_sum):
                 return ""
         except FileNotFoundError:
             return ""  # a store that is gone is not damaged
@@ -79,7 +84,7 @@ def database_damage(store: str, thorough: bool = False) -> str:
     return ""
 
 
-def lexical_damage(store: str, thorough: bool = False) -> str:
+def lexical_damage(store: str, look: int = GLANCE) -> str:
     """The same of the lexical index. Files that came or went count only where nobody writes."""
     folder = os.path.join(store, "lexical")
     for attempt in (1, 2):
@@ -88,7 +93,7 @@ def lexical_damage(store: str, thorough: bool = False) -> str:
             return seal
         if not seal.files:
             return ""
-        wrong = _wrong_file(folder, seal, thorough)
+        wrong = _wrong_file(folder, seal, look)
         if not wrong or not os.path.isdir(folder):
             return ""
         if attempt == 1 and _read(f"{store}/lexical.seal") == seal:
@@ -235,21 +240,40 @@ def wal_pages(path: str) -> tuple[set[int], int]:
     return found, page_size
 
 
-def _wrong_file(folder: str, seal: Seal, thorough: bool) -> str:
+def _wrong_file(folder: str, seal: Seal, look: int) -> str:
     """The first file that is not as it was sealed."""
-    for name, (identity, (known,)) in seal.files.items():
-        path = f"{folder}/{name}"
+    for name, (identity, sums) in seal.files.items():
         if seal.is_open and name == _MUTABLE:
             continue
         try:
-            if identity == _identity(path) and not thorough:
-                continue
-            if crc32(_content(path)) != known:
+            if not _is_sound(f"{folder}/{name}", identity, sums, look, _whole_sum):
                 return name
         except FileNotFoundError:
             if not seal.is_open:
                 return name
     return ""
+
+
+def _is_sound(
+    path: str, sealed: FileIdentity, sums: list[int], look: int, read: Callable[[str, int], int]
+) -> bool:
+    """Is a file as it was sealed? What was read here before, and is the same file, is not read again."""
+    found = _identity(path)
+    same = found == sealed
+    if same and look == GLANCE:
+        return True
+    inode, known = _sound.get(path, (0, []))
+    if not same or inode != found.inode or look == ALL:
+        known = []
+    if found.size != sealed.size:
+        return False
+    for part, said in enumerate(sums):
+        if known[part : part + 1] != [said] and read(path, part) != said:
+            return False
+    if len(_sound) >= MAX_SOUND:
+        _sound.clear()  # of segments that were merged away long ago
+    _sound[path] = (found.inode, sums)
+    return True
 
 
 def _used_files(folder: str) -> list[str]:
@@ -303,10 +327,13 @@ def _descriptor(path: str) -> int:
     return held[1]
 
 
-def _database_sums(path: str) -> list[int]:
-    fd = _descriptor(path)
-    size = os.fstat(fd).st_size
-    return [crc32(os.pread(fd, PART, at)) for at in range(0, size, PART)]
+def _database_sum(path: str, part: int) -> int:
+    """The checksum of one part of the database, as it is now."""
+    return crc32(os.pread(_descriptor(path), PART, part * PART))
+
+
+def _whole_sum(path: str, _part: int) -> int:
+    return crc32(_content(path))
 
 
 def _read(path: str) -> Seal | str:

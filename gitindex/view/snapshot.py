@@ -20,6 +20,7 @@ from gitindex.git.worktree_probe import WorktreeProbe
 from gitindex.store import mapping
 from gitindex.store.connection import Database, open_reader
 from gitindex.store.mapping import Published
+from gitindex.store.seal import ONCE, database_damage
 
 ATTEMPTS = 20
 PAUSE_SECONDS = 0.02
@@ -67,6 +68,7 @@ def open_snapshot(
                 raise GateClosed(_envelope(worktree, seen, path, False, strict))
             try:
                 with database.snapshot():
+                    _refuse_rot(worktree)
                     row = mapping.published(database, worktree.id)
                     seen = observe(worktree, scope, probe)
                     _refuse_damage(seen)
@@ -105,6 +107,13 @@ def _refuse_damage(seen: Observation) -> None:
     message = seen.proof.message or ""
     if seen.proof.outcome is ProofOutcome.PROBE_FAILED and message.startswith(DAMAGED):
         raise CorruptStore(message.partition("; ")[0], "run `gitindex index`")
+
+
+def _refuse_rot(worktree: Worktree) -> None:
+    """Every part of the database is compared with its checksum before this process answers from it."""
+    wrong = database_damage(worktree.store, ONCE)
+    if wrong:
+        raise CorruptStore(f"{DAMAGED}: {wrong}", "run `gitindex index`")
 
 
 def _insists(worktree: Worktree, seen: Observation) -> bool:

@@ -12,6 +12,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pytest
 
@@ -20,12 +21,15 @@ from gitindex.coordinator import IndexCoordinator
 from gitindex.query.grep.grep import GrepQuery, grep, scan
 from gitindex.query.grep.pattern import GrepPattern
 from gitindex.refresh.runner import RefreshRequest, Runner
+from gitindex.refresh.spool import Pace
+from gitindex.store import seal
 from gitindex.store.integrity import check_store
 from gitindex.view.fallback import served_or_scanned
 from gitindex.view.tree import NOW, open_tree
+from tests.mcp_client import make_quiet
 from tests.support import Repo
 
-SQLITE, TANTIVY = map(int, os.environ.get("GITINDEX_CORRUPTIONS", "300,60").split(","))
+SQLITE, TANTIVY = map(int, os.environ.get("GITINDEX_CORRUPTIONS", "150,40").split(","))
 SEED = int(os.environ.get("GITINDEX_SEED", "7"))
 NAMES = [f"name_{number:03d}" for number in range(40)]
 Change = Callable[[random.Random, bytes], bytes]
@@ -96,6 +100,15 @@ def _true_lines(repo: Repo, name: str) -> list[tuple[str, int]]:
     ]
 
 
+def _ask_index(repo: Repo, name: str, kind: int) -> Any:
+    """grep, references or search, of the index alone."""
+    coordinator = IndexCoordinator(os.fspath(repo.path))
+    if kind:
+        return coordinator.get_references(name) if kind == 1 else coordinator.search(name)
+    with open_tree(repo.worktree, ".") as view:
+        return grep(view, GrepQuery(GrepPattern(name, fixed=True)))
+
+
 def _wrong_and_fresh(repo: Repo, name: str, kind: int) -> str:
     """What is wrong with an answer that says fresh; empty where it is right, or does not say so."""
     places: list[Any] = _true_lines(repo, name)
@@ -152,6 +165,71 @@ def test_a1_a_damaged_lexical_index_is_never_fresh_and_wrong(
     _try_all(library, sorted(path for path in files if path.stat().st_size), TANTIVY, capfd)
 
 
+def forge_identity(file: Path) -> None:
+    """Let the seal name the file as it is now, and keep its checksums: a disk that lost a bit."""
+    store, kind = (
+        (file.parent, "facts") if file.name == "facts.db" else (file.parents[1], "lexical")
+    )
+    path = store / f"{kind}.seal"
+    _, _, body = path.read_bytes().partition(b"\n")
+    found = file.stat()
+    now = f"{found.st_ino} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}"
+    lines = body.decode().split("\n")
+    for number, line in enumerate(lines):
+        if line.startswith(f"{file.name} "):
+            lines[number] = f"{file.name} {now} {' '.join(line.split(' ')[5:])}"
+    body = "\n".join(lines).encode()
+    path.write_bytes(b"%08x\n%s" % (crc32(body), body))
+
+
+def test_a1_a_bit_that_the_disk_lost_is_noticed_by_who_reads_it(library: Repo) -> None:
+    """One flip in every page, and in every lexical file, while all identities are as sealed."""
+    chance = random.Random(SEED)
+    store = Path(library.worktree.store)
+    pages = range(0, (store / "facts.db").stat().st_size, 4096)
+    lexical = [
+        path
+        for path in (store / "lexical").iterdir()
+        if path.name[0] != "." and path.stat().st_size
+    ]
+    places = [(store / "facts.db", at + chance.randrange(4096)) for at in pages]
+    places += [(file, chance.randrange(file.stat().st_size)) for file in sorted(lexical)]
+    for file, at in places:
+        sound = file.read_bytes()
+        file.write_bytes(
+            sound[:at] + bytes([sound[at] ^ 1 << chance.randrange(8)]) + sound[at + 1 :]
+        )
+        forge_identity(file)
+        seal._sound.clear()  # as in a new process
+        kind = 2 if file in lexical else chance.randrange(3)
+        with pytest.raises(GitIndexError, match="damaged"):
+            _ask_index(library, chance.choice(NAMES), kind)
+        file.write_bytes(sound)
+        forge_identity(file)
+    assert _grep(library, NAMES[0])["freshness"]["state"] == "fresh"
+
+
+def test_a1_what_the_disk_lost_is_answered_by_a_scan_and_mended(tmp_path: Path) -> None:
+    repo = make_quiet(Repo(tmp_path / "repo"))
+    file = Path(repo.worktree.database)
+    for mend in ("index", "run"):
+        data = bytearray(file.read_bytes())
+        data[-100] ^= 1
+        file.write_bytes(data)
+        forge_identity(file)
+        done = repo.gitindex("grep", "helper")
+        assert "answered by a live scan: the store is damaged" in done.stderr
+        assert done.stdout.count("helper") == 2
+        if mend == "index":
+            assert repo.gitindex("index").returncode == 0
+        else:
+            repo.commit("empty", "--allow-empty")
+            Runner(repo.worktree, Pace(0.0, 0.01, 0.0)).serve()
+        assert repo.gitindex("grep", "helper").stderr == ""
+        check_store(repo.worktree.store)
+        assert repo.state() == "fresh"
+
+
 @pytest.mark.parametrize("half", ["facts.db", "lexical"])
 def test_a1_status_says_so_and_the_next_runner_mends(tmp_path: Path, half: str) -> None:
     repo = Repo(tmp_path / "repo")
@@ -163,8 +241,11 @@ def test_a1_status_says_so_and_the_next_runner_mends(tmp_path: Path, half: str) 
     file = store / half if half == "facts.db" else next((store / half).glob("*.store"))
     file.write_bytes(_flip(random.Random(3), file.read_bytes()))
     status = repo.gitindex("status")
-    assert status.returncode != 0
-    assert "the store is damaged" in status.stdout + status.stderr
+    assert status.returncode == 4
+    assert status.stdout.startswith("error: the store is damaged")
+    told = repo.answer("status")
+    assert (told["state"], told["indexStatus"]["index_state"]) == ("error", "error")
+    assert told["indexStatus"]["last_error"].startswith("the store is damaged")
     with pytest.raises(GitIndexError, match="damaged"):
         check_store(repo.worktree.store)
     answer = _grep(repo, "alpha")

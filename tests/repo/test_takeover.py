@@ -48,7 +48,7 @@ def test_a14_a_force_survives_a_moved_head(quiet: Repo) -> None:
 def test_a14_a_store_that_cannot_be_opened_is_an_error(
     quiet: Repo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def locked_out(_worktree: Worktree) -> Session:
+    def locked_out(_worktree: Worktree, _look: int) -> Session:
         raise StoreError("the store cannot be opened", "see `gitindex log`")
 
     monkeypatch.setattr("gitindex.refresh.runner.Session", locked_out)
