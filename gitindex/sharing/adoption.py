@@ -33,7 +33,7 @@ from gitindex.sharing.manifest import DATABASE, BadPack, Manifest, render
 from gitindex.sharing.pack_file import unpack
 from gitindex.sharing.signature import find_signer
 from gitindex.store.blobs import BlobTable
-from gitindex.store.connection import Database, open_reader, open_writer
+from gitindex.store.connection import Database, leave_log, open_reader, open_writer
 from gitindex.store.imported import begin_import
 from gitindex.store.lexical import LexicalReader
 from gitindex.store.packing import open_pack_database
@@ -188,6 +188,7 @@ def _put_in_place(worktree: Worktree, folder: str, digest: str, signer: str) -> 
     public_files.create_store(worktree)
     os.rename(os.path.join(folder, "lexical"), worktree.lexical)
     os.rename(path, worktree.database)
+    leave_log(worktree.database)
     reader = open_reader(worktree.database)
     assert reader is not None
     try:

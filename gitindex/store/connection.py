@@ -158,9 +158,7 @@ class WriterDatabase(Database):
         """SQLite removes an empty log with its last connection; readers need one to be there."""
         super().close()
         if os.path.exists(self.path):
-            for file in _log_files(self.path):
-                with suppress(OSError):  # there already, which is as good
-                    os.mknod(file, 0o600 | stat.S_IFREG)  # to open and close it would drop locks
+            leave_log(self.path)
 
     def _move_log(self, then: Callable[[], None]) -> None:
         """SQLite's checkpoint, without waiting for readers; what it wrote is sealed."""
@@ -280,8 +278,11 @@ def _has_writer(path: str) -> bool:
     return any(database.path == path for database in _OPEN)
 
 
-def _log_files(path: str) -> tuple[str, str]:
-    return f"{path}-wal", f"{path}-shm"
+def leave_log(path: str) -> None:
+    """Make the empty files of the log beside a database, so that no reader waits for a writer."""
+    for file in (f"{path}-wal", f"{path}-shm"):
+        with suppress(OSError):  # there already, which is as good
+            os.mknod(file, 0o600 | stat.S_IFREG)  # to open and close it would drop locks
 
 
 def _connect_reader(path: str, options: str) -> sqlite3.Connection:

@@ -28,7 +28,7 @@ from gitindex.refresh.public_files import create_store
 from gitindex.refresh.runner import RefreshRequest, Runner
 from gitindex.refresh.spool import append_event
 from gitindex.store.checksum import with_checksum
-from gitindex.store.connection import open_reader
+from gitindex.store.connection import leave_log, open_reader
 from gitindex.store.lexical import LexicalReader, LexicalWriter
 from gitindex.store.text_index import stored_sums
 from gitindex.view.snapshot import GateClosed
@@ -193,23 +193,28 @@ class Mutant:
         self._path = Path(repo.worktree.database)
         with closing(sqlite3.connect(self._path)):
             pass  # the last to close moves the log into the file
+        leave_log(str(self._path))
         self._sound = self._path.read_bytes()
 
     def run(self, sql: str, *values: object) -> None:
         with closing(sqlite3.connect(self._path)) as connection:
             changed = connection.execute(sql, values).rowcount
             connection.commit()
+        leave_log(str(self._path))  # as our writers do: readers wait for one
         remove_seals(self.repo.worktree.store)  # it is not about who wrote it
         assert changed, sql
 
     def rows(self, sql: str) -> list[Any]:
         with closing(sqlite3.connect(self._path)) as connection:
-            return connection.execute(sql).fetchall()
+            found = connection.execute(sql).fetchall()
+        leave_log(str(self._path))
+        return found
 
     def restore(self) -> None:
         for suffix in ("-wal", "-shm"):
             Path(f"{self._path}{suffix}").unlink(missing_ok=True)
         self._path.write_bytes(self._sound)  # in place: another inode is another store
+        leave_log(str(self._path))
 
 
 @pytest.mark.control("I-27", "I-40")
