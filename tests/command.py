@@ -21,6 +21,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NoReturn
 
+from tests.workers import fork_workers, forking_process
+
 _READ_AT_CALL = ("GIT_", "GITINDEX", "_GITINDEX", "PYTEST_", "COMP_")
 _READ_AT_CALL_TOO = frozenset(
     {"TERM", "NO_COLOR", "CLICOLOR_FORCE", "PAGER", "LESS", "CI", "SKIP", "EDITOR", "COLUMNS"}
@@ -125,7 +127,9 @@ class _Forks:
         told = Path("/proc/self/status").read_text().partition("Umask:")[2].split()[0]
         line = socket.socket(socket.AF_UNIX)
         line.connect(self._address)
-        request = json.dumps([args, str(cwd), dict(env), told]).encode("utf-8", "surrogatepass")
+        request = json.dumps([args, str(cwd), dict(env), told, forking_process()]).encode(
+            "utf-8", "surrogatepass"
+        )
         socket.send_fds(line, [len(request).to_bytes(8, "big")], fds)
         line.sendall(request)
         return RunningCommand(line)
@@ -202,7 +206,7 @@ def _hand_over(line: socket.socket) -> NoReturn:
 
 def _become(request: bytes, fds: list[int]) -> NoReturn:
     """Be the command: its folder, environment, mask, descriptors and arguments."""
-    args, folder, env, mask = json.loads(request.decode("utf-8", "surrogatepass"))
+    args, folder, env, mask, workers = json.loads(request.decode("utf-8", "surrogatepass"))
     for to, fd in enumerate(fds):
         os.dup2(fd, to)
     for fd in fds:
@@ -215,6 +219,7 @@ def _become(request: bytes, fds: list[int]) -> NoReturn:
     if os.isatty(1):
         assert hasattr(sys.stdout, "reconfigure")
         sys.stdout.reconfigure(line_buffering=True)
+    fork_workers(lambda: workers)
     from gitindex.__main__ import run
 
     run()

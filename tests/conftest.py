@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, settings
 
 from gitindex.install.hooks import install
 from tests.support import Repo, stop_runners
+from tests.workers import fork_workers, forking_process
 
 _MEMORY_DISK = "/dev/shm"
 _ENOUGH_BYTES = 4 << 30
@@ -36,6 +37,7 @@ def _use_memory_disk() -> None:
 
 
 _use_memory_disk()
+fork_workers(forking_process)
 REAL_HOME = os.path.realpath(os.path.expanduser("~"))
 CHECKOUT = str(Path(__file__).resolve().parent.parent)
 TEMP_HOME = tempfile.mkdtemp(prefix="gitindex-home-")

@@ -90,16 +90,21 @@ class _WorkerProcess:
         if self._process is None or self._process.poll() is not None:
             self.kill()
             self._starts = True
-            self._process = subprocess.Popen(
-                [sys.executable, "-I", "-m", "gitindex.extract.worker"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                env=clean_env(),
-                cwd="/",
-                bufsize=0,
-            )
+            self._process = start_worker()
         return self._process
+
+
+def start_worker() -> subprocess.Popen[bytes]:
+    """A child that serves requests on its standard input until that ends."""
+    return subprocess.Popen(
+        [sys.executable, "-I", "-m", "gitindex.extract.worker"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=clean_env(),
+        cwd="/",
+        bufsize=0,
+    )
 
 
 def ask_once(request: WorkRequest, seconds: float = SECONDS_PER_BLOB) -> Reply:
