@@ -12,6 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from gitindex.base.runner_lock import RunnerLock
+from gitindex.extract.pool import Extractor
+from gitindex.query.names.memory import Memory
+from gitindex.query.references import ReferenceQuery, find_references
 from gitindex.refresh.import_check import verify_part
 from gitindex.sharing import packs
 from gitindex.sharing.adoption import Adopted
@@ -19,6 +22,7 @@ from gitindex.sharing.manifest import DATABASE, Manifest
 from gitindex.sharing.pack_file import unpack, write_pack
 from gitindex.sharing.signature import sign
 from gitindex.store.connection import open_reader
+from gitindex.view.tree import open_tree
 from tests.support import Repo
 
 SIGNER = "ci@example.com"
@@ -110,14 +114,16 @@ def adopted(repo: Repo, dest: Path | str) -> Adopted:
     return found
 
 
-def verify_all(repo: Repo) -> None:
+def verify_all(repo: Repo, workers: Extractor | None = None) -> None:
     """What an idle runner does, until nothing is left."""
     lock = RunnerLock(repo.worktree.lock)
     assert lock.acquire()
+    own = Extractor()
     try:
-        while verify_part(repo.worktree):
+        while verify_part(repo.worktree, workers or own):
             continue
     finally:
+        own.close()
         lock.release()
 
 
@@ -164,12 +170,9 @@ def in_database(*statements: str) -> Callable[[Path], None]:
     return change
 
 
-def certificate(repo: Repo, name: str) -> dict[str, Any]:
+def certificate(repo: Repo, name: str, memory: Memory | None = None) -> dict[str, Any]:
     """What `refs` says."""
-    from gitindex.query.references import ReferenceQuery, find_references
-    from gitindex.view.tree import open_tree
-
     with open_tree(repo.worktree, ".") as view:
-        answer = find_references(view, ReferenceQuery(name))
+        answer = find_references(view, ReferenceQuery(name), memory)
     assert json.dumps(answer)
     return answer

@@ -8,6 +8,7 @@ import os
 from gitindex.base.atomic_file import write_atomic
 from gitindex.base.worktree import Worktree
 from gitindex.extract.plan import is_present
+from gitindex.extract.pool import Extractor
 from gitindex.freshness.pack_note import FILE, PackNote, read_pack_note
 from gitindex.git.interface import Repository
 from gitindex.languages.facts import FactsKey
@@ -22,7 +23,7 @@ PART = 1_000
 """Blobs that are derived again before the lock is given up."""
 
 
-def verify_part(anchor: Worktree, size: int = PART) -> bool:
+def verify_part(anchor: Worktree, workers: Extractor, size: int = PART) -> bool:
     """Verify the next blobs; True if there are more. The caller holds the runner lock.
 
     One difference drops everything: the store is wiped and built anew from git, and the signer is
@@ -32,7 +33,7 @@ def verify_part(anchor: Worktree, size: int = PART) -> bool:
         return False
     session = Session(anchor)
     try:
-        signers, more = _verify(anchor, session, size)
+        signers, more = _verify(anchor, session, workers, size)
     finally:
         session.close()
     if signers is not None:
@@ -55,7 +56,9 @@ def note_progress_of_imports(store: str, database: Database) -> None:
         write_pack_note(store, PackNote(*held, rejected=note.rejected))
 
 
-def _verify(anchor: Worktree, session: Session, size: int) -> tuple[list[str] | None, bool]:
+def _verify(
+    anchor: Worktree, session: Session, workers: Extractor, size: int
+) -> tuple[list[str] | None, bool]:
     """Signers of wrong facts, or None; and whether there is more to do."""
     database = session.database
     worktree = next(iter(session.worktrees().values()), None)
@@ -71,7 +74,7 @@ def _verify(anchor: Worktree, session: Session, size: int) -> tuple[list[str] | 
     check = FactsCheck(
         database, LexicalReader(anchor.lexical), False, lambda _phase, _percent: None
     )
-    found = check.compare(repository, session.extractor, languages)
+    found = check.compare(repository, workers, languages)
     wrong = found.differing()
     if not wrong and not found.quarantined and check.other_terms(found.seen):
         wrong = set(found.seen)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import closing
 from typing import NamedTuple
 
 from gitindex.base.errors import GitIndexError, StoreReplaced
@@ -83,17 +84,19 @@ class Runner:
         more = self._pace.linger > 0 and read_pack_note(self._anchor.store).imported > 0
         if not more:
             return False
-        from gitindex.refresh.import_check import verify_part  # lazily: most stores have no pack
+        from gitindex.extract.pool import Extractor  # lazily: most stores have no pack
+        from gitindex.refresh.import_check import verify_part
 
-        while more and not self._anything_waiting() and self._lock.acquire():
-            try:
-                with advertised(self._anchor):
-                    more = verify_part(self._anchor)
-            except StoreReplaced:
-                more = False
-            finally:
-                self._lock.release()
-            time.sleep(PAUSE_SECONDS)
+        with closing(Extractor()) as workers:
+            while more and not self._anything_waiting() and self._lock.acquire():
+                try:
+                    with advertised(self._anchor):
+                        more = verify_part(self._anchor, workers)
+                except StoreReplaced:
+                    more = False
+                finally:
+                    self._lock.release()
+                time.sleep(PAUSE_SECONDS)
         return self._anything_waiting()
 
     def _serve_locked(self, request: RefreshRequest | None) -> None:

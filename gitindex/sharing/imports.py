@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from typing import Any
 
 from gitindex.base.errors import NotIndexed
 from gitindex.base.worktree import Worktree
+from gitindex.extract.pool import Extractor
 from gitindex.freshness.pack_note import read_pack_note
 from gitindex.refresh.import_check import verify_part
 from gitindex.refresh.start import start_runner
@@ -21,14 +23,15 @@ def check_imports(worktree: Worktree, report: Report) -> dict[str, Any]:
     """Derive every imported fact again; where one is wrong the store is built anew."""
     before = read_pack_note(worktree.store).rejected
     more = True
-    while more:
-        lock = take_lock(worktree, report)
-        try:
-            more = verify_part(worktree)
-        finally:
-            lock.release()
-        note = read_pack_note(worktree.store)
-        report("verify", 100.0 * note.verified / note.imported if note.imported else None)
+    with closing(Extractor()) as workers:
+        while more:
+            lock = take_lock(worktree, report)
+            try:
+                more = verify_part(worktree, workers)
+            finally:
+                lock.release()
+            note = read_pack_note(worktree.store)
+            report("verify", 100.0 * note.verified / note.imported if note.imported else None)
     rejected = [signer for signer in note.rejected if signer not in before]
     if rejected:
         start_runner(worktree)

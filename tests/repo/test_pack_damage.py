@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import random
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from gitindex.base.errors import GitIndexError
+from gitindex.extract.pool import Extractor
+from gitindex.query.names.memory import Memory
 from gitindex.sharing.pack_file import unpack
 from gitindex.store.blobs import dump
 from gitindex.store.connection import open_reader
@@ -30,6 +33,7 @@ class World:
         self.pack = self.team.pack(folder / "sound")
         self.clone = self.team.clone("clone")
         self.facts = facts_of(self.team.origin)
+        self.workers = Extractor(workers=1)
 
     def spoilt(self) -> Path:
         """A copy of the sound pack, and a clone without an index."""
@@ -51,8 +55,10 @@ def facts_of(repo: Repo) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> World:
-    return World(tmp_path_factory.mktemp("world"))
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    made = World(tmp_path_factory.mktemp("world"))
+    yield made
+    made.workers.close()
 
 
 @pytest.fixture(autouse=True)
@@ -82,13 +88,14 @@ def _attempt_poison(world: World, change: object, rebuild: bool) -> str:
         pull(world.clone, pack.parent)
     except GitIndexError:
         return ""
+    memory = Memory(workers=world.workers)
     for name in ("helper", "lonely", "start", "Worker0"):
         try:
-            if certificate(world.clone, name)["complete"]:
+            if certificate(world.clone, name, memory)["complete"]:
                 return f"{name} was certified"
         except GitIndexError:
             continue  # a name that is gone
-    verify_all(world.clone)
+    verify_all(world.clone, world.workers)
     if world.clone.verdict().code == 0:
         return "not found by verification"
     if not rebuild:

@@ -40,14 +40,20 @@ class TreeMemory:
 class Memory:
     """What stays true from one question to the next, kept by one thread that answers many."""
 
-    def __init__(self, trees: int = 8, sources: int = 4_000, text_bytes: int = 32 << 20) -> None:
+    def __init__(
+        self,
+        trees: int = 8,
+        sources: int = 4_000,
+        text_bytes: int = 32 << 20,
+        workers: Extractor | None = None,  # whoever gives some closes them
+    ) -> None:
         self._limit, self._room, self._bytes = trees, sources, text_bytes
         self._texts: OrderedDict[bytes, Text] = OrderedDict()
         self._trees: OrderedDict[tuple[Any, ...], TreeMemory] = OrderedDict()
         self._sources: OrderedDict[tuple[str, bytes], FileNames] = OrderedDict()
         self._scopes: OrderedDict[tuple[bytes, str], FileScopes | None] = OrderedDict()
         self._flows: OrderedDict[tuple[bytes, str], FileFlow | None] = OrderedDict()
-        self._extractor: Extractor | None = None
+        self._extractor = workers
 
     def tree(self, view: TreeView) -> TreeMemory:
         """What is remembered of the view's tree."""
