@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-WORKERS ?= 3  # one more than cores: tests also wait, for runners that linger and for disks
+WORKERS ?= 4  # two more than cores: tests also wait, for runners that linger and for disks
 
 SECONDS ?= 600
 SEED ?=

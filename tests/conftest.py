@@ -9,11 +9,13 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from gitindex.install.hooks import install
+from tests.pages.collection import promises_of
 from tests.support import Repo, stop_runners
 from tests.workers import fork_workers, forking_process
 
@@ -92,6 +94,16 @@ def _guard_home(event: str, args: tuple[object, ...]) -> None:
 
 
 sys.addaudithook(_guard_home)
+
+
+ALL_PROMISES = pytest.StashKey[list[dict[str, Any]]]()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep what a whole run has collected: the test of docs/promises.md need not collect again."""
+    if config.args == config.getini("testpaths"):
+        config.stash[ALL_PROMISES] = promises_of(items)
 
 
 @pytest.fixture(autouse=True)

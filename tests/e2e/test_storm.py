@@ -21,8 +21,8 @@ from tests.support import TIMEOUT, Repo, runner_pids, wait_for
 pytestmark = pytest.mark.timeout(900)  # a loaded machine is slow, not wrong
 
 COMMITTERS = 8
-COMMITS = 20
-KILLS = 60
+COMMITS = 8
+KILLS = 30
 
 
 def _settled(repo: Repo) -> None:
@@ -177,7 +177,16 @@ def test_q22_rebase_of_fifty_and_amend_storm(indexed: Repo) -> None:
 
 
 def test_a_busy_runner_never_takes_the_index_lock(indexed: Repo) -> None:
-    """60 times add and commit while refreshes and readers go on without a pause: git never fails."""
+    """Add and commit while refreshes and readers go on without a pause: git never fails."""
+    _commit_beside_readers(indexed, 25)
+
+
+@pytest.mark.torture
+def test_a_busy_runner_never_takes_the_index_lock_at_full_size(indexed: Repo) -> None:
+    _commit_beside_readers(indexed, 500)
+
+
+def _commit_beside_readers(indexed: Repo, commits: int) -> None:
     done = threading.Event()
 
     def busy(*command: str) -> None:
@@ -191,7 +200,7 @@ def test_a_busy_runner_never_takes_the_index_lock(indexed: Repo) -> None:
     for thread in threads:
         thread.start()
     try:
-        for number in range(60):
+        for number in range(commits):
             indexed.write("busy.py", f"b = {number}\n")
             indexed.git("add", "busy.py")
             indexed.git("commit", "-q", "-m", f"b {number}")

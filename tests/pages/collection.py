@@ -7,6 +7,7 @@ import os
 import re
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,10 +17,16 @@ _NAMED = re.compile(r"test_i(\d\d)_")
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
+    """Write what was collected where the process that asked for it reads."""
+    found = promises_of(session.items)
+    Path(os.environ["GITINDEX_COLLECTED"]).write_text(json.dumps(found))
+
+
+def promises_of(items: list[pytest.Item]) -> list[dict[str, Any]]:
     """One entry per test function and ring: ids it holds, ids it is a control of, number of cases."""
     cases: Counter[tuple[str, bool]] = Counter()
     facts: dict[tuple[str, bool], dict[str, object]] = {}
-    for item in session.items:
+    for item in items:
         assert isinstance(item, pytest.Function)
         name = item.originalname or item.name
         promises = {id_ for mark in item.iter_markers("promise") for id_ in mark.args}
@@ -39,5 +46,4 @@ def pytest_collection_finish(session: pytest.Session) -> None:
             "controls": sorted(controls),
             "suites": suites,
         }
-    found = [fields | {"cases": cases[key]} for key, fields in sorted(facts.items())]
-    Path(os.environ["GITINDEX_COLLECTED"]).write_text(json.dumps(found))
+    return [fields | {"cases": cases[key]} for key, fields in sorted(facts.items())]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from gitindex.base.errors import Exit
 from gitindex.base.runner_lock import RunnerLock, is_held
@@ -224,28 +224,32 @@ def test_verdict(row: tuple[dict[str, Any], IndexState, FreshnessState, Exit, st
     assert why in verdict.why
 
 
-OBSERVATIONS = st.builds(
-    Observation,
-    proof=st.sampled_from([VALID, UNSETTLED, MISMATCH, MISSING, MOVED, NEWER, FAILED_PROBE]),
-    head=st.builds(
-        HeadState,
-        st.none() | st.sampled_from([HEAD, OTHER]),
-        st.sampled_from([(), (b"a",), (b"a", b"b")]),
-        scope=st.sampled_from([*EditScope]),
-    ),
-    head_tree=st.sampled_from([TREE, OTHER]),
-    progress=st.none()
-    | st.builds(Progress, st.sampled_from([*BuildKind]), st.none(), st.none(), st.none()),
-    pending=st.booleans(),
-    failure=st.none()
-    | st.builds(Failure, st.just("boom"), st.none() | st.sampled_from([HEAD, OTHER])),
-    searchable=st.booleans(),
+PROOFS = (VALID, UNSETTLED, MISMATCH, MISSING, MOVED, NEWER, FAILED_PROBE)
+HEADS = tuple(
+    HeadState(commit, edited, scope=scope)
+    for commit in (None, HEAD, OTHER)
+    for edited in ((), (b"a",), (b"a", b"b"))
+    for scope in EditScope
 )
+PROGRESS = (None, *(Progress(kind, None, None, None) for kind in BuildKind))
+FAILURES = (None, *(Failure("boom", commit) for commit in (None, HEAD, OTHER)))
 
 
-@settings(max_examples=2000)
-@given(seen=OBSERVATIONS)
-def test_i01_fresh_exactly_when_everything_says_so(seen: Observation) -> None:
+def every_observation() -> Iterator[Observation]:
+    """Every combination of what can be seen: tens of thousands, in a second or two."""
+    yes_or_no = (False, True)
+    for fields in product(PROOFS, HEADS, (TREE, OTHER), PROGRESS, yes_or_no, FAILURES, yes_or_no):
+        yield Observation(*fields)
+
+
+def test_i01_fresh_exactly_when_everything_says_so() -> None:
+    count = 0
+    for count, seen in enumerate(every_observation(), 1):  # noqa: B007
+        _check_fresh(seen)
+    assert count >= 20_000
+
+
+def _check_fresh(seen: Observation) -> None:
     verdict = judge(seen)
     proven = (
         seen.proof.outcome is ProofOutcome.VALID
@@ -268,16 +272,16 @@ def test_i01_fresh_exactly_when_everything_says_so(seen: Observation) -> None:
     assert verdict.why
 
 
-@given(seen=OBSERVATIONS)
-def test_exit_code_follows_the_state(seen: Observation) -> None:
-    verdict = judge(seen)
+def test_exit_code_follows_the_state() -> None:
     allowed = {
         IndexState.FRESH: {Exit.OK},
         IndexState.STALE: {Exit.NO, Exit.GATED},
         IndexState.REBUILDING: {Exit.NO},
         IndexState.ERROR: {Exit.ERROR},
     }
-    assert verdict.code in allowed[verdict.state]
+    for seen in every_observation():
+        verdict = judge(seen)
+        assert verdict.code in allowed[verdict.state], seen
 
 
 def stand_still(repo: Repo) -> None:

@@ -380,7 +380,7 @@ def run(text: str, arguments: tuple[int, int, int]) -> Seen:
 
 ARGUMENTS = [(0, 1, 2), (3, 0, 1), (1, 1, 1)]
 _settings = settings(
-    max_examples=150,
+    max_examples=80,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
@@ -396,6 +396,17 @@ def kept(text: str, line: int) -> set[int]:
 @_settings
 @given(_programs)
 def test_the_slice_of_a_return_comes_to_it_with_the_same_values(program: tuple[Line, ...]) -> None:
+    _check_slices(program)
+
+
+@pytest.mark.torture
+@settings(parent=_settings, max_examples=2_000)
+@given(_programs)
+def test_the_slices_of_many_programs(program: tuple[Line, ...]) -> None:
+    _check_slices(program)
+
+
+def _check_slices(program: tuple[Line, ...]) -> None:
     made = Rendered((*program, Line("return 'RETURN', a")))
     whole = made.text()
     slices = {line: kept(whole, line) for line in made.returns}
