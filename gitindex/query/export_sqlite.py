@@ -18,7 +18,7 @@ from gitindex.languages.facts import BlobFacts, Symbol
 from gitindex.languages.imports import Resolver
 from gitindex.languages.postings import Use, unpack_places
 from gitindex.languages.syntax.interface import interface_hash, tokens
-from gitindex.store.connection import open_plain
+from gitindex.store.other_databases import open_plain
 from gitindex.view.tree import TreeView
 
 if TYPE_CHECKING:

@@ -94,9 +94,29 @@ def _publish(
         "gone": [_text(path) for path in gone],
         "packages": packages_of(worktree, row.head_commit or "HEAD"),
     }
+    done = _send(server, database, membership, (fence, delta, sorted(missing)), report)
+    if membership.fleet:
+        server.rows(
+            "SELECT gi_note_fleet(%s, %s, 'fresh', NULL, NULL, NULL, %s)",
+            membership.repo,
+            membership.fleet,
+            __version__,
+        )
+    return PublishResult("published" if done else "fenced_off", len(missing), len(put))
+
+
+def _send(
+    server: Server,
+    database: Database,
+    membership: Membership,
+    wanted: tuple[int, dict[str, Any], list[FactsKey]],
+    report: Report,
+) -> bool:
+    """Documents and mapping in one transaction; False where a later run has taken its place."""
+    fence, delta, missing = wanted
     with server.transaction():
         sent = 0
-        for batch in _batches(database, sorted(missing)):
+        for batch in _batches(database, missing):
             sent += len(batch)
             report("documents", 100.0 * sent / len(missing))
             server.rows("SELECT gi_put_docs(%s::jsonb)", _json(batch))
@@ -107,15 +127,8 @@ def _publish(
             membership.ref,
             fence,
             _json(delta),
-        )[0][0]
-    if membership.fleet:
-        server.rows(
-            "SELECT gi_note_fleet(%s, %s, 'fresh', NULL, NULL, NULL, %s)",
-            membership.repo,
-            membership.fleet,
-            __version__,
         )
-    return PublishResult("published" if done else "fenced_off", len(missing), len(put))
+    return bool(done[0][0])
 
 
 def _is_on_remote(worktree: Worktree, commit: str, ref: str) -> bool:

@@ -1,10 +1,9 @@
-"""The only importer of sqlite3: opening, transactions, and SQLite's errors as ours."""
+"""The store's database: its readers, its writers and their turns."""
 
 from __future__ import annotations
 
 import atexit
 import os
-import sqlite3
 import stat
 import threading
 import time
@@ -13,26 +12,23 @@ from contextlib import contextmanager, suppress
 from typing import Any
 from weakref import WeakSet
 
-from gitindex.base.errors import CorruptStore, NewerSchema, OlderSchema, StoreBusy, StoreError
-from gitindex.base.escape import safe_text
+from gitindex.base.errors import NewerSchema, OlderSchema, StoreBusy, StoreError
 from gitindex.store.migrations import CURRENT, MIGRATIONS, migrate, schema
 from gitindex.store.seal import DatabaseSealing, LogHeld, make_lock, wal_pages
+from gitindex.store.sqlite import Connection, connect, connect_as, translated
 
 LOG_BYTES = 8 << 20
 """A log that is larger than this is moved into the database after a transaction."""
-BUSY_SECONDS = 60.0
-"""SQLite's waiting is not fair: among fifty writers one waits a hundred times its share."""
 TURN_SECONDS = 10.0
 """How long a writer waits for the readers of its own process to end."""
 MISSING_LOG_TRIES = 40
 MISSING_LOG_SECONDS = 0.01
-_DAMAGED = ("malformed", "not a database", "file is encrypted", "disk image")
 
 
 class Database:
     """One connection. Writes happen only inside `write()`, which takes the lock up front."""
 
-    def __init__(self, path: str, connection: sqlite3.Connection) -> None:
+    def __init__(self, path: str, connection: Connection) -> None:
         self.path = path
         self._connection = connection
 
@@ -184,9 +180,7 @@ def open_writer(path: str) -> Database:
             raise StoreBusy("this program reads the store", "close its views before it writes")
         with suppress(OSError):  # then SQLite says what is wrong
             make_lock(path)
-        connection = sqlite3.connect(
-            path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
-        )
+        connection = connect(path, check_same_thread=False)
         database = WriterDatabase(path, connection)
         try:
             _configure(connection)
@@ -285,157 +279,25 @@ def leave_log(path: str) -> None:
             os.mknod(file, 0o600 | stat.S_IFREG)  # to open and close it would drop locks
 
 
-def _connect_reader(path: str, options: str) -> sqlite3.Connection:
+def _connect_reader(path: str, options: str) -> Connection:
     with translated(path):
-        connection = sqlite3.connect(
-            f"file:{_quote(path)}?mode=ro{options}",
-            uri=True,
-            timeout=BUSY_SECONDS,
-            isolation_level=None,
-        )
+        connection = connect_as(path, f"mode=ro{options}")
         try:
             _configure(connection)
             connection.execute("PRAGMA temp_store=MEMORY")
             connection.execute("PRAGMA query_only=ON")
-            version = connection.execute("PRAGMA user_version").fetchone()[0]
+            check_version(connection)
         except BaseException:
             connection.close()
             raise
-    if version != CURRENT:
-        connection.close()
-        raise _wrong_version(version)
     return connection
 
 
-def open_fresh(path: str) -> Database:
-    """A new database with our schema that only this process uses: without a log and without a seal."""
-    with translated(path):
-        connection = sqlite3.connect(path, isolation_level=None, uri=True)
-        database = Database(path, connection)
-        try:
-            connection.execute("PRAGMA journal_mode=OFF")
-            connection.execute("PRAGMA synchronous=OFF")
-            connection.execute("PRAGMA trusted_schema=OFF")
-            for statement in schema():
-                database.run(statement)
-            database.run(f"PRAGMA user_version={CURRENT}")
-        except BaseException:
-            connection.close()
-            raise
-    return database
-
-
-def open_foreign(path: str) -> Database:
-    """A database that somebody else made, read-only: nothing in its schema is run."""
-    with translated(path):
-        connection = sqlite3.connect(
-            f"file:{_quote(path)}?mode=ro&immutable=1", uri=True, isolation_level=None
-        )
-        try:
-            connection.execute("PRAGMA trusted_schema=OFF")
-            connection.execute("PRAGMA cell_size_check=ON")
-            connection.execute("PRAGMA query_only=ON")
-            connection.execute("PRAGMA mmap_size=0")
-            version = connection.execute("PRAGMA user_version").fetchone()[0]
-        except BaseException:
-            connection.close()
-            raise
+def check_version(connection: Connection) -> None:
+    """Raise unless the database has the schema of this gitindex."""
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version != CURRENT:
-        connection.close()
         raise _wrong_version(version)
-    return Database(path, connection)
-
-
-def schema_text(database: Database) -> list[tuple[str, ...]]:
-    """Everything in a database's schema, as SQLite keeps it."""
-    return database.rows(
-        "SELECT type, name, tbl_name, coalesce(sql, '') FROM main.sqlite_master ORDER BY 1, 2, 3"
-    )
-
-
-def open_plain(
-    path: str, prepare: Callable[[sqlite3.Connection], None]
-) -> sqlite3.Connection | None:
-    """Open or create a database that is not the store's; None if it is damaged or cannot be made."""
-    connection = None
-    try:
-        connection = sqlite3.connect(path, timeout=BUSY_SECONDS)
-        connection.execute("PRAGMA journal_mode=WAL")
-        connection.execute("PRAGMA synchronous=NORMAL")
-        prepare(connection)
-    except sqlite3.Error:
-        if connection is not None:
-            connection.close()
-        return None
-    return connection
-
-
-class PlainDatabase:
-    """A database that is not the store's, with its errors as ours. It keeps no log beside it."""
-
-    def __init__(self, path: str, connection: sqlite3.Connection) -> None:
-        self._path, self._connection = path, connection
-
-    @classmethod
-    def open(cls, path: str, writes: bool = True) -> PlainDatabase:
-        """Open it, and create it unless it is only read."""
-        mode = "rwc" if writes else "ro"
-        with translated(path):
-            connection = sqlite3.connect(
-                f"file:{_quote(path)}?mode={mode}",
-                uri=True,
-                timeout=BUSY_SECONDS,
-                isolation_level=None,
-            )
-            connection.execute("PRAGMA trusted_schema=OFF")
-        return cls(path, connection)
-
-    def rows(self, sql: str, *values: Any) -> list[Any]:
-        """All rows of a statement."""
-        with translated(self._path):
-            return self._connection.execute(sql, values).fetchall()
-
-    def insert(self, sql: str, *values: Any) -> int:
-        """Run one INSERT and return the new row's id."""
-        with translated(self._path):
-            return int(self._connection.execute(sql, values).lastrowid or 0)
-
-    def run_many(self, sql: str, rows: Iterable[tuple[Any, ...]]) -> None:
-        """Run one statement for many rows."""
-        with translated(self._path):
-            self._connection.executemany(sql, rows)
-
-    @contextmanager
-    def write(self) -> Iterator[None]:
-        """One transaction that holds the write lock from its first statement."""
-        self.rows("BEGIN IMMEDIATE")
-        try:
-            yield
-            self.rows("COMMIT")
-        except BaseException:
-            if self._connection.in_transaction:
-                with translated(self._path):
-                    self._connection.execute("ROLLBACK")
-            raise
-
-    def close(self) -> None:
-        """Close the connection."""
-        with translated(self._path):
-            self._connection.close()
-
-
-@contextmanager
-def translated(path: str) -> Iterator[None]:
-    """Every error of SQLite inside becomes a message with a remedy."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise _explain(path, error) from error
-    except UnicodeDecodeError as error:  # a text that nobody wrote, or a message that quotes one
-        raise CorruptStore(
-            f"the store is damaged: {safe_text(path)} (a text is not UTF-8)",
-            "run `gitindex index --force`",
-        ) from error
 
 
 def marks(values: Iterable[object]) -> str:
@@ -443,24 +305,7 @@ def marks(values: Iterable[object]) -> str:
     return ",".join("?" for _ in values)
 
 
-def _explain(path: str, error: sqlite3.Error) -> StoreError:
-    said, where = str(error), safe_text(path)
-    if any(word in said for word in _DAMAGED):
-        return CorruptStore(
-            f"the store is damaged: {where} ({said})", "run `gitindex index --force`"
-        )
-    if "locked" in said or "busy" in said:
-        return StoreBusy(f"the store is busy: {where}", "try again in a moment")
-    if "full" in said:
-        return StoreError(f"no space left for the store: {where}", "free some disk space")
-    if "readonly" in said or "unable to open" in said or "disk I/O" in said:
-        return StoreError(
-            f"cannot use the store: {where} ({said})", "check its permissions and disk"
-        )
-    return StoreError(f"the store failed: {said}", "run `gitindex doctor`")
-
-
-def _configure(connection: sqlite3.Connection) -> None:
+def _configure(connection: Connection) -> None:
     connection.execute("PRAGMA foreign_keys=ON")
     connection.execute("PRAGMA synchronous=FULL")
     connection.execute("PRAGMA trusted_schema=OFF")
@@ -490,8 +335,3 @@ def _wrong_version(version: int) -> StoreError:
             f"the store was written by a newer gitindex (schema {version})", "upgrade gitindex"
         )
     return StoreError(f"the store has an older schema ({version})", "run `gitindex index`")
-
-
-def _quote(path: str) -> str:
-    keep = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-"
-    return "".join(chr(b) if b in keep else f"%{b:02X}" for b in os.fsencode(path))

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 from gitindex.base.worktree import Worktree
 from gitindex.languages.facts import FactsKey
-from gitindex.store.connection import PlainDatabase
+from gitindex.store.connection import Database
+from gitindex.store.other_databases import open_other
 
 FORMAT = 1
 NOW = 1 << 40
@@ -65,7 +66,7 @@ def history_file(worktree: Worktree) -> str:
 class HistoryDatabase:
     """Reads and writes the layer. A writer holds the history lock."""
 
-    def __init__(self, database: PlainDatabase) -> None:
+    def __init__(self, database: Database) -> None:
         self._db = database
         self._names: dict[str, int] = {}
 
@@ -73,13 +74,13 @@ class HistoryDatabase:
     def create(cls, worktree: Worktree) -> HistoryDatabase:
         """Open the layer for writing; one of another format is made anew."""
         path = history_file(worktree)
-        database = PlainDatabase.open(path)
+        database = open_other(path)
         if database.rows("PRAGMA user_version") != [(FORMAT,)]:
             database.close()
             for name in (path, f"{path}-journal"):
                 if os.path.exists(name):
                     os.unlink(name)
-            database = PlainDatabase.open(path)
+            database = open_other(path)
             with database.write():
                 for statement in _SCHEMA:
                     database.rows(statement)
@@ -91,7 +92,7 @@ class HistoryDatabase:
         path = history_file(worktree)
         if not os.path.exists(path):
             return None
-        database = PlainDatabase.open(path, writes=False)
+        database = open_other(path, writes=False)
         if database.rows("PRAGMA user_version") != [(FORMAT,)]:
             database.close()
             return None

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from gitindex.base.errors import CorruptStore, GitIndexError
 from gitindex.languages.facts import FactsKey
-from gitindex.store.connection import Database, open_foreign, open_fresh, schema_text
+from gitindex.store.connection import Database
+from gitindex.store.other_databases import open_foreign, open_fresh, schema_text
 from gitindex.store.text_index import copy_blobs
 
 _FACTS = ("symbols", "occurrences", "imports", "exports", "documents")

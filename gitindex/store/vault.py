@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.extract.frontmatter import parse_day, same_topic
-from gitindex.store.connection import open_plain
+from gitindex.store.other_databases import open_plain
 
 if TYPE_CHECKING:
     from sqlite3 import Connection

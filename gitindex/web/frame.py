@@ -174,43 +174,7 @@ def _sheet(name: str, page: str) -> Html:
 
 
 def _header(head: PageHead, asked: WebQuestion, name: str) -> Html:
-    is_search = head.name == ""
-    tab = asked.text("tab", TABS[0]) if is_search else TABS[0]
-    live = {
-        "hx_get": "/",
-        "hx_trigger": "input changed, ask from:body",
-        "hx_target": "#main",
-        "hx_include": "closest form, #facets",
-        "hx_sync": "this:queue last",
-    }
-    box = element(
-        "input",
-        id="q",
-        name="q",
-        type="search",
-        value=asked.text("q") if is_search else "",
-        placeholder="Search code, names, documents",
-        aria_label="Search",
-        autocomplete="off",
-        autocapitalize="off",
-        spellcheck="false",
-        maxlength=2000,
-        autofocus=is_search,
-        **(live if is_search else {}),
-    )
     at = asked.text("at")
-    form = element(
-        "form",
-        box,
-        element("kbd", "/", aria_hidden="true"),
-        element("input", type="hidden", name="tab", value=tab, id="tab"),
-        element("input", type="hidden", name="at", value=at) if at else None,
-        element("input", type="hidden", name="w", value=head.tab_id),
-        id="ask",
-        action="/",
-        method="get",
-        role="search",
-    )
     pages = [
         element(
             "a",
@@ -223,9 +187,57 @@ def _header(head: PageHead, asked: WebQuestion, name: str) -> Html:
     return element(
         "header",
         element("a", shorten(name, 28), href=link("", at=at), class_="brand", title="Search"),
-        form,
+        _search_form(head, asked, at),
         element("nav", pages, aria_label="Pages"),
         class_="top",
+    )
+
+
+def _search_form(head: PageHead, asked: WebQuestion, at: str) -> Html:
+    is_search = head.name == ""
+    return element(
+        "form",
+        _search_box(asked.text("q") if is_search else "", is_search),
+        element("kbd", "/", aria_hidden="true"),
+        element(
+            "input",
+            type="hidden",
+            name="tab",
+            value=asked.text("tab", TABS[0]) if is_search else TABS[0],
+            id="tab",
+        ),
+        element("input", type="hidden", name="at", value=at) if at else None,
+        element("input", type="hidden", name="w", value=head.tab_id),
+        id="ask",
+        action="/",
+        method="get",
+        role="search",
+    )
+
+
+def _search_box(text: str, is_search: bool) -> Html:
+    """The input; on the search page it asks while the user types."""
+    live = {
+        "hx_get": "/",
+        "hx_trigger": "input changed, ask from:body",
+        "hx_target": "#main",
+        "hx_include": "closest form, #facets",
+        "hx_sync": "this:queue last",
+    }
+    return element(
+        "input",
+        id="q",
+        name="q",
+        type="search",
+        value=text,
+        placeholder="Search code, names, documents",
+        aria_label="Search",
+        autocomplete="off",
+        autocapitalize="off",
+        spellcheck="false",
+        maxlength=2000,
+        autofocus=is_search,
+        **(live if is_search else {}),
     )
 
 

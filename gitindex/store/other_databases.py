@@ -1,0 +1,76 @@
+"""Databases that no runner shares: new ones, packs of others, and databases that are not the store's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gitindex.store.connection import Database, check_version
+from gitindex.store.migrations import CURRENT, schema
+from gitindex.store.sqlite import Connection, SqliteError, connect, connect_as, translated
+
+
+def open_fresh(path: str) -> Database:
+    """A new database with our schema that only this process uses: without a log and without a seal."""
+    with translated(path):
+        connection = connect(path, uri=True)
+        database = Database(path, connection)
+        try:
+            connection.execute("PRAGMA journal_mode=OFF")
+            connection.execute("PRAGMA synchronous=OFF")
+            connection.execute("PRAGMA trusted_schema=OFF")
+            for statement in schema():
+                database.run(statement)
+            database.run(f"PRAGMA user_version={CURRENT}")
+        except BaseException:
+            connection.close()
+            raise
+    return database
+
+
+def open_foreign(path: str) -> Database:
+    """A database that somebody else made, read-only: nothing in its schema is run."""
+    with translated(path):
+        connection = connect_as(path, "mode=ro&immutable=1")
+        try:
+            connection.execute("PRAGMA trusted_schema=OFF")
+            connection.execute("PRAGMA cell_size_check=ON")
+            connection.execute("PRAGMA query_only=ON")
+            connection.execute("PRAGMA mmap_size=0")
+            check_version(connection)
+        except BaseException:
+            connection.close()
+            raise
+    return Database(path, connection)
+
+
+def schema_text(database: Database) -> list[tuple[str, ...]]:
+    """Everything in a database's schema, as SQLite keeps it."""
+    return database.rows(
+        "SELECT type, name, tbl_name, coalesce(sql, '') FROM main.sqlite_master ORDER BY 1, 2, 3"
+    )
+
+
+def open_plain(path: str, prepare: Callable[[Connection], None]) -> Connection | None:
+    """Open or create a database that is not the store's; None if it is damaged or cannot be made."""
+    connection = None
+    try:
+        connection = connect(path)
+        connection.isolation_level = (
+            "DEFERRED"  # Python begins transactions, `with connection` ends them
+        )
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=NORMAL")
+        prepare(connection)
+    except SqliteError:
+        if connection is not None:
+            connection.close()
+        return None
+    return connection
+
+
+def open_other(path: str, writes: bool = True) -> Database:
+    """Open a database that is not the store's, and create it unless it is only read."""
+    with translated(path):
+        connection = connect_as(path, "mode=rwc" if writes else "mode=ro")
+        connection.execute("PRAGMA trusted_schema=OFF")
+    return Database(path, connection)

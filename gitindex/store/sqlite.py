@@ -1,0 +1,69 @@
+"""The only importer of sqlite3: connections, and SQLite's errors as ours."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from gitindex.base.errors import CorruptStore, StoreBusy, StoreError
+from gitindex.base.escape import safe_text
+
+Connection = sqlite3.Connection
+SqliteError = sqlite3.Error
+BUSY_SECONDS = 60.0
+"""SQLite's waiting is not fair: among fifty writers one waits a hundred times its share."""
+_DAMAGED = ("malformed", "not a database", "file is encrypted", "disk image")
+
+
+def connect(path: str, uri: bool = False, check_same_thread: bool = True) -> Connection:
+    """A connection that waits for others, and in which every transaction is begun by its user."""
+    return sqlite3.connect(
+        path,
+        timeout=BUSY_SECONDS,
+        isolation_level=None,
+        uri=uri,
+        check_same_thread=check_same_thread,
+    )
+
+
+def connect_as(path: str, mode: str) -> Connection:
+    """The same with SQLite's own parameters, such as `mode=ro`; the path may hold any byte."""
+    return connect(f"file:{_quote(path)}?{mode}", uri=True)
+
+
+@contextmanager
+def translated(path: str) -> Iterator[None]:
+    """Every error of SQLite inside becomes a message with a remedy."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise _explain(path, error) from error
+    except UnicodeDecodeError as error:  # a text that nobody wrote, or a message that quotes one
+        raise CorruptStore(
+            f"the store is damaged: {safe_text(path)} (a text is not UTF-8)",
+            "run `gitindex index --force`",
+        ) from error
+
+
+def _explain(path: str, error: sqlite3.Error) -> StoreError:
+    said, where = str(error), safe_text(path)
+    if any(word in said for word in _DAMAGED):
+        return CorruptStore(
+            f"the store is damaged: {where} ({said})", "run `gitindex index --force`"
+        )
+    if "locked" in said or "busy" in said:
+        return StoreBusy(f"the store is busy: {where}", "try again in a moment")
+    if "full" in said:
+        return StoreError(f"no space left for the store: {where}", "free some disk space")
+    if "readonly" in said or "unable to open" in said or "disk I/O" in said:
+        return StoreError(
+            f"cannot use the store: {where} ({said})", "check its permissions and disk"
+        )
+    return StoreError(f"the store failed: {said}", "run `gitindex doctor`")
+
+
+def _quote(path: str) -> str:
+    keep = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-"
+    return "".join(chr(b) if b in keep else f"%{b:02X}" for b in os.fsencode(path))
