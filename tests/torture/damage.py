@@ -1,115 +1,184 @@
-"""Damaged stores: a flipped, cut or zeroed file gives a refusal or the right answer, never a wrong one."""
+"""Damaged stores: a flipped, cut or zeroed file gives a refusal or the right answer, never a wrong one.
+
+Answers are asked for in forks of this process, many wounds in each: damage may kill a process, which is
+no answer at all, and then the next fork goes on. One wound in three leaves every identity as it was
+sealed, as a disk does that loses a bit.
+"""
 
 from __future__ import annotations
 
-import json
+import os
 import random
-import shutil
-import subprocess
-import sys
+import re
+import traceback
 from pathlib import Path
+from typing import Any
 
-from tests.mcp_client import make_quiet
+from gitindex.base.errors import GitIndexError
+from gitindex.query.grep.grep import GrepQuery, grep, scan
+from gitindex.query.grep.pattern import GrepPattern
+from gitindex.query.references import ReferenceQuery, find_references
+from gitindex.query.search.search import search
+from gitindex.query.symbols import SymbolQuery, list_symbols
+from gitindex.store import seal
+from gitindex.view.fallback import served_or_scanned
+from gitindex.view.tree import NOW, TreeView, open_tree
 from tests.support import Repo
 from tests.torture import Clock
-from tests.torture.power import restore
 
-WORDS = ("helper", "main", "Title")
-
-
-def _expected(repo: Repo) -> dict[str, set[tuple[str, int]]]:
-    found: dict[str, set[tuple[str, int]]] = {word: set() for word in WORDS}
-    for name in ("app.py", "lib/util.py", "README.md"):
-        for number, line in enumerate((repo.path / name).read_text().split("\n"), 1):
-            for word in WORDS:
-                if word in line:
-                    found[word].add((name, number))
-    return found
+BATCH = 40
+"""Wounds in one fork."""
+NAMES = [f"name_{number:02d}" for number in range(24)]
+Place = tuple[str, int]
 
 
-ASK = """
-import contextlib, io, json, sys
-from gitindex.base.errors import GitIndexError
-from gitindex.cli.args import run_cli
-for args in json.loads(sys.argv[1]):
-    said = io.StringIO()
-    try:
-        with contextlib.redirect_stdout(said):
-            code = run_cli([*args, "--json"])
-    except GitIndexError as error:
-        code = int(error.code)
-    print(json.dumps([code, said.getvalue()]))
-"""
+class Patient:
+    """A repository with an index, what is true of it, and its store's files as they were written."""
+
+    def __init__(self, path: Path) -> None:
+        self.repo = Repo(path)
+        self.repo.init()
+        for number in range(0, len(NAMES), 2):
+            one, two = NAMES[number : number + 2]
+            text = f"def {one}(a):\n    return {two}(a)\n\n\ndef {two}(a):\n    return a\n"
+            self.repo.write(f"m{number:02d}.py", text)
+        self.repo.commit()
+        self.repo.index()
+        store = Path(self.repo.worktree.store)
+        lexical = [p for p in (store / "lexical").iterdir() if p.name[0] != "."]
+        self.lexical = [
+            (path, path.read_bytes()) for path in sorted(lexical) if path.stat().st_size
+        ]
+        self.database = (store / "facts.db", (store / "facts.db").read_bytes())
+
+    def places(self, name: str) -> set[Place]:
+        return {
+            (path.name, number)
+            for path in self.repo.path.glob("*.py")
+            for number, line in enumerate(path.read_text().split("\n"), 1)
+            if re.search(rf"\b{name}\b", line)
+        }
+
+    def ask(self, name: str) -> None:
+        """grep with its scan, then symbols, references and search of the index alone."""
+        question = GrepQuery(GrepPattern(name, fixed=True))
+        found = served_or_scanned(
+            NOW,
+            lambda: self._served(lambda view: grep(view, question)),
+            lambda why: scan(self.repo.worktree, question, why),
+        )
+        real = self.places(name)
+        assert _places(found["results"]) == real, ("grep", name, found)
+        try:
+            with open_tree(self.repo.worktree, ".") as view:
+                self._of_index(view, name, real)
+        except GitIndexError:
+            return  # a refusal
+
+    def _served(self, ask: Any) -> Any:
+        with open_tree(self.repo.worktree, ".") as view:
+            return ask(view)
+
+    def _of_index(self, view: TreeView, name: str, real: set[Place]) -> None:
+        found: Any = list_symbols(view, SymbolQuery(name))
+        defined = _places([row for row in found["symbols"] if row["name"] == name])
+        assert len(defined) == 1, ("symbols", name, found)
+        assert defined <= real, ("symbols", name, found)
+        told: Any = find_references(view, ReferenceQuery(name))
+        listed = _places(told["references"] + told["definitions"])
+        assert listed <= real, ("references", name, told)
+        assert listed == real or not told["complete"], ("references", name, told)
+        hits: Any = search(view, name, 10)
+        assert {path for path, _ in real} <= {row["path"] for row in hits["results"]}, hits
 
 
-def _ask(repo: Repo, questions: list[list[str]]) -> list[tuple[int, str]]:
-    """Answers of a process of its own: damage may kill it, which is no answer at all."""
-    done = subprocess.run(
-        [sys.executable, "-c", ASK, json.dumps(questions)],
-        cwd=repo.path,
-        capture_output=True,
-        check=False,
-        text=True,
-        timeout=300,
+def _places(rows: list[dict[str, Any]]) -> set[Place]:
+    return {(row["path"], row["line"]) for row in rows}
+
+
+def harm(rng: random.Random, sound: bytes) -> tuple[str, bytes]:
+    """Flip a bit, cut the end off, zero or replace a stretch, or exchange two pages."""
+    kind = rng.choice(["flip"] * 4 + ["cut", "zero", "garbage", "swap"])
+    at, size = rng.randrange(len(sound)), rng.choice([1, 64, 4096])
+    if kind == "flip":
+        changed = sound[:at] + bytes([sound[at] ^ (1 << rng.randrange(8))]) + sound[at + 1 :]
+    elif kind == "cut":
+        changed = sound[:at]
+    elif kind == "swap":
+        pages = [sound[start : start + 4096] for start in range(0, len(sound), 4096)]
+        rng.shuffle(pages)
+        changed = b"".join(pages)
+    else:
+        stretch = bytes(size) if kind == "zero" else rng.randbytes(size)
+        changed = (sound[:at] + stretch + sound[at + size :])[: len(sound)]
+    return f"{kind} at {at}", changed
+
+
+def _keep_identity(path: Path) -> None:
+    """Name the file in the seal as it is now, with the checksums of what was written."""
+    where = f"{path.parent if path.name == 'facts.db' else path.parents[1]}"
+    sealed = f"{where}/{'facts' if path.name == 'facts.db' else 'lexical'}.seal"
+    held = seal._read(sealed)
+    assert isinstance(held, seal.Seal), held
+    sums = held.files[path.name][1]
+    seal._write(
+        sealed, held._replace(files={**held.files, path.name: (seal._identity(str(path)), sums)})
     )
-    assert "Traceback" not in done.stderr, done.stderr
-    assert "panicked" not in done.stderr, done.stderr
-    return [tuple(json.loads(line)) for line in done.stdout.splitlines()]
 
 
-def harm(rng: random.Random, path: Path) -> str:
-    """Flip a bit, cut the end off, or zero a stretch; the inode stays."""
-    size = path.stat().st_size
-    at = rng.randrange(max(1, size))
-    with path.open("r+b") as file:
-        kind = rng.choice(["flip", "flip", "flip", "cut", "zero"])
-        if kind == "cut":
-            file.truncate(at)
-        elif kind == "flip" and size:
-            file.seek(at)
-            byte = file.read(1)[0]
-            file.seek(at)
-            file.write(bytes([byte ^ (1 << rng.randrange(8))]))
-        elif size:
-            file.seek(at)
-            file.write(bytes(min(rng.choice([1, 64, 4096]), size - at)))
-    return f"{kind} {path.name} at {at}"
+def _batch(patient: Patient, rng: random.Random, done: int) -> None:
+    """Wound, ask and mend, again and again; one byte for each goes through the pipe `done`."""
+    for _ in range(BATCH):
+        of_lexical, rotten = rng.random() < 0.2, rng.random() < 0.33
+        path, sound = rng.choice(patient.lexical) if of_lexical else patient.database
+        what, changed = harm(rng, sound)
+        if changed == sound or (rotten and len(changed) != len(sound)):
+            continue
+        path.write_bytes(changed)
+        if rotten:
+            _keep_identity(path)
+        seal._sound.clear()  # as in a process that has read nothing yet
+        try:
+            patient.ask(rng.choice(NAMES))
+        except AssertionError as error:
+            raise AssertionError(f"{what} of {path.name}, rotten: {rotten}") from error
+        path.write_bytes(sound)
+        _keep_identity(path)
+        os.write(done, b"l" if of_lexical else b"d")
+
+
+def _forked(patient: Patient, seed: float, told: Path) -> tuple[bytes, bool]:
+    """One batch in a fork: what it did, and whether it ended by itself."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(read)
+        os.dup2(os.open(told, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 2)
+        code = 0
+        try:
+            _batch(patient, random.Random(seed), write)
+        except BaseException:  # whatever it is, the parent tells it
+            os.write(2, traceback.format_exc().encode())
+            code = 1
+        os._exit(code)
+    os.close(write)
+    with os.fdopen(read, "rb") as pipe:
+        done = pipe.read()
+    _, status = os.waitpid(child, 0)
+    assert not os.WIFEXITED(status) or os.WEXITSTATUS(status) == 0, told.read_text()[-3000:]
+    assert "panicked" not in told.read_text(), told.read_text()
+    return done, os.WIFEXITED(status)
 
 
 def damaged_stores(clock: Clock, rng: random.Random, folder: Path) -> None:
-    """One wound to SQLite or Tantivy at a time; grep, symbols and search are compared with the disk."""
-    repo = make_quiet(Repo(folder / "repo"))
-    expected = _expected(repo)
-    store, saved = Path(repo.worktree.store), folder / "saved"
-    shutil.copytree(store, saved)
-    questions = [["grep", word] for word in WORDS] + [["symbols", "helper"], ["search", "helper"]]
+    """One wound to SQLite or Tantivy at a time; the answers are compared with the disk."""
+    patient = Patient(folder / "repo")
     while clock.goes_on():
-        restore(saved, store)
-        database = [path for path in store.glob("facts.db*") if not path.name.endswith("-shm")]
-        lexical = [path for path in (store / "lexical").iterdir() if path.is_file()]
-        of_lexical = rng.random() < 0.2
-        target = rng.choice(lexical if of_lexical else [p for p in database if p.stat().st_size])
-        what = harm(rng, target)
-        for question, (code, text) in zip(questions, _ask(repo, questions), strict=False):
-            if code in (0, 1) and text:
-                _compare(question, json.loads(text), expected, what)
-        clock.count("lexical" if of_lexical else "database")
-        clock.count()
-
-
-def _compare(
-    question: list[str],
-    answer: dict[str, object],
-    expected: dict[str, set[tuple[str, int]]],
-    what: str,
-) -> None:
-    rows = answer.get("symbols" if question[0] == "symbols" else "results")
-    if answer.get("status") != "ok" or not isinstance(rows, list):
-        return
-    if question[0] == "grep":
-        found = {(row["path"], row["line"]) for row in rows}
-        assert found == expected[question[1]], (what, question, found)
-    elif question[0] == "symbols":
-        assert [(row["path"], row["line"]) for row in rows] == [("lib/util.py", 1)], (what, rows)
-    else:
-        assert {"app.py", "lib/util.py"} <= {row["path"] for row in rows}, (what, rows)
+        for path, sound in (patient.database, *patient.lexical):
+            if path.read_bytes() != sound:  # a fork died of its wound
+                path.write_bytes(sound)
+        done, ended = _forked(patient, rng.random(), folder / "told")
+        clock.count("database", done.count(b"d"))
+        clock.count("lexical", done.count(b"l"))
+        clock.count("killed", int(not ended))
+        clock.count(number=max(1, len(done)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -79,7 +80,7 @@ def _garbage(repo: Repo, rng: random.Random) -> None:
 
 
 def _nested(repo: Repo, rng: random.Random) -> None:
-    depth = rng.choice([1_000, 20_000, 100_000])
+    depth = rng.choice([1_000] * 6 + [20_000] * 3 + [100_000])  # a deep one costs seconds
     for suffix in rng.sample(["py", "js", "json", "md", "c"], 2):
         repo.write(f"deep.{suffix}", rng.choice("([{<>") * depth)
     repo.write("quotes.js", '"' * rng.choice([1_000, 10_000]))
@@ -142,9 +143,10 @@ def hostile_repositories(clock: Clock, rng: random.Random, folder: Path) -> None
         assert done.returncode in (0, 1, 3, 4), tell
         assert "Traceback" not in done.stderr, tell
         assert not executed.exists(), tell
-        for question in (["grep", CANARY], ["search", CANARY], ["status"]):
+        for question in (rng.choice((["grep", CANARY], ["search", CANARY])), ["status"]):
             asked = repo.gitindex(*question)
             assert "Traceback" not in asked.stderr, (*tell, question, asked.stderr)
             assert "secret.py" not in asked.stdout, (*tell, question, asked.stdout)
             assert not executed.exists(), (*tell, question)
+        shutil.rmtree(repo.path, ignore_errors=True)
         clock.count()
