@@ -131,15 +131,18 @@ def _steps(repo: Repo) -> list[Point]:
     assert _run_traced(repo, log=log) == 0
     assert repo.state() == "fresh"
     counts: dict[tuple[str, str], int] = {}
-    steps = []
+    steps: dict[
+        tuple[str, int], Point
+    ] = {}  # a count is per thread: one of each is one place to kill
     for line in log.read_text(errors="replace").splitlines():
         found = re.match(r"(\d+) +(\w+)\(", line)
         if found is None or "resumed" in line:
             continue
         pid, call = found.groups()
         counts[pid, call] = counts.get((pid, call), 0) + 1
-        steps.append(Point(call, counts[pid, call], line))
-    return steps
+        nth = counts[pid, call]
+        steps.setdefault((call, nth), Point(call, nth, line))
+    return list(steps.values())
 
 
 def _chosen(steps: list[Point]) -> list[Point]:
