@@ -12,6 +12,7 @@ from pathlib import Path
 
 from bench import (
     branch,
+    cold_start,
     extraction,
     first_index,
     fresh,
@@ -44,6 +45,7 @@ BENCHMARKS: dict[str, Callable[[Bench], list[Row]]] = {
     "growth": growth.measure,
     "branch": branch.measure,
     "rebase": rebase.measure,
+    "cold-start": cold_start.measure,
     "status": status.measure,
     "search": search.measure,
     "web": web.measure,

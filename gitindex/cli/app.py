@@ -1,20 +1,45 @@
-"""The one typer app and the options that its commands share."""
+"""The one group of all commands, and the options that they share.
+
+A run asks for one command: only the file of cli/args that declares it is imported. Verbs are imported
+where they are called, so that `--help`, which needs all files, pays for none of them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from importlib import import_module
 from typing import TYPE_CHECKING, Annotated
 
 import click
-import typer
-from click.exceptions import UsageError
-from typer.core import TyperGroup
 
 from gitindex import __version__
+from gitindex.cli.declare import VerbGroup, option
 
 if TYPE_CHECKING:
     from gitindex.view.tree import TreeChoice
 
+DECLARED = {
+    "agents": "mcp lsp agents-md",
+    "docs": "docs",
+    "gates": "gate merge-check api",
+    "graph": "refs callers callees graph impact",
+    "grep": "grep",
+    "help": "help completion",
+    "history": "history",
+    "indexing": "install uninstall clear hook template aliases doctor index run wait status check"
+    " jobs log config",
+    "maintenance": "verify audit gc",
+    "maps": "map",
+    "packs": "pack",
+    "team": "team",
+    "questions": "search explore symbols find outline read slice export",
+    "rename": "rename",
+    "semantic": "contexts semantic",
+    "state": "state decide",
+    "web": "web",
+}
+"""Which file of cli/args declares which commands."""
+_FILE_OF = {verb: file for file, verbs in DECLARED.items() for verb in verbs.split()}
 GROUPS = {
     "Everyday": "search find grep symbols outline read status wait index",
     "Explore": "explore refs callers callees graph impact map slice docs history",
@@ -22,41 +47,41 @@ GROUPS = {
     "Prove": "check verify audit jobs log gc doctor",
     "Hooks and set-up": "install uninstall clear config template aliases contexts semantic",
     "Agents, editors and teams": "mcp lsp web agents-md export pack team",
-    "Help": "help",
+    "Help": "help completion",
 }
 """Commands as people meet them; those of no group are for programs and not listed."""
 _ORDER = {name: at for at, name in enumerate(" ".join(GROUPS.values()).split())}
 
 
-class _Grouped(TyperGroup):
-    """Lists commands in groups, as git does."""
+class _AllCommands(VerbGroup):
+    """Lists commands in groups, as git does, and imports the declaration of the one that is run."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(super().list_commands(ctx), key=lambda name: _ORDER.get(name, len(_ORDER)))
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return sorted(_FILE_OF, key=lambda name: _ORDER.get(name, len(_ORDER)))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in _FILE_OF:
+            import_module(f"gitindex.cli.args.{_FILE_OF[cmd_name]}")
+        return super().get_command(ctx, cmd_name)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.exceptions.NoSuchCommand as error:  # it has looked at what is imported
+            name = error.command_name
+            raise click.exceptions.NoSuchCommand(name, possibilities=_ORDER, ctx=ctx) from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        known = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
         for title, names in GROUPS.items():
             rows = [
                 (f"{name:<11}", command.get_short_help_str(formatter.width))
                 for name in names.split()
-                if (command := known.get(name)) is not None
+                if (command := self.get_command(ctx, name)) is not None
             ]
-            if rows:
-                with formatter.section(title):
-                    formatter.write_dl(rows, col_max=14)
-
-
-app = typer.Typer(
-    cls=_Grouped,
-    name="gitindex",
-    help="A code index of a git repository that is always fresh, and can prove it.",
-    no_args_is_help=True,
-    add_completion=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+            with formatter.section(title):
+                formatter.write_dl(rows, col_max=14)
 
 
 def _stand_in(folder: str) -> str:
@@ -68,22 +93,20 @@ def _stand_in(folder: str) -> str:
 
 Path = Annotated[
     str,
-    typer.Option("--repo", "-C", help="A folder inside the work tree.", callback=_stand_in),
+    option("--repo", "-C", help="A folder inside the work tree.", callback=_stand_in),
 ]
-Folder = Annotated[
-    str, typer.Option("--repo", help="A folder inside the work tree.", callback=_stand_in)
-]
+Folder = Annotated[str, option("--repo", help="A folder inside the work tree.", callback=_stand_in)]
 """The same for `grep`, where -C means what it means to ripgrep."""
-At = Annotated[str, typer.Option("--at", help="Answer for this commit, tag or branch.")]
-Staged = Annotated[bool, typer.Option("--staged", help="Answer for the tree that is staged.")]
-Team = Annotated[bool, typer.Option("--team", help="Ask the team's other repositories, too.")]
-Json = Annotated[bool, typer.Option("--json", help="Print the structured answer.")]
+At = Annotated[str, option("--at", help="Answer for this commit, tag or branch.")]
+Staged = Annotated[bool, option("--staged", help="Answer for the tree that is staged.")]
+Team = Annotated[bool, option("--team", help="Ask the team's other repositories, too.")]
+Json = Annotated[bool, option("--json", help="Print the structured answer.")]
 
 
 def asked(at: str = "", staged: bool = False, strict: bool = False) -> TreeChoice:
     """Which tree is asked for."""
     if at and staged:
-        raise typer.BadParameter("--at and --staged exclude each other")
+        raise click.BadParameter("--at and --staged exclude each other")
     from gitindex.view.tree import TreeChoice
 
     return TreeChoice(strict, at, staged)
@@ -99,44 +122,47 @@ def among_sorted(values: Callable[[], Iterable[str]]) -> Callable[[str], list[st
     return lambda incomplete: among(*sorted(values()))(incomplete)
 
 
+def names(typed: str) -> list[str]:
+    """Symbols that a shell offers, from the index."""
+    from gitindex.cli.complete import symbol_names
+
+    return symbol_names(typed)
+
+
+def paths(typed: str) -> list[str]:
+    """Paths that a shell offers, from the index."""
+    from gitindex.cli.complete import tree_paths
+
+    return tree_paths(typed)
+
+
 def leave(code: int) -> None:
-    raise typer.Exit(code)
+    raise click.exceptions.Exit(code)
 
 
 def _show_version(value: bool) -> None:
     if value:
-        typer.echo(f"gitindex {__version__}")
-        raise typer.Exit
+        click.echo(f"gitindex {__version__}")
+        raise click.exceptions.Exit
 
 
-@app.callback()
-def options(
+def _options(
     version: Annotated[
-        bool,
-        typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version."),
+        bool, option("--version", callback=_show_version, eager=True, help="Print the version.")
     ] = False,
     folder: Annotated[
-        str, typer.Option("-C", metavar="DIR", help="Run as if started in this folder.")
+        str, option("-C", metavar="DIR", help="Run as if started in this folder.")
     ] = ".",
     full_name: Annotated[
-        bool, typer.Option("--full-name", help="Print paths from the root of the work tree.")
+        bool, option("--full-name", help="Print paths from the root of the work tree.")
     ] = False,
 ) -> None:
-    """A code index of a git repository that is always fresh, and can prove it."""
+    """What may stand before the command; `take_globals` has acted on it already."""
 
 
-@app.command("help")
-def help_(
-    context: typer.Context,
-    command: Annotated[list[str] | None, typer.Argument(help="A command; all if left out.")] = None,
-) -> None:
-    """Explain a command."""
-    parent = context.parent
-    assert parent is not None
-    here, group = parent, parent.command
-    for name in command or []:
-        found = group.get_command(here, name) if isinstance(group, click.Group) else None
-        if found is None:
-            raise UsageError(f"no such command: {name}", context)
-        here, group = click.Context(found, info_name=name, parent=here), found
-    typer.echo(group.get_help(here))
+app = _AllCommands(
+    name="gitindex",
+    help="A code index of a git repository that is always fresh, and can prove it.",
+    callback=_options,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)

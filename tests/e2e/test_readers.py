@@ -8,10 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
-import typer.main
 
-from gitindex.cli.args import whole_app
+from gitindex.cli.app import app
 from tests.support import TIMEOUT, Repo
 
 HEAVY = {
@@ -30,7 +30,8 @@ HEAVY = {
 SLOW = {"typing", "enum", "re", "json", "contextlib", "functools"}
 """What only a form that prints JSON may take."""
 FOR_PROGRAMS = {"gate", "hook", "run"}
-COMMANDS = sorted(typer.main.get_command(whole_app()).commands)  # type: ignore[attr-defined]
+CONTEXT = click.Context(app)
+COMMANDS = app.list_commands(CONTEXT)
 
 
 @pytest.mark.parametrize("command", [["status"], ["status", "--json"], ["check"]], ids=" ".join)
@@ -138,7 +139,8 @@ def test_help_explains_a_command(repo: Repo) -> None:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help(command: str) -> None:
-    found = typer.main.get_command(whole_app()).commands[command]  # type: ignore[attr-defined]
+    found = app.get_command(CONTEXT, command)
+    assert found is not None
     assert (found.help or "").strip()
     for option in found.params:
         assert getattr(option, "help", None), f"{command} {option.name}"

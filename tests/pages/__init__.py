@@ -7,6 +7,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 TESTS = ROOT / "tests"
 SCENARIOS = TESTS / "SCENARIOS.md"
+MANUAL = ROOT / "man/man1"
 PROMISES = ROOT / "docs/promises.md"
 TORTURE = ROOT / "docs/torture.jsonl"
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.pages import ROOT, SCENARIOS, scenarios
+from gitindex.cli.manual import ALIAS, manual_page
+from tests.pages import MANUAL, ROOT, SCENARIOS, scenarios
 
 BEING_WRITTEN: set[str] = set()
 """Scenarios whose tests come with the change that mends them; empty once all have landed."""
@@ -33,6 +34,11 @@ PAGES = sorted(tracked("*.md", "docs/*.md", "tests/*.md", "templates/*.md"))
 def test_scenarios_page_is_up_to_date() -> None:
     page = SCENARIOS.read_text()
     assert page == scenarios.render(page), "run `python -m tests.pages`"
+
+
+def test_the_manual_is_the_help() -> None:
+    assert (MANUAL / "git-index.1").read_text() == manual_page(), "run `python -m tests.pages`"
+    assert (MANUAL / "gitindex.1").read_text() == ALIAS
 
 
 def test_every_scenario_has_a_test() -> None:

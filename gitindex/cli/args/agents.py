@@ -4,27 +4,24 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
+from click import get_current_context
 
 from gitindex.cli.app import Path, among, app, leave
-
-mcp = typer.Typer(help="The MCP server, for agents.", invoke_without_command=True)
-app.add_typer(mcp, name="mcp")
+from gitindex.cli.declare import option
 
 
-@mcp.callback()
-def serve(
-    context: typer.Context,
+@app.group("mcp", short_help="The MCP server, for agents.", invoke_without_command=True)
+def mcp(
     path: Path = ".",
     http: Annotated[
-        bool, typer.Option("--http", help="Serve many clients over HTTP on loopback, with a token.")
+        bool, option("--http", help="Serve many clients over HTTP on loopback, with a token.")
     ] = False,
     port: Annotated[
-        int, typer.Option("--port", min=0, max=65535, help="With --http; 0 for any free one.")
+        int, option("--port", min=0, max=65535, help="With --http; 0 for any free one.")
     ] = 0,
 ) -> None:
     """Serve agents over stdin and stdout (MCP), or over HTTP on loopback."""
-    if context.invoked_subcommand is None:
+    if get_current_context().invoked_subcommand is None:
         from gitindex.cli.verbs import agents as commands
 
         commands.check_extra()
@@ -42,10 +39,10 @@ def serve(
 def install_client(
     client: Annotated[
         str,
-        typer.Option(
+        option(
             "--client",
             help="claude, codex, cursor, vscode, gemini, zed, opencode, copilot, or print.",
-            autocompletion=among(
+            complete=among(
                 "claude",
                 "codex",
                 "cursor",
@@ -60,7 +57,7 @@ def install_client(
     ],
     path: Path = ".",
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would be written, and write nothing.")
+        bool, option("--dry-run", help="Show what would be written, and write nothing.")
     ] = False,
 ) -> None:
     """Add the server to a client's configuration; the file as it was is kept beside it."""

@@ -4,39 +4,32 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from gitindex.cli.app import At, Json, Path, Staged, app, asked, leave
+from gitindex.cli.declare import argument, option
 
 
 @app.command()
 def docs(
     query: Annotated[
-        str, typer.Argument(help="Words that a document must contain, in any case; see --regex.")
+        str, argument(help="Words that a document must contain, in any case; see --regex.")
     ] = "",
     path: Path = ".",
     tags: Annotated[
-        list[str] | None, typer.Option("--tag", "-t", help="A topic it must have; repeat for more.")
+        list[str] | None, option("--tag", "-t", help="A topic it must have; repeat for more.")
     ] = None,
-    date_from: Annotated[
-        str, typer.Option("--from", help="Dated this day or later: YYYY-MM-DD.")
-    ] = "",
-    date_to: Annotated[
-        str, typer.Option("--to", help="Dated this day or earlier: YYYY-MM-DD.")
-    ] = "",
+    date_from: Annotated[str, option("--from", help="Dated this day or later: YYYY-MM-DD.")] = "",
+    date_to: Annotated[str, option("--to", help="Dated this day or earlier: YYYY-MM-DD.")] = "",
     fields: Annotated[
         list[str] | None,
-        typer.Option("--field", "-f", help="NAME=VALUE of its front matter; repeat for more."),
+        option("--field", "-f", help="NAME=VALUE of its front matter; repeat for more."),
     ] = None,
     regex: Annotated[
-        bool, typer.Option("--regex", "-e", help="The query is a regular expression.")
+        bool, option("--regex", "-e", help="The query is a regular expression.")
     ] = False,
     topics: Annotated[
-        bool, typer.Option("--topics", help="List topics and how many documents have each.")
+        bool, option("--topics", help="List topics and how many documents have each.")
     ] = False,
-    limit: Annotated[
-        int, typer.Option("--limit", "-n", min=1, max=1000, help="Documents at most.")
-    ] = 20,
+    limit: Annotated[int, option("--limit", "-n", min=1, max=1000, help="Documents at most.")] = 20,
     at: At = "",
     staged: Staged = False,
     as_json: Json = False,

@@ -4,31 +4,32 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
+from click import BadParameter
 
 from gitindex.cli.app import Json, Path, among, app, leave
+from gitindex.cli.declare import argument, option
 
 FORMS = ("text", "json", "sarif")
 Form = Annotated[
     str,
-    typer.Option(
+    option(
         "--format",
         help="text, json or sarif.",
-        autocompletion=among(*FORMS),
+        complete=among(*FORMS),
     ),
 ]
 
 
 def _form(form: str, as_json: bool) -> str:
     if form not in FORMS:
-        raise typer.BadParameter(f"one of {', '.join(FORMS)}", param_hint="--format")
+        raise BadParameter(f"one of {', '.join(FORMS)}", param_hint="--format")
     return "json" if as_json else form
 
 
-@app.command(context_settings={"ignore_unknown_options": True})
+@app.command(hidden=True, context_settings={"ignore_unknown_options": True})
 def gate(
-    name: Annotated[str, typer.Argument(help="dangling, tests, …: see docs/install.md.")],
-    args: Annotated[list[str] | None, typer.Argument(help="Options of the command.")] = None,
+    name: Annotated[str, argument(help="dangling, tests, …: see docs/install.md.")],
+    args: Annotated[list[str] | None, argument(help="Options of the command.")] = None,
 ) -> None:
     """Run a check as a hook manager does: exit 1 is its no; a failure of its own never blocks."""
     from gitindex.cli.verbs.gates import run_gate
@@ -39,11 +40,11 @@ def gate(
 @app.command("merge-check")
 def merge_check(
     branch: Annotated[
-        str, typer.Argument(help="What to merge with HEAD; its upstream if left out.")
+        str, argument(help="What to merge with HEAD; its upstream if left out.")
     ] = "",
     path: Path = ".",
     merging: Annotated[
-        bool, typer.Option("--merging", help="Check the staged result of the merge under way.")
+        bool, option("--merging", help="Check the staged result of the merge under way.")
     ] = False,
     form: Form = "text",
     as_json: Json = False,
@@ -58,25 +59,23 @@ def merge_check(
 def api(
     between: Annotated[
         str,
-        typer.Argument(metavar="[A..B]", help="Two commits; the last tag and HEAD if left out."),
+        argument(metavar="[A..B]", help="Two commits; the last tag and HEAD if left out."),
     ] = "",
     path: Path = ".",
-    staged: Annotated[
-        bool, typer.Option("--staged", help="Of what is staged, against HEAD.")
-    ] = False,
+    staged: Annotated[bool, option("--staged", help="Of what is staged, against HEAD.")] = False,
     check: Annotated[
         bool,
-        typer.Option("--check", help="Exit 1 for an incompatible change that nothing announces."),
+        option("--check", help="Exit 1 for an incompatible change that nothing announces."),
     ] = False,
     require: Annotated[
         str,
-        typer.Option(help="What announces one: version, changelog, or any of both."),
+        option("--require", help="What announces one: version, changelog, or any of both."),
     ] = "any",
     version_file: Annotated[
-        str, typer.Option("--version-file", help="The file that holds the version.")
+        str, option("--version-file", help="The file that holds the version.")
     ] = "",
     changelog: Annotated[
-        str, typer.Option("--changelog", help="The changelog; any that is called so if left out.")
+        str, option("--changelog", help="The changelog; any that is called so if left out.")
     ] = "",
     form: Form = "text",
     as_json: Json = False,
@@ -85,7 +84,7 @@ def api(
     from gitindex.cli.verbs import surface as commands
 
     if require not in commands.REQUIRED:
-        raise typer.BadParameter(f"one of {', '.join(commands.REQUIRED)}", param_hint="--require")
+        raise BadParameter(f"one of {', '.join(commands.REQUIRED)}", param_hint="--require")
     asked = commands.SurfaceRequest(
         between, staged, check, require, version_file, changelog, _form(form, as_json)
     )

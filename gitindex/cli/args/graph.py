@@ -4,47 +4,46 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
+from click import BadParameter
 
 from gitindex.base.vocabulary import Direction, Role
-from gitindex.cli.app import At, Json, Path, Staged, Team, among, app, asked, leave
+from gitindex.cli.app import At, Json, Path, Staged, Team, among, app, asked, leave, names, paths
+from gitindex.cli.declare import argument, option
 
 FORMATS = ("text", "json", "dot", "mermaid", "svg")
 
 Symbol = Annotated[
-    str, typer.Argument(help="A name, a qualified name, FILE:LINE, a node's id, or a file.")
+    str,
+    argument(help="A name, a qualified name, FILE:LINE, a node's id, or a file.", complete=names),
 ]
-Depth = Annotated[int, typer.Option("--depth", "-d", min=1, max=10, help="Steps to follow.")]
-Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=2000, help="Nodes at most.")]
+Depth = Annotated[int, option("--depth", "-d", min=1, max=10, help="Steps to follow.")]
+Limit = Annotated[int, option("--limit", "-n", min=1, max=2000, help="Nodes at most.")]
 Between = Annotated[
     str,
-    typer.Option(
-        "--between", metavar="A..B", help="Callers that differ: `gitindex history index`."
-    ),
+    option("--between", metavar="A..B", help="Callers that differ: `gitindex history index`."),
 ]
-NoteLimit = Annotated[int, typer.Option("--note-limit", min=0, max=2000, help="Notes at most.")]
+NoteLimit = Annotated[int, option("--note-limit", min=0, max=2000, help="Notes at most.")]
 
 
 @app.command()
 def refs(
     name: Annotated[
-        str, typer.Argument(metavar="NAME|FILE:LINE:COL", help="A name, or a place of it.")
+        str,
+        argument(metavar="NAME|FILE:LINE:COL", help="A name, or a place of it.", complete=names),
     ],
     path: Path = ".",
     role: Annotated[
         str,
-        typer.Option(
-            "--role", help="Only reference or import.", autocompletion=among("reference", "import")
-        ),
+        option("--role", help="Only reference or import.", complete=among("reference", "import")),
     ] = "",
     below: Annotated[
-        str, typer.Option("--path", help="Only in this file or folder of the tree.")
+        str, option("--path", help="Only in this file or folder of the tree.", complete=paths)
     ] = "",
     limit: Annotated[
-        int, typer.Option("--limit", "-n", min=1, max=1000, help="References at most.")
+        int, option("--limit", "-n", min=1, max=1000, help="References at most.")
     ] = 100,
     mentions: Annotated[
-        bool, typer.Option("--mentions", help="List comments, strings and documents, too.")
+        bool, option("--mentions", help="List comments, strings and documents, too.")
     ] = False,
     at: At = "",
     staged: Staged = False,
@@ -56,14 +55,14 @@ def refs(
     from gitindex.query.references import ReferenceQuery
 
     if role and role not in (Role.REFERENCE, Role.IMPORT):
-        raise typer.BadParameter("reference or import", param_hint="--role")
+        raise BadParameter("reference or import", param_hint="--role")
     wanted = ReferenceQuery(name, role, below, limit, mentions)
     leave(commands.refs(wanted, path, asked(at, staged), as_json, team))
 
 
 def _between(direction: Direction, symbol: str, between: str, path: str, as_json: bool) -> None:
     if direction is not Direction.CALLERS:
-        raise typer.BadParameter("only of callers", param_hint="--between")
+        raise BadParameter("only of callers", param_hint="--between")
     from gitindex.cli.verbs.history import show_callers
 
     leave(show_callers(symbol, between, path, as_json))
@@ -100,19 +99,17 @@ _declare(Direction.CALLEES, "What a symbol calls.")
 def graph(
     symbol: Symbol,
     path: Path = ".",
-    direction: Annotated[
-        str, typer.Option("--direction", help="callers, callees or both.")
-    ] = "both",
+    direction: Annotated[str, option("--direction", help="callers, callees or both.")] = "both",
     depth: Depth = 1,
     limit: Limit = 100,
     note_limit: NoteLimit = 50,
     form: Annotated[
         str,
-        typer.Option(
+        option(
             "--format",
             "-f",
             help="text, json, dot, mermaid or svg.",
-            autocompletion=among(*FORMATS),
+            complete=among(*FORMATS),
         ),
     ] = "text",
     at: At = "",
@@ -121,9 +118,9 @@ def graph(
 ) -> None:
     """The calls around a symbol, or the imports around a file."""
     if direction not in list(Direction):
-        raise typer.BadParameter("callers, callees or both", param_hint="--direction")
+        raise BadParameter("callers, callees or both", param_hint="--direction")
     if form not in FORMATS:
-        raise typer.BadParameter(f"one of {', '.join(FORMATS)}", param_hint="--format")
+        raise BadParameter(f"one of {', '.join(FORMATS)}", param_hint="--format")
     form = "json" if as_json else form
     _graph(Direction(direction), symbol, path, (depth, limit, note_limit), at, staged, form)
 
@@ -148,31 +145,29 @@ def _graph(
 @app.command()
 def impact(
     between: Annotated[
-        str, typer.Argument(metavar="[A..B]", help="Two commits; HEAD and the disk if left out.")
+        str, argument(metavar="[A..B]", help="Two commits; HEAD and the disk if left out.")
     ] = "",
     path: Path = ".",
-    staged: Annotated[
-        bool, typer.Option("--staged", help="Of what is staged, against HEAD.")
-    ] = False,
+    staged: Annotated[bool, option("--staged", help="Of what is staged, against HEAD.")] = False,
     dangling: Annotated[
-        bool, typer.Option("--dangling", help="References left behind; exit 1 if any.")
+        bool, option("--dangling", help="References left behind; exit 1 if any.")
     ] = False,
     signatures: Annotated[
         bool,
-        typer.Option("--signatures", help="With --dangling: calls that no longer fit, too."),
+        option("--signatures", help="With --dangling: calls that no longer fit, too."),
     ] = False,
     tests: Annotated[
-        bool, typer.Option("--tests", help="Tests that reach the change, the likeliest first.")
+        bool, option("--tests", help="Tests that reach the change, the likeliest first.")
     ] = False,
     limit: Annotated[
-        int, typer.Option("--limit", "-n", min=0, help="Test files at most, with --tests.")
+        int, option("--limit", "-n", min=0, help="Test files at most, with --tests.")
     ] = 0,
     nodes: Annotated[
-        bool, typer.Option("--nodes", help="pytest's node ids, with --tests, where they are known.")
+        bool, option("--nodes", help="pytest's node ids, with --tests, where they are known.")
     ] = False,
     depth: Depth = 2,
     everything: Annotated[
-        bool, typer.Option("--all", help="Show keys of data files and headings, too.")
+        bool, option("--all", help="Show keys of data files and headings, too.")
     ] = False,
     team: Team = False,
     as_json: Json = False,
@@ -181,7 +176,7 @@ def impact(
     from gitindex.cli.verbs import graph as commands
 
     if dangling and tests:
-        raise typer.BadParameter("--dangling and --tests exclude each other")
+        raise BadParameter("--dangling and --tests exclude each other")
     if dangling:
         leave(commands.dangling(between, staged, path, as_json, signatures))
     if tests:

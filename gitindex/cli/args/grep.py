@@ -4,48 +4,44 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
+from click import BadParameter
 
-from gitindex.cli.app import Folder, Json, app, asked, leave
+from gitindex.cli.app import Folder, Json, app, asked, leave, paths
+from gitindex.cli.declare import argument, option
 from gitindex.query.grep import LIMIT
 
 Many = list[str]
 Words = Annotated[
     Many | None,
-    typer.Argument(
+    argument(
         metavar="PATTERN [PATH]...",
         help="A regular expression, looked for in each line; only in these files or folders.",
+        complete=paths,
     ),
 ]
-Patterns = Annotated[Many, typer.Option("--regexp", "-e", help="A pattern; may be repeated.")]
-After = Annotated[int, typer.Option("--after-context", "-A", min=0, help="Lines after each match.")]
-Before = Annotated[
-    int, typer.Option("--before-context", "-B", min=0, help="Lines before each match.")
-]
+Patterns = Annotated[Many, option("--regexp", "-e", help="A pattern; may be repeated.")]
+After = Annotated[int, option("--after-context", "-A", min=0, help="Lines after each match.")]
+Before = Annotated[int, option("--before-context", "-B", min=0, help="Lines before each match.")]
 Context = Annotated[
-    int, typer.Option("--context", "-C", min=0, help="Lines before and after each match.")
+    int, option("--context", "-C", min=0, help="Lines before and after each match.")
 ]
-Globs = Annotated[Many, typer.Option("--glob", "-g", help="Only paths like this; !GLOB: not.")]
-Types = Annotated[Many, typer.Option("--type", "-t", help="Only files of this language.")]
-Invert = Annotated[bool, typer.Option("--invert-match", "-v", help="Lines that do not match.")]
+Globs = Annotated[Many, option("--glob", "-g", help="Only paths like this; !GLOB: not.")]
+Types = Annotated[Many, option("--type", "-t", help="Only files of this language.")]
+Invert = Annotated[bool, option("--invert-match", "-v", help="Lines that do not match.")]
 IgnoreCase = Annotated[
-    bool, typer.Option("--ignore-case", "-i", help="Upper and lower case are the same.")
+    bool, option("--ignore-case", "-i", help="Upper and lower case are the same.")
 ]
-Fixed = Annotated[
-    bool, typer.Option("--fixed-strings", "-F", help="The pattern is the text itself.")
-]
-WholeWord = Annotated[bool, typer.Option("--word-regexp", "-w", help="Only whole words.")]
-Names = Annotated[bool, typer.Option("--files-with-matches", "-l", help="List the files only.")]
-Count = Annotated[bool, typer.Option("--count", "-c", help="List files and how many lines match.")]
-Lines = Annotated[
-    int, typer.Option("--limit", "-n", min=0, help="Lines, or files, at most; 0: all.")
-]
-Tags = Annotated[Many, typer.Option("--tag", help="Only in documents with this topic.")]
-From = Annotated[str, typer.Option("--from", help="Only in documents dated YYYY-MM-DD or later.")]
-To = Annotated[str, typer.Option("--to", help="Only in documents dated YYYY-MM-DD or earlier.")]
-At = Annotated[str, typer.Option("--at", help="In this commit, tag or branch, not on disk.")]
-Staged = Annotated[bool, typer.Option("--staged", help="In what is staged.")]
-Strict = Annotated[bool, typer.Option("--strict", help="Only from a proven index; no live scan.")]
+Fixed = Annotated[bool, option("--fixed-strings", "-F", help="The pattern is the text itself.")]
+WholeWord = Annotated[bool, option("--word-regexp", "-w", help="Only whole words.")]
+Names = Annotated[bool, option("--files-with-matches", "-l", help="List the files only.")]
+Count = Annotated[bool, option("--count", "-c", help="List files and how many lines match.")]
+Lines = Annotated[int, option("--limit", "-n", min=0, help="Lines, or files, at most; 0: all.")]
+Tags = Annotated[Many, option("--tag", help="Only in documents with this topic.")]
+From = Annotated[str, option("--from", help="Only in documents dated YYYY-MM-DD or later.")]
+To = Annotated[str, option("--to", help="Only in documents dated YYYY-MM-DD or earlier.")]
+At = Annotated[str, option("--at", help="In this commit, tag or branch, not on disk.")]
+Staged = Annotated[bool, option("--staged", help="In what is staged.")]
+Strict = Annotated[bool, option("--strict", help="Only from a proven index; no live scan.")]
 
 
 @app.command()
@@ -80,7 +76,7 @@ def grep(
 
     files = list(words or [])
     if not patterns and not files:
-        raise typer.BadParameter("give a pattern", param_hint="PATTERN")
+        raise BadParameter("give a pattern", param_hint="PATTERN")
     texts = patterns or [files.pop(0)]
     question = GrepQuery(
         verb.one_pattern(texts, GrepPattern("", ignore_case, fixed, word, invert)),

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
+from gitindex.cli.app import Json, Path, app, leave, names
+from gitindex.cli.declare import VerbGroup, argument
 
-from gitindex.cli.app import Json, Path, app, leave
-
-history = typer.Typer(
+history = VerbGroup(
     name="history",
     help="What became of a definition or a call, by commit. Off until `gitindex history index`.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
 )
-app.add_typer(history)
+app.add_command(history)
 
 
 @history.command("index")
@@ -27,8 +24,8 @@ def index(path: Path = ".") -> None:
 
 @history.command("when")
 def when(
-    caller: Annotated[str, typer.Argument(help="The function that calls.")],
-    callee: Annotated[str, typer.Argument(help="The name that it calls.")],
+    caller: Annotated[str, argument(help="The function that calls.", complete=names)],
+    callee: Annotated[str, argument(help="The name that it calls.", complete=names)],
     path: Path = ".",
     as_json: Json = False,
 ) -> None:
@@ -40,7 +37,7 @@ def when(
 
 @history.command("log")
 def log(
-    symbol: Annotated[str, typer.Argument(help="A name, or the end of a qualified one.")],
+    symbol: Annotated[str, argument(help="A name, or the end of a qualified one.", complete=names)],
     path: Path = ".",
     as_json: Json = False,
 ) -> None:

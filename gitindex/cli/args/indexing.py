@@ -5,15 +5,16 @@ from __future__ import annotations
 from math import isfinite
 from typing import Annotated
 
-import typer
+from click import BadParameter
 
 from gitindex.cli.app import Json, Path, app, leave
+from gitindex.cli.declare import VerbGroup, argument, option
 
 Global = Annotated[
-    bool, typer.Option("--global", help="For all repositories of this user that are opted in.")
+    bool, option("--global", help="For all repositories of this user that are opted in.")
 ]
 Clean = Annotated[
-    bool, typer.Option("--clean", help="Exit 1 also where a tracked path differs from HEAD.")
+    bool, option("--clean", help="Exit 1 also where a tracked path differs from HEAD.")
 ]
 
 
@@ -21,12 +22,12 @@ Clean = Annotated[
 def install(
     path: Path = ".",
     mode: Annotated[
-        str, typer.Option(help="auto, config (git 2.54 and later) or hooks (hook files).")
+        str, option("--mode", help="auto, config (git 2.54 and later) or hooks (hook files).")
     ] = "auto",
     everywhere: Global = False,
     write: Annotated[
         bool,
-        typer.Option("--write", help="Also edit the files of husky and lefthook, marked as ours."),
+        option("--write", help="Also edit the files of husky and lefthook, marked as ours."),
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -40,7 +41,7 @@ def install(
 def uninstall(
     path: Path = ".",
     everywhere: Global = False,
-    purge: Annotated[bool, typer.Option("--purge", help="Remove the index, too.")] = False,
+    purge: Annotated[bool, option("--purge", help="Remove the index, too.")] = False,
     as_json: Json = False,
 ) -> None:
     """Remove the git hooks, byte for byte; the index stays."""
@@ -57,10 +58,10 @@ def clear(path: Path = ".", as_json: Json = False) -> None:
     leave(commands.clear(path, as_json))
 
 
-@app.command(context_settings={"ignore_unknown_options": True})
+@app.command(hidden=True, context_settings={"ignore_unknown_options": True})
 def hook(
-    event: Annotated[str, typer.Argument(help="The hook's name; `auto` under pre-commit.")],
-    args: Annotated[list[str] | None, typer.Argument(help="The hook's arguments.")] = None,
+    event: Annotated[str, argument(help="The hook's name; `auto` under pre-commit.")],
+    args: Annotated[list[str] | None, argument(help="The hook's arguments.")] = None,
 ) -> None:
     """Note that HEAD may have moved, as an installed hook does. Silent; always succeeds."""
     from gitindex.install.event import note_event
@@ -70,9 +71,12 @@ def hook(
 
 @app.command()
 def template(
-    folder: Annotated[str, typer.Argument(help="Where to write the template directory.")],
+    folder: Annotated[str, argument(help="Where to write the template directory.")],
     temporary: Annotated[
-        bool, typer.Option(help="Index repositories below the temporary folder too.")
+        bool,
+        option(
+            "--temporary/--no-temporary", help="Index repositories below the temporary folder too."
+        ),
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -82,8 +86,8 @@ def template(
     leave(commands.template(folder, temporary, as_json))
 
 
-aliases = typer.Typer(help="`git fresh` and `git idx` for this user.", no_args_is_help=True)
-app.add_typer(aliases, name="aliases")
+aliases = VerbGroup("aliases", help="`git fresh` and `git idx` for this user.")
+app.add_command(aliases)
 
 
 @aliases.command("install")
@@ -107,7 +111,11 @@ def doctor(
     path: Path = ".",
     as_json: Json = False,
     trial: Annotated[
-        bool, typer.Option(help="Commit in a scratch worktree, which runs the hooks it finds.")
+        bool,
+        option(
+            "--trial/--no-trial",
+            help="Commit in a scratch worktree, which runs the hooks it finds.",
+        ),
     ] = True,
 ) -> None:
     """Say what is installed, what is wrong, and how to mend it. Exit 0 or 4."""
@@ -120,12 +128,12 @@ def doctor(
 def index(
     path: Path = ".",
     force: Annotated[
-        bool, typer.Option("--force", help="Extract everything again; rebuild a damaged store.")
+        bool, option("--force", help="Extract everything again; rebuild a damaged store.")
     ] = False,
     as_json: Json = False,
     seed: Annotated[
         str | None,
-        typer.Option("--seed", metavar="DEST", help="Adopt the nearest pack of DEST first."),
+        option("--seed", metavar="DEST", help="Adopt the nearest pack of DEST first."),
     ] = None,
 ) -> None:
     """Build or refresh the index now, then print its status."""
@@ -134,37 +142,31 @@ def index(
     leave(commands.index(path, force, as_json, seed))
 
 
-@app.command()
+@app.command(hidden=True)
 def run(
     path: Path = ".",
-    once: Annotated[
-        bool, typer.Option("--once", help="Work until nothing waits (the default).")
-    ] = False,
-    wait: Annotated[
-        bool, typer.Option("--wait", help="Linger for more events before leaving.")
-    ] = False,
+    once: Annotated[bool, option("--once", help="Work until nothing waits (the default).")] = False,
+    wait: Annotated[bool, option("--wait", help="Linger for more events before leaving.")] = False,
 ) -> None:
     """Be the runner: process queued refreshes."""
     from gitindex.cli.verbs import indexing as commands
 
     if once and wait:
-        raise typer.BadParameter("--once and --wait exclude each other")
+        raise BadParameter("--once and --wait exclude each other")
     leave(commands.run(path, wait))
 
 
 @app.command()
 def wait(
     path: Path = ".",
-    timeout: Annotated[
-        float, typer.Option("--timeout", min=0.0, help="Seconds to wait at most.")
-    ] = 60.0,
+    timeout: Annotated[float, option("--timeout", min=0.0, help="Seconds to wait at most.")] = 60.0,
     as_json: Json = False,
 ) -> None:
     """Wait until HEAD is indexed; works itself if nobody does."""
     from gitindex.cli.verbs import indexing as commands
 
     if not isfinite(timeout):
-        raise typer.BadParameter("a number of seconds", param_hint="--timeout")
+        raise BadParameter("a number of seconds", param_hint="--timeout")
     leave(commands.wait(path, timeout, as_json))
 
 
@@ -172,16 +174,14 @@ def wait(
 def status(
     path: Path = ".",
     as_json: Json = False,
-    short: Annotated[bool, typer.Option("--short", help="Print one word, for a prompt.")] = False,
+    short: Annotated[bool, option("--short", help="Print one word, for a prompt.")] = False,
     no_edits: Annotated[
-        bool, typer.Option("--no-edits", help="Do not count edits: no look at the work tree.")
+        bool, option("--no-edits", help="Do not count edits: no look at the work tree.")
     ] = False,
     clean: Clean = False,
     skipped: Annotated[
         bool,
-        typer.Option(
-            "--skipped", help="List tracked paths that are not indexed or parsed, and why."
-        ),
+        option("--skipped", help="List tracked paths that are not indexed or parsed, and why."),
     ] = False,
 ) -> None:
     """Is the index current?
@@ -212,7 +212,7 @@ def check(path: Path = ".", as_json: Json = False, clean: Clean = False) -> None
 @app.command()
 def jobs(
     path: Path = ".",
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Jobs at most.")] = 20,
+    limit: Annotated[int, option("--limit", "-n", min=1, help="Jobs at most.")] = 20,
     as_json: Json = False,
 ) -> None:
     """The refresh queue and its history."""
@@ -224,7 +224,7 @@ def jobs(
 @app.command()
 def log(
     path: Path = ".",
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Lines at most.")] = 40,
+    limit: Annotated[int, option("--limit", "-n", min=1, help="Lines at most.")] = 40,
     as_json: Json = False,
 ) -> None:
     """The last lines of the store's log."""

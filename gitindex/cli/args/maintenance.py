@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from gitindex.cli.app import Json, Path, app, leave
+from gitindex.cli.declare import argument, option
 
 
 @app.command()
 def verify(
     receipt: Annotated[
-        str, typer.Argument(help="An answer's JSON, or its `receipt`; - to read it.")
+        str, argument(help="An answer's JSON, or its `receipt`; - to read it.")
     ] = "",
     path: Path = ".",
-    full: Annotated[
-        bool, typer.Option("--full", help="Extract every blob again, not a sample.")
-    ] = False,
+    full: Annotated[bool, option("--full", help="Extract every blob again, not a sample.")] = False,
     as_json: Json = False,
 ) -> None:
     """Derive the index again from git alone. Exit 0 if all of it holds, 1 if anything differs."""
@@ -38,7 +35,7 @@ def audit(path: Path = ".", as_json: Json = False) -> None:
 def gc(
     path: Path = ".",
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would go; change nothing.")
+        bool, option("--dry-run", help="Say what would go; change nothing.")
     ] = False,
     as_json: Json = False,
 ) -> None:

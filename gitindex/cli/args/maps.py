@@ -4,30 +4,30 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from gitindex.base.vocabulary import MapSection
-from gitindex.cli.app import At, Json, Path, Staged, among, app, asked, leave
+from gitindex.cli.app import At, Json, Path, Staged, among, app, asked, leave, paths
+from gitindex.cli.declare import option
 
 
 @app.command("map")
 def map_(
     path: Path = ".",
     tokens: Annotated[
-        int, typer.Option("--tokens", min=1, max=100_000, help="Length at most; 4 characters each.")
+        int, option("--tokens", min=1, max=100_000, help="Length at most; 4 characters each.")
     ] = 2_000,
     focus: Annotated[
-        list[str], typer.Option("--focus", help="A file or folder that matters most; repeatable.")
+        list[str],
+        option("--focus", help="A file or folder that matters most; repeatable.", complete=paths),
     ] = [],  # noqa: B006
     include: Annotated[
         list[str],
-        typer.Option(
+        option(
             "--include",
             help="structure, languages, entrypoints, hubs, tests, surface; joined by commas.",
-            autocompletion=among(*MapSection),
+            complete=among(*MapSection),
         ),
     ] = [],  # noqa: B006
-    svg: Annotated[bool, typer.Option("--svg", help="A picture instead: SVG.")] = False,
+    svg: Annotated[bool, option("--svg", help="A picture instead: SVG.")] = False,
     at: At = "",
     staged: Staged = False,
     as_json: Json = False,

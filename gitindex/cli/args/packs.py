@@ -4,26 +4,23 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from gitindex.cli.app import Json, Path, app, leave
+from gitindex.cli.declare import VerbGroup, argument, option
 
-packs = typer.Typer(help="Signed packs of facts, for other clones.", no_args_is_help=True)
-app.add_typer(packs, name="pack")
+packs = VerbGroup("pack", help="Signed packs of facts, for other clones.")
+app.add_command(packs)
 
-Rev = Annotated[str, typer.Option("--at", help="The commit whose facts are packed.")]
-Key = Annotated[str, typer.Option("--sign", help="An SSH key; else gitindex.pack.key.")]
-To = Annotated[str, typer.Option("--to", help="DEST; else gitindex.pack.dest of your own config.")]
-From = Annotated[
-    str, typer.Option("--from", help="DEST; else gitindex.pack.dest of your own config.")
-]
+Rev = Annotated[str, option("--at", help="The commit whose facts are packed.")]
+Key = Annotated[str, option("--sign", help="An SSH key; else gitindex.pack.key.")]
+To = Annotated[str, option("--to", help="DEST; else gitindex.pack.dest of your own config.")]
+From = Annotated[str, option("--from", help="DEST; else gitindex.pack.dest of your own config.")]
 
 
 @packs.command("create")
 def create(
     path: Path = ".",
     at: Rev = "HEAD",
-    output: Annotated[str, typer.Option("-o", "--output", help="A file or a folder.")] = ".",
+    output: Annotated[str, option("-o", "--output", help="A file or a folder.")] = ".",
     key: Key = "",
     as_json: Json = False,
 ) -> None:
@@ -61,7 +58,7 @@ def list_(path: Path = ".", source: From = "", as_json: Json = False) -> None:
 
 @packs.command("verify")
 def verify(
-    file: Annotated[str, typer.Argument(help="A .gixp file.")],
+    file: Annotated[str, argument(help="A .gixp file.")],
     path: Path = ".",
     as_json: Json = False,
 ) -> None:

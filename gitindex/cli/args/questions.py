@@ -5,10 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Annotated
 
-import typer
+from click import BadParameter
 
 from gitindex.base.vocabulary import PathKind
-from gitindex.cli.app import At, Json, Path, Staged, Team, among, among_sorted, app, asked, leave
+from gitindex.cli.app import (
+    At,
+    Json,
+    Path,
+    Staged,
+    Team,
+    among,
+    among_sorted,
+    app,
+    asked,
+    leave,
+    names,
+    paths,
+)
+from gitindex.cli.declare import argument, option
 
 FORMATS = ("ctags", "scip", "json", "sqlite")
 
@@ -28,27 +42,25 @@ def _languages() -> Iterable[str]:
 Many = list[str]
 KIND = among_sorted(_kinds)
 
-Query = Annotated[Many, typer.Argument(help="Any text: words, names, a path, a pasted line.")]
-Results = Annotated[int, typer.Option("--limit", "-n", min=1, max=200, help="Results at most.")]
+Query = Annotated[Many, argument(help="Any text: words, names, a path, a pasted line.")]
+Results = Annotated[int, option("--limit", "-n", min=1, max=200, help="Results at most.")]
 Languages = Annotated[
     Many,
-    typer.Option(
-        "--lang", help="Only this language (lang:).", autocompletion=among_sorted(_languages)
-    ),
+    option("--lang", help="Only this language (lang:).", complete=among_sorted(_languages)),
 ]
-Below = Annotated[Many, typer.Option("--path", help="Only paths with this (path:).")]
-NotBelow = Annotated[Many, typer.Option("--not-path", help="No paths with this (-path:).")]
-Kinds = Annotated[
-    Many, typer.Option("--kind", help="Only definitions of a kind (kind:).", autocompletion=KIND)
+Below = Annotated[Many, option("--path", help="Only paths with this (path:).", complete=paths)]
+NotBelow = Annotated[
+    Many, option("--not-path", help="No paths with this (-path:).", complete=paths)
 ]
-Must = Annotated[Many, typer.Option("--must", help="With this word (must:).")]
-Exclude = Annotated[Many, typer.Option("--exclude", help="Without this word (exclude:).")]
+Kinds = Annotated[Many, option("--kind", help="Only definitions of a kind (kind:).", complete=KIND)]
+Must = Annotated[Many, option("--must", help="With this word (must:).")]
+Exclude = Annotated[Many, option("--exclude", help="Without this word (exclude:).")]
 Places = Annotated[
-    Many, typer.Option("--in", help="code, tests or docs (in:).", autocompletion=among(*PathKind))
+    Many, option("--in", help="code, tests or docs (in:).", complete=among(*PathKind))
 ]
-Recent = Annotated[bool, typer.Option("--recent", help="Recently changed first.")]
-Explain = Annotated[bool, typer.Option("--explain", help="Print the features of every result.")]
-Strict = Annotated[bool, typer.Option("--strict", help="Refuse to answer while a job runs.")]
+Recent = Annotated[bool, option("--recent", help="Recently changed first.")]
+Explain = Annotated[bool, option("--explain", help="Print the features of every result.")]
+Strict = Annotated[bool, option("--strict", help="Refuse to answer while a job runs.")]
 
 
 @app.command()
@@ -93,7 +105,7 @@ def explore(
     question: Query,
     path: Path = ".",
     tokens: Annotated[
-        int, typer.Option("--tokens", "-t", min=200, max=20_000, help="Budget: 4 characters each.")
+        int, option("--tokens", "-t", min=200, max=20_000, help="Budget: 4 characters each.")
     ] = 2_000,
     at: At = "",
     staged: Staged = False,
@@ -107,23 +119,21 @@ def explore(
 
 @app.command()
 def symbols(
-    name: Annotated[str, typer.Argument(help="A name, or a qualified name; all if left out.")] = "",
+    name: Annotated[
+        str, argument(help="A name, or a qualified name; all if left out.", complete=names)
+    ] = "",
     path: Path = ".",
     below: Annotated[
-        str, typer.Option("--path", help="Only in this file or folder of the tree.")
+        str, option("--path", help="Only in this file or folder of the tree.", complete=paths)
     ] = "",
     kind: Annotated[
         str,
-        typer.Option(
-            "--kind", help="Only this kind: function, class, method, …", autocompletion=KIND
-        ),
+        option("--kind", help="Only this kind: function, class, method, …", complete=KIND),
     ] = "",
     file: Annotated[
-        str, typer.Option("--file", help="Look at this file on disk instead, indexed or not.")
+        str, option("--file", help="Look at this file on disk instead, indexed or not.")
     ] = "",
-    limit: Annotated[
-        int, typer.Option("--limit", "-n", min=1, max=1000, help="Symbols at most.")
-    ] = 50,
+    limit: Annotated[int, option("--limit", "-n", min=1, max=1000, help="Symbols at most.")] = 50,
     at: At = "",
     staged: Staged = False,
     team: Team = False,
@@ -142,12 +152,11 @@ def symbols(
 @app.command("find")
 def find_(
     words: Annotated[
-        Many | None, typer.Argument(help="A part of a name or a path; asked for if left out.")
+        Many | None,
+        argument(help="A part of a name or a path; asked for if left out.", complete=names),
     ] = None,
     path: Path = ".",
-    limit: Annotated[
-        int, typer.Option("--limit", "-n", min=1, max=1000, help="Results at most.")
-    ] = 50,
+    limit: Annotated[int, option("--limit", "-n", min=1, max=1000, help="Results at most.")] = 50,
     as_json: Json = False,
 ) -> None:
     """Pick a symbol or a file by a part of its name, and open it."""
@@ -158,7 +167,7 @@ def find_(
 
 @app.command()
 def outline(
-    file: Annotated[str, typer.Argument(help="A file of the tree.")],
+    file: Annotated[str, argument(help="A file of the tree.", complete=paths)],
     path: Path = ".",
     at: At = "",
     staged: Staged = False,
@@ -172,10 +181,12 @@ def outline(
 
 @app.command()
 def read(
-    place: Annotated[str, typer.Argument(metavar="FILE[:A[-B]]", help="A file, and its lines.")],
+    place: Annotated[
+        str, argument(metavar="FILE[:A[-B]]", help="A file, and its lines.", complete=paths)
+    ],
     path: Path = ".",
     outlined: Annotated[
-        bool, typer.Option("--outline", help="Say which definition starts where.")
+        bool, option("--outline", help="Say which definition starts where.")
     ] = False,
     at: At = "",
     staged: Staged = False,
@@ -189,10 +200,12 @@ def read(
 
 @app.command("slice")
 def slice_(
-    place: Annotated[str, typer.Argument(metavar="FILE:LINE[:COL]", help="A line, or a variable.")],
+    place: Annotated[
+        str, argument(metavar="FILE:LINE[:COL]", help="A line, or a variable.", complete=paths)
+    ],
     path: Path = ".",
     forward: Annotated[
-        bool, typer.Option("--forward", help="What it influences, not what it depends on.")
+        bool, option("--forward", help="What it influences, not what it depends on.")
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -206,14 +219,10 @@ def slice_(
 def export(
     form: Annotated[
         str,
-        typer.Option(
-            "--format", help="ctags, scip, json or sqlite.", autocompletion=among(*FORMATS)
-        ),
+        option("--format", help="ctags, scip, json or sqlite.", complete=among(*FORMATS)),
     ],
     path: Path = ".",
-    output: Annotated[
-        str, typer.Option("--output", "-o", help="A file; - for standard output.")
-    ] = "-",
+    output: Annotated[str, option("--output", "-o", help="A file; - for standard output.")] = "-",
     at: At = "",
     staged: Staged = False,
     as_json: Json = False,
@@ -222,5 +231,5 @@ def export(
     from gitindex.cli.verbs import questions as commands
 
     if form not in FORMATS:
-        raise typer.BadParameter(f"one of {', '.join(FORMATS)}", param_hint="--format")
+        raise BadParameter(f"one of {', '.join(FORMATS)}", param_hint="--format")
     leave(commands.write_export(form, path, asked(at, staged), output, as_json))

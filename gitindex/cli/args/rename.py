@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
-from gitindex.cli.app import Json, Path, app, leave
+from gitindex.cli.app import Json, Path, app, leave, names
+from gitindex.cli.declare import argument, option
 
 
 @app.command()
 def rename(
-    symbol: Annotated[str, typer.Argument(help="CLASS.NAME, FILE#NAME or FILE:LINE:COL.")],
-    new: Annotated[str, typer.Argument(help="The new name.")],
+    symbol: Annotated[
+        str, argument(help="CLASS.NAME, FILE#NAME or FILE:LINE:COL.", complete=names)
+    ],
+    new: Annotated[str, argument(help="The new name.")],
     path: Path = ".",
     apply: Annotated[
-        bool, typer.Option("--apply", help="Write the files, if every place is proven.")
+        bool, option("--apply", help="Write the files, if every place is proven.")
     ] = False,
     force: Annotated[
         list[str] | None,
-        typer.Option("--force", metavar="FILE:LINE", help="Accept this place without a proof."),
+        option("--force", metavar="FILE:LINE", help="Accept this place without a proof."),
     ] = None,
     as_json: Json = False,
 ) -> None:

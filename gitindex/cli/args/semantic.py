@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from gitindex.cli.app import At, Json, Path, Staged, app, asked, leave
+from gitindex.cli.declare import VerbGroup, argument, option
 
-semantic = typer.Typer(
+semantic = VerbGroup(
     name="semantic",
     help="What SCIP indexers say of the code. Off until you set gitindex.semantic.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
 )
-app.add_typer(semantic)
+app.add_command(semantic)
 
 
 @app.command()
@@ -24,9 +21,9 @@ def contexts(
     staged: Staged = False,
     off: Annotated[
         str,
-        typer.Option("--off", metavar="NAME", help="Run no indexer for it, use no facts of it."),
+        option("--off", metavar="NAME", help="Run no indexer for it, use no facts of it."),
     ] = "",
-    on: Annotated[str, typer.Option("--on", metavar="NAME", help="Take that back.")] = "",
+    on: Annotated[str, option("--on", metavar="NAME", help="Take that back.")] = "",
     as_json: Json = False,
 ) -> None:
     """The projects of the tree, and which files each owns."""
@@ -49,18 +46,16 @@ def list_(path: Path = ".", as_json: Json = False) -> None:
 def run(
     names: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="[CONTEXT]…", help="As `gitindex contexts` calls them; all if none."
-        ),
+        argument(metavar="[CONTEXT]…", help="As `gitindex contexts` calls them; all if none."),
     ] = None,
     path: Path = ".",
     only: Annotated[
         list[str] | None,
-        typer.Option("--only", help="Keep only what is said of this file or folder."),
+        option("--only", help="Keep only what is said of this file or folder."),
     ] = None,
     seconds: Annotated[
         float | None,
-        typer.Option("--timeout", min=0.1, help="Stop an indexer after so many seconds."),
+        option("--timeout", min=0.1, help="Stop an indexer after so many seconds."),
     ] = None,
     as_json: Json = False,
 ) -> None:

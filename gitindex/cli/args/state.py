@@ -4,35 +4,36 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
+from click import BadParameter
 
-from gitindex.cli.app import Json, Path, app, leave
+from gitindex.cli.app import Json, Path, app, leave, paths
+from gitindex.cli.declare import VerbGroup, argument, option
 
-decide = typer.Typer(
+decide = VerbGroup(
     name="decide",
     help="Answers to what the language leaves open about a file.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
 )
-app.add_typer(decide)
+app.add_command(decide)
 
-Number = Annotated[int, typer.Argument(min=1, help="The decision's number.")]
+Number = Annotated[int, argument(min=1, help="The decision's number.")]
 
 
 @app.command()
 def state(
     files: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="[FILE…]", help="Files or folders; with --gate FILE[:LINE|:SYMBOL]."
+        argument(
+            metavar="[FILE…]",
+            help="Files or folders; with --gate FILE[:LINE|:SYMBOL].",
+            complete=paths,
         ),
     ] = None,
     path: Path = ".",
     refresh: Annotated[
-        bool, typer.Option("--refresh", help="They have been checked again: stale no more.")
+        bool, option("--refresh", help="They have been checked again: stale no more.")
     ] = False,
     gate: Annotated[
-        bool, typer.Option("--gate", help="May they be edited? 0 yes, 1 decide first, 3 no.")
+        bool, option("--gate", help="May they be edited? 0 yes, 1 decide first, 3 no.")
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -43,7 +44,7 @@ def state(
     from gitindex.cli.verbs import state as commands
 
     if gate and (refresh or not files):
-        raise typer.BadParameter("--gate wants files, and not --refresh")
+        raise BadParameter("--gate wants files, and not --refresh")
     if gate:
         leave(commands.gate(files or [], path, as_json))
     leave(commands.show_states(files or [], path, refresh, as_json))
@@ -52,7 +53,7 @@ def state(
 @decide.command("list")
 def list_(
     path: Path = ".",
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Decisions at most.")] = 50,
+    limit: Annotated[int, option("--limit", "-n", min=1, help="Decisions at most.")] = 50,
     as_json: Json = False,
 ) -> None:
     """The newest decisions."""
@@ -71,7 +72,7 @@ def show(decision: Number, path: Path = ".", as_json: Json = False) -> None:
 
 @decide.command()
 def commit(
-    proof: Annotated[str, typer.Argument(help="A JSON file, - for standard input.")],
+    proof: Annotated[str, argument(help="A JSON file, - for standard input.")],
     path: Path = ".",
     as_json: Json = False,
 ) -> None:

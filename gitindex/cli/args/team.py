@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from gitindex.cli.app import Json, Path, app, leave
+from gitindex.cli.declare import VerbGroup, argument, option
 
-team = typer.Typer(help="The team's index on PostgreSQL.", no_args_is_help=True)
-app.add_typer(team, name="team")
+team = VerbGroup("team", help="The team's index on PostgreSQL.")
+app.add_command(team)
 
-Url = Annotated[
-    str, typer.Argument(help="postgresql://…; else gitindex.team.url of your own config.")
-]
+Url = Annotated[str, argument(help="postgresql://…; else gitindex.team.url of your own config.")]
 
 
 @team.command("init")
@@ -28,9 +25,9 @@ def init(url: Url = "", path: Path = ".", as_json: Json = False) -> None:
 def join(
     url: Url = "",
     path: Path = ".",
-    ref: Annotated[str, typer.Option("--ref", help="The branch that is published.")] = "",
+    ref: Annotated[str, option("--ref", help="The branch that is published.")] = "",
     fleet: Annotated[
-        bool, typer.Option("--fleet", help="Report the state of this index: no paths, no names.")
+        bool, option("--fleet", help="Report the state of this index: no paths, no names.")
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -66,12 +63,10 @@ def repos(path: Path = ".", as_json: Json = False) -> None:
 
 @team.command("members")
 def members(
-    repo: Annotated[str, typer.Argument(help="A repository's name.")],
-    add: Annotated[list[str] | None, typer.Option("--add", help="Roles that may see it.")] = None,
-    remove: Annotated[
-        list[str] | None, typer.Option("--remove", help="Roles that may not.")
-    ] = None,
-    write: Annotated[bool, typer.Option("--write", help="Those added may publish too.")] = False,
+    repo: Annotated[str, argument(help="A repository's name.")],
+    add: Annotated[list[str] | None, option("--add", help="Roles that may see it.")] = None,
+    remove: Annotated[list[str] | None, option("--remove", help="Roles that may not.")] = None,
+    write: Annotated[bool, option("--write", help="Those added may publish too.")] = False,
     path: Path = ".",
     as_json: Json = False,
 ) -> None:
@@ -85,7 +80,7 @@ def members(
 def push(
     path: Path = ".",
     outbox: Annotated[
-        bool, typer.Option("--outbox", help="Only what is on the remote branch, if it is new.")
+        bool, option("--outbox", help="Only what is on the remote branch, if it is new.")
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -98,7 +93,7 @@ def push(
 @team.command("gc")
 def gc(
     path: Path = ".",
-    days: Annotated[int, typer.Option("--days", min=0, help="Grace.")] = 14,
+    days: Annotated[int, option("--days", min=0, help="Grace.")] = 14,
     as_json: Json = False,
 ) -> None:
     """Remove documents that no published tree needs, as an administrator."""

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from gitindex.cli.app import Path, app, leave
+from gitindex.cli.declare import option
 
 
 @app.command()
 def web(
     path: Path = ".",
     port: Annotated[
-        int, typer.Option("--port", min=0, max=65535, help="Port on loopback; 0: any free one.")
+        int, option("--port", min=0, max=65535, help="Port on loopback; 0: any free one.")
     ] = 0,
     no_open: Annotated[
-        bool, typer.Option("--no-open", help="Print the link, and open no browser.")
+        bool, option("--no-open", help="Print the link, and open no browser.")
     ] = False,
     export: Annotated[
         str,
-        typer.Option(
+        option(
             "--export", metavar="DIR", help="Write a static snapshot of map, symbols and health."
         ),
     ] = "",

@@ -1,0 +1,12 @@
+#compdef gitindex git-index
+_gitindex() {
+    local -a files folders
+    local line
+    for line in "${(@f)$(COMP_WORDS="${words[*]}" COMP_CWORD=$((CURRENT-1)) _GITINDEX_COMPLETE=bash_complete gitindex 2>/dev/null)}"; do
+        line="${line#*,}"
+        if [[ "$line" == */ ]]; then folders+=("$line"); elif [[ -n "$line" ]]; then files+=("$line"); fi
+    done
+    (( $#folders )) && compadd -U -S '' -a folders
+    (( $#files )) && compadd -U -a files
+}
+if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _gitindex "$@"; else compdef _gitindex gitindex git-index; fi
