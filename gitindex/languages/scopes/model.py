@@ -21,7 +21,7 @@ MODELLED = frozenset({"python", "javascript", "typescript", "tsx", "go", "java"}
 ORDERED = frozenset({"go", "java"})
 """Here a local name is seen only after its declaration."""
 
-MARKS = ("keys", "labels", "stars", "assigned", "sets", "exports", "members")
+MARKS = ("keys", "labels", "stars", "assigned", "sets", "exports", "members", "literals")
 """Lists of a payload besides ranges and names."""
 
 EXPORTED_WHOLE = "="
@@ -109,6 +109,8 @@ class FileScopes:
             )
         self._moved = {(scope, name): how for scope, name, how in told["moved"]}
         self.keys = frozenset(told["keys"])
+        self.literals: dict[int, str] = dict(told["literals"])
+        """Of Go: key of a composite literal → the named type of that literal, where the text has it."""
         self.labels = frozenset(told["labels"])
         self.members = frozenset(told["members"])
         """Members of something that no receiver stands before: `case A(name=x)`."""

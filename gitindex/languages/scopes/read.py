@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from gitindex.languages.scopes.exports import read_exports
+from gitindex.languages.scopes.literals import VALUES, literal_type
 from gitindex.languages.scopes.model import (
     BLOCK,
     COMPREHENSION,
@@ -215,7 +216,10 @@ def _join_bodies(found: dict[tuple[int, int], int]) -> None:
 def _take(reading: _Reading, marks: dict[str, list[Any]], captures: dict[str, list[Node]]) -> None:
     """One match that is no scope: a binding, a key, a label, an assigned attribute."""
     for node in captures.get("key", ()):
-        marks["keys"].append(node.start_byte)
+        kind = literal_type(node)
+        if kind != VALUES:
+            marks["keys"].append(node.start_byte)
+            marks["literals"] += [[node.start_byte, kind]] if kind is not None else []
     for node in captures.get("member", ()):
         marks["members"].append(node.start_byte)
     for node in captures.get("label", ()):

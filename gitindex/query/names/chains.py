@@ -19,8 +19,10 @@ _WORD = re.compile(r"[^\W\d][\w$]*|\$[\w$]*")
 _PREFIX = re.compile(r"^(?:await|new|yield|return|typeof|cast)\s+")
 _STEP = re.compile(r"\s*(?:\?\.|!\.|->|::|\.)\s*(?=[\w$#])")
 _COMMENT = re.compile(rb"(?:^|\s)(?://|#(?![\w]*[(:]))")
-_LOADS = ("require", "import")
+_LOADS = ("require", "import", "new")
+_MADE = re.compile(r"\(\s*([\w.]+)(?:\[.*\])?\s*\)")
 _LITERAL = re.compile(r"""\(\s*(["'`])([^"'`$]+)\1\s*\)""")
+_CAST = re.compile(r"\(([\w.]+(?:<[^()]*>)?)\)\s*[\w(]")
 _BRACKETS = str.maketrans("([{<", ")]}>")
 
 
@@ -30,7 +32,7 @@ class Part(NamedTuple):
     name: str
     called: bool
     inner: str = ""  # what stands in brackets of its own
-    load: str = ""  # the module that `require('…')` or `import('…')` names
+    load: str = ""  # the module that `require('…')` or `import('…')` names; the type of `new(…)`
 
 
 UNREADABLE = Part("", False)
@@ -80,8 +82,20 @@ def read_chain(text: str) -> list[Part] | None:
 
 def _load(name: str, arguments: str) -> str:
     """The module that a call names: `require('./x')`; empty for any other call."""
+    if name == "new":  # of Go
+        made = _MADE.fullmatch(arguments)
+        return made.group(1) if made else ""
     match = _LITERAL.fullmatch(arguments) if name in _LOADS else None
     return match.group(2) if match else ""
+
+
+def cast_type(text: str, language: str) -> str:
+    """The type that an expression is cast to: `x as T` of TypeScript, `(T) x` of Java; else empty."""
+    if language == "java":
+        match = _CAST.match(text)
+        return match.group(1) if match else ""
+    _, cast, told = text.rpartition(" as ")
+    return told.rstrip("; )") if cast and language in ("javascript", "typescript", "tsx") else ""
 
 
 def closing(text: str, at: int) -> int:

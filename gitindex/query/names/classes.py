@@ -11,7 +11,7 @@ from gitindex.languages.scopes.model import MODELLED
 from gitindex.query.names.heritage import declared, heritage, heritage_items
 from gitindex.query.names.meanings import ECMA, STRICT, is_type
 from gitindex.query.names.names import Names
-from gitindex.query.names.signatures import type_arguments, type_parameters
+from gitindex.query.names.signatures import parameters, type_arguments, type_parameters
 from gitindex.query.names.source import Definition, FileNames
 from gitindex.query.names.values import MAX_DEPTH, ExpressionPlace, Value, ValueKind
 
@@ -78,6 +78,14 @@ class Classes:
         if member.parent < 0 and "." in member.qualified:
             return self._receiver_type(source, member)
         return None
+
+    def is_receiver(self, source: FileNames, function: Definition, name: str) -> bool:
+        """Is a name the first parameter of a method of Python: its instance or class?"""
+        owner = source.symbol(function.parent)
+        if source.language != "python" or owner is None or not is_type(owner):
+            return False
+        first = parameters(self._names.header(source, function))[:1]
+        return bool(first) and first[0][0] == name
 
     def members(
         self, definition: Definition, name: str, above: bool

@@ -25,6 +25,7 @@ class Kin(NamedTuple):
 
     members: dict[tuple[str, int], Definition]
     known: bool  # every class involved is known up to its last base
+    outside: bool = False  # a target may override a member of something that is not in the tree
 
 
 class Dispatch:
@@ -51,10 +52,10 @@ class Dispatch:
         """Members that override a target, that it overrides, or that share a class with it."""
         home = self._classes.class_of(target)
         if home is None:
-            return Kin({}, True)
+            return Kin({}, True, target.kind == "method")  # of a class that has no name
         others = [d for d in self._project.definitions(target.name) if self._may_relate(target, d)]
         if len(others) > MAX_CANDIDATES:
-            return Kin({}, False)
+            return Kin({}, False, True)
         self._project.load(d.path for d in others)
         known = not self._ancestors(home)[1]
         found: dict[tuple[str, int], Definition] = {}
@@ -65,7 +66,8 @@ class Dispatch:
             known = known and not self._ancestors(owner)[1]
             if self._related(home, owner):
                 found[_key(other)] = other
-        return Kin(found, known)
+        above = self._classes.ancestors(home)[0]
+        return Kin(found, known, any(self._classes.bases(one)[1] for one in above))
 
     def _may_relate(self, target: Definition, other: Definition) -> bool:
         if _key(other) == _key(target) or other.kind not in FUNCTIONS | {"field", "property"}:

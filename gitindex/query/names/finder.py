@@ -131,14 +131,14 @@ class Finder:
 
     def _wanted(self, chosen: dict[tuple[str, int], Definition]) -> _Wanted:
         members: dict[tuple[str, int], Definition] = {}
-        known = True
+        known, outside = True, False
         for target in chosen.values():
             kin = self.dispatch.kin(target)
             members |= kin.members
-            known = known and kin.known
+            known, outside = known and kin.known, outside or kin.outside
         flags = [self.binder.is_member(d) for d in chosen.values()]
         fields = any(d.kind in ("field", "property") for d in chosen.values())
-        return _Wanted(chosen, Kin(members, known), all(flags), fields)
+        return _Wanted(chosen, Kin(members, known, outside), all(flags), fields)
 
     def mentions(self, name: str) -> Found:
         """Every occurrence of a name that nothing in the tree defines, local variables apart."""
@@ -264,6 +264,8 @@ class Finder:
             case State.UNBOUND:
                 proven = name in BUILTINS.get(source.language, ())
             case State.UNKNOWN:
+                proven = False
+            case State.OUTSIDE if meaning.typed and wanted.kin.outside:
                 proven = False
             case _:
                 proven = meaning.sure

@@ -48,6 +48,7 @@ class Meaning(NamedTuple):
     sure: bool = False  # follows from scopes and imports, nothing was inferred
     single: bool = False  # a local name that is bound once
     bare: bool = False  # nothing stands before it
+    typed: bool = False  # a member of a value whose type is not in the tree
 
 
 OUTSIDE = Meaning(State.OUTSIDE)

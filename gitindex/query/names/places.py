@@ -68,10 +68,11 @@ class Binder:
             found = self.types.member(value, place.name)
             plain = not any(part.called or part.inner for part in chain)
             if found.state is State.OUTSIDE:  # of a module that is not in the tree, nothing is ours
-                return found._replace(sure=value.sure and plain)
+                typed = len(chain) > 1 or not self._is_imported(source, chain[0].name)
+                return found._replace(sure=value.sure and plain, typed=typed)
             return found._replace(sure=value.sure and (found.sure or value.module is None))
         if self._is_key(source, place, at):
-            return _KEY
+            return self._key_as_value(source, place, data, at) or _KEY
         return self._bare(source, place, data, at)._replace(bare=True)
 
     def _bare(self, source: FileNames, place: Occurrence, data: bytes, at: int) -> Meaning:
@@ -154,11 +155,37 @@ class Binder:
         found = self.types.member(value, place.name)
         return found if found.state is State.DEFINED else UNKNOWN
 
+    def _is_imported(self, source: FileNames, name: str) -> bool:
+        """Is a name a module or a type that an import brings, and nothing else in the file?"""
+        scopes = self.project.scopes(source.path)
+        declared = scopes.names.get(name, ()) if scopes else ()
+        return name in source.bindings and all(d.kind == "import" for d in declared)
+
     def _is_key(self, source: FileNames, place: Occurrence, at: int) -> bool:
         if source.language in ECMA:
             return place.use == Use.ATTRIBUTE
         scopes = self.project.scopes(source.path)
         return scopes is not None and at in scopes.keys
+
+    def _key_as_value(
+        self, source: FileNames, place: Occurrence, data: bytes, at: int
+    ) -> Meaning | None:
+        """A key of a composite literal of Go whose type is not known to be a struct."""
+        scopes = self.project.scopes(source.path)
+        if scopes is None or at not in scopes.literals:
+            return None
+        kind = scopes.literals[at]
+        if kind.startswith("struct"):
+            return None
+        package, _, name = kind.rpartition(".")
+        found = self.names.lookup(source, package or name, place.enclosing, at, not package)
+        if found.module is not None:
+            found = self.names.modules.below(found.module, name)
+        if any(d.kind == "struct" for d in found.definitions):
+            return None
+        value = self._bare(source, place, data, at)
+        known = value.state in (State.DEFINED, State.LOCAL)
+        return value._replace(bare=True, sure=False) if known else None
 
     def _imported(self, source: FileNames, place: Occurrence) -> Meaning:
         """A name inside an import statement."""

@@ -70,7 +70,9 @@ def find_target(binder: Binder, asked: str) -> ReferenceTarget:
         number = int(told) if told.isdigit() else 1
     found = [d for d in binder.project.definitions(parts[-1]) if _fits(d, parts)]
     if mark and path:
-        found = [d for d in found if d.path == path][number - 1 : number]
+        found = [d for d in found if d.path == path]
+        exact = [d for d in found if _SEPARATORS.split(d.qualified) == parts]  # the id of a node
+        found = (exact or found)[number - 1 : number]
     if not found and not NAME.fullmatch(parts[-1]):
         raise GitIndexError(
             f"not a name: {safe_text(asked)}",

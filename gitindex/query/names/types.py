@@ -14,7 +14,7 @@ from gitindex.languages.scopes.model import (
     Bound,
 )
 from gitindex.languages.syntax.kinds import FUNCTIONS, SPACES, VALUES
-from gitindex.query.names.chains import LITERAL, Part, read_chain, split_top
+from gitindex.query.names.chains import LITERAL, Part, cast_type, read_chain, split_top
 from gitindex.query.names.classes import Classes
 from gitindex.query.names.heritage import declared
 from gitindex.query.names.meanings import (
@@ -29,7 +29,6 @@ from gitindex.query.names.meanings import (
 )
 from gitindex.query.names.names import Names
 from gitindex.query.names.project import Project
-from gitindex.query.names.signatures import parameters
 from gitindex.query.names.source import Definition, FileNames
 from gitindex.query.names.type_names import OF_EACH, PLAIN, WRAPPERS
 from gitindex.query.names.typed import field_type, go_value, result_of
@@ -151,9 +150,9 @@ class Types:
         """The value of an expression, where it is a chain."""
         if place.depth > MAX_DEPTH:
             return NOT_KNOWN
-        cast = text.rpartition(" as ")
-        if cast[1] and place.source.language in ECMA:
-            return self.annotation(cast[2].rstrip("; )"), place.deeper(), pick)
+        told = cast_type(text, place.source.language)
+        if told:
+            return self.annotation(told, place.deeper(), pick)
         parts = read_chain(text)
         if parts is None:
             first = _EITHER.split(text, maxsplit=1)[0]
@@ -190,7 +189,9 @@ class Types:
         if part.name == LITERAL:
             return NOT_OURS
         source, scope = place.source, place.scope
-        if part.load and source.language in ECMA:
+        if part.name == "new" and part.load and source.language == "go":
+            return self.annotation(part.load, place.deeper())._replace(sure=True)
+        if part.load and part.name != "new" and source.language in ECMA:
             return self._value(self.names.modules.loaded(source, part.load), place, part.name)
         if part.name in _SUPER and (part.called or source.language != "python"):
             owner = self.classes.owner(source, scope)
@@ -240,7 +241,11 @@ class Types:
         if within is None:
             found = self._bound(bound, place._replace(at=meaning.at).deeper(), name)
             return found._replace(sure=found.sure and meaning.single)
-        if not bound.annotation and not bound.value and self._is_receiver(source, within, name):
+        if (
+            not bound.annotation
+            and not bound.value
+            and self.classes.is_receiver(source, within, name)
+        ):
             owner = source.symbol(within.parent)
             if owner is not None and (name in _CLASS or within.name == "__new__"):
                 return Value(ValueKind.TYPE, owner, sure=meaning.single)
@@ -265,13 +270,6 @@ class Types:
     def _look(self, name: str, place: ExpressionPlace) -> Meaning:
         return self.names.lookup(place.source, name, place.scope, place.at, place.of_type)
 
-    def _is_receiver(self, source: FileNames, function: Definition, name: str) -> bool:
-        owner = source.symbol(function.parent)
-        if source.language != "python" or owner is None or not is_type(owner):
-            return False
-        first = parameters(self.names.header(source, function))[:1]
-        return bool(first) and first[0][0] == name
-
     def _bound(self, bound: Bound, place: ExpressionPlace, name: str) -> Value:
         key = (place.source.path, place.scope, name)
         if key in self._busy or place.depth > MAX_DEPTH:
@@ -282,7 +280,10 @@ class Types:
             if bound.annotation and bound.annotation != "var":
                 text = bound.annotation.lstrip("*& ") if place.source.language == "go" else ""
                 value = self.annotation(text or bound.annotation, place.deeper(), bound.pick)
-                value = value._replace(sure=place.source.language in NOMINAL)
+                sure = place.source.language in NOMINAL
+                if text and value.kind is ValueKind.OUTSIDE:  # else it may be an interface
+                    sure = bound.annotation.startswith("*")
+                value = value._replace(sure=sure)
             if value.kind is ValueKind.UNKNOWN and bound.value:
                 if place.source.language == "go":
                     bound = go_value(bound)

@@ -1,0 +1,44 @@
+"""Go: is the key of a composite literal a field of a struct, or a value? The type of the literal says so."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+VALUES = "="
+"""The keys of a map, an array or a slice are values."""
+_ELEMENTS = {
+    "map_type": "value",
+    "array_type": "element",
+    "slice_type": "element",
+    "implicit_length_array_type": "element",
+}
+
+
+def literal_type(key: Node) -> str | None:
+    """The named type of the literal around a key: VALUES where it has none, empty where it is unknown.
+
+    None: it is no key of a composite literal.
+    """
+    node, depth = key.parent, 0
+    while node is not None and node.type in ("literal_element", "keyed_element", "literal_value"):
+        depth += node.type == "literal_value"
+        node = node.parent
+    if node is None or node.type != "composite_literal":
+        return None
+    kind = node.child_by_field_name("type")
+    for _ in range(depth - 1):  # `[]T{{a: 1}}`: the inner literal is a T, or a *T
+        if kind is None or kind.type not in _ELEMENTS:
+            return ""
+        kind = kind.child_by_field_name(_ELEMENTS[kind.type])
+        if kind is not None and kind.type == "pointer_type":
+            kind = kind.named_children[0] if kind.named_children else None
+    if kind is None:
+        return ""
+    if kind.type in _ELEMENTS:
+        return VALUES
+    if kind.type == "generic_type":
+        kind = kind.child_by_field_name("type")
+    return (kind.text or b"").decode("utf-8", "replace") if kind is not None else ""

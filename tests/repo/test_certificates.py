@@ -1,0 +1,116 @@
+"""What compilers found to be called complete and was not (bench/oracle.py), one small program each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gitindex.query.references import ReferenceQuery, find_references
+from gitindex.view.tree import open_tree
+from tests.support import Repo
+
+FILES = {
+    "keys/a.go": """package keys
+type Named map[string]int
+type Struct struct{ key int }
+const key = "k"
+const one = 1
+const two = 2
+var names = map[int]string{one: "one"}
+var list = []string{two: "two"}
+var named = Named{key: 1}
+var pair = Struct{key: 2}
+var pairs = []*Struct{{key: 3}}
+var deep = map[string]Named{key: {key: 4}}
+func local(k string) any { return Named{k: 1} }
+""",
+    "made/a.go": """package made
+import ("io"; "net/http")
+type Wide struct{}
+type Narrow struct{}
+func (w *Wide) Close() error { return nil }
+func (w *Wide) Lookup() {}
+func (n *Narrow) Lookup() {}
+func through(c io.Closer) { c.Close() }
+func concrete(r *http.Request) { r.Lookup() }
+func fresh() { new(Wide).Lookup() }
+""",
+    "over/A.java": """package over;
+import java.io.Closeable;
+import far.away.Widget;
+class A implements Closeable {
+  public void close() {}
+  static void through(Closeable c) throws Exception { c.close(); }
+  Runnable make() { return new Runnable() { public void run() {} }; }
+  void go(Widget w, Object o) { w.alone(); w.run(); ((Plain) o).alone(); }
+}
+class Plain { void alone() {} }
+""",
+    "far.py": "from lib.absent import fetch\nfetch()\n",
+    "near.py": "def fetch():\n    pass\n",
+}
+
+
+@pytest.fixture(scope="module")
+def still(tmp_path_factory: pytest.TempPathFactory) -> Repo:
+    made = Repo(tmp_path_factory.mktemp("certificates") / "repo")
+    made.init()
+    for name, text in FILES.items():
+        made.write(name, text)
+    made.commit()
+    made.index()
+    return made
+
+
+def ask(repo: Repo, asked: str) -> dict[str, Any]:
+    with open_tree(repo.worktree, ".") as view:
+        return find_references(view, ReferenceQuery(asked))
+
+
+@pytest.mark.parametrize(
+    ("asked", "lines"),
+    [
+        ("keys/a.go#one", {7}),  # the keys of a map are values
+        ("keys/a.go#two", {8}),
+        ("keys/a.go#key", {9, 12}),  # of a named map, too
+        ("keys/a.go#Struct.key", {10, 11}),
+        ("keys/a.go:13:12", {13}),
+        ("made/a.go#Wide.Lookup", {10}),
+        ("over/A.java#Plain.alone", {8}),
+    ],
+)
+def test_every_use_is_listed(still: Repo, asked: str, lines: set[int]) -> None:
+    found = ask(still, asked)
+    assert {r["line"] for r in found["references"]} >= lines
+    if asked.endswith((".key", "#key")):
+        assert {r["line"] for r in found["references"]} == lines
+
+
+@pytest.mark.parametrize(
+    ("asked", "blocking"),
+    [
+        ("made/a.go#Wide.Close", "c.Close()"),  # io.Closer may be a Wide
+        ("over/A.java#A.close", "c.close()"),  # a Closeable may be an A
+        ("over/A.java#A.make.run", "w.run()"),  # of a class without a name
+        ("near.py#fetch", "fetch()"),  # the absent module may be this tree under another name
+    ],
+)
+def test_what_may_reach_it_from_outside_of_the_tree_blocks(
+    still: Repo, asked: str, blocking: str
+) -> None:
+    found = ask(still, asked)
+    assert found["complete"] is False
+    assert any(blocking in row["text"] for row in found["unexplained"] + found["references"])
+
+
+def test_a_receiver_that_is_no_interface_does_not_block(still: Repo) -> None:
+    found = ask(still, "made/a.go#Narrow.Lookup")
+    assert (
+        found["complete"] is True
+    )  # *http.Request is a struct: a pointer to an interface has no methods
+    assert found["references"] == []
+
+
+def test_the_id_of_a_node_means_that_node(still: Repo) -> None:
+    assert [d["qualifiedName"] for d in ask(still, "keys/a.go#key")["definitions"]] == ["key"]
