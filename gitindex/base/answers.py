@@ -79,6 +79,7 @@ class SearchAnswer(Envelope):
     query: str
     results: list[SearchRow]
     truncated: bool
+    notSearched: NotRequired[dict[str, int]]  # files that the policy leaves out, by reason
 
 
 class SymbolRow(PathFields):
@@ -174,3 +175,4 @@ class GrepAnswer(Envelope):
 
     results: list[GrepRow]
     truncated: bool
+    notSearched: NotRequired[dict[str, int]]  # files that the policy leaves out, by reason

@@ -117,7 +117,7 @@ class SkipReason(StrEnum):
     SECRET = "secret"  # looks like a key or credential: never read
     IGNORED = "ignored"  # .gitindexignore
     VENDORED = "vendored"  # .gitattributes linguist-vendored
-    GENERATED = "generated"  # .gitattributes linguist-generated, or says so at its top
+    GENERATED = "generated"  # .gitattributes linguist-generated
     SYMLINK = "symlink"  # links are never followed
     SUBMODULE = "submodule"  # a gitlink: another repository
     LFS_POINTER = "lfs_pointer"  # the content is not in git

@@ -82,3 +82,9 @@ def print_missing(what: str, near: list[str]) -> None:
     """Say on stderr that there is no such symbol, and what may have been meant."""
     hint = f"; near: {', '.join(map(safe_text, near))}" if near else ""
     sys.stderr.write(f"gitindex: no symbol {safe_text(what)}{hint}\n")
+
+
+def not_searched(left: Mapping[str, int]) -> str:
+    """Which files of the tree the policy keeps out of an answer, in one line."""
+    reasons = ", ".join(f"{many} {why}" for why, many in sorted(left.items()))
+    return f"not searched: {reasons} (`gitindex status --skipped` lists them)"

@@ -69,12 +69,6 @@ _SECRET_NAMES = (
 )
 _SSH_KEY = r"id_[a-z0-9]+\Z|id_(rsa|dsa|ecdsa|ed25519)[\w-]*(\.(bak|old|orig|txt))?\Z"
 _SECRET = re.compile("|".join((*map(translate, _SECRET_NAMES), _SSH_KEY)), re.IGNORECASE)
-_GENERATED = re.compile(
-    rb"^\W{0,8}(Code generated .{0,200}DO NOT EDIT|@generated\b"
-    rb"|This file (is|was) (auto-?|automatically )generated\b)"
-    rb"|^\s{0,4}[^\w\s]\W{0,8}(auto-?|automatically )generated\b",  # alone only in a comment
-    re.MULTILINE | re.IGNORECASE,
-)
 _BLANK = re.compile(rb"[ \t\r]+")
 _WORD = re.compile(rb"[-!]?[A-Za-z0-9_.][-A-Za-z0-9_.]*(=.*)?")
 _ESCAPE = re.compile(rb'\\([abfnrtv\\"]|[0-3][0-7]{2})')
@@ -90,6 +84,8 @@ _ESCAPED = {
     b"\\": b"\\",
     b'"': b'"',
 }
+GREPPED = frozenset({SkipReason.GENERATED, SkipReason.MINIFIED})
+"""Left out of facts and ranked search, but text that somebody may look for line by line."""
 _LFS = b"version https://git-lfs.github.com/spec/"
 
 
@@ -173,8 +169,6 @@ def skip_content(data: bytes) -> SkipReason | None:
         return SkipReason.LFS_POINTER
     if b"\0" in data and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return SkipReason.BINARY
-    if _GENERATED.search(data, 0, 1000):
-        return SkipReason.GENERATED
     if len(data) > 20_000 and len(data) / (data.count(b"\n") + 1) > 1000:
         return SkipReason.MINIFIED
     return None

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = "3"
 """Version of the store's tables and of the lexical fields."""
 
-POLICY_HASH = "3"
+POLICY_HASH = "4"
 """Version of the ignore policy's built-in rules; its files are part of the tree itself."""
 
 

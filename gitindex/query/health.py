@@ -34,6 +34,11 @@ def skipped_paths(view: TreeView) -> list[dict[str, Any]]:
     return [{**path_fields(name), "reason": why} for name, why in rows]
 
 
+def skipped_reasons(view: TreeView) -> dict[str, int]:
+    """How many tracked paths have no content in the index, by reason."""
+    return dict(Counter(row["reason"] for row in skipped_paths(view)).most_common())
+
+
 def health(view: TreeView) -> dict[str, Any]:
     """The past and the size of a worktree's index, as an envelope."""
     worktree = view.worktree
@@ -47,7 +52,7 @@ def health(view: TreeView) -> dict[str, Any]:
         timings=_timings(worktree, jobs),
         storeBytes=store_bytes(worktree),
         skippedCount=len(skipped),
-        skippedReasons=dict(Counter(row["reason"] for row in skipped).most_common()),
+        skippedReasons=skipped_reasons(view),
         skipped=skipped[:MAX_SKIPPED],
     )
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from functools import partial
 from typing import Any
 
 from gitindex.base.confined_read import ConfinedRoot
 from gitindex.base.escape import safe_text
-from gitindex.base.vocabulary import FreshnessState
+from gitindex.base.vocabulary import FreshnessState, SkipReason
 from gitindex.base.worktree import Worktree
 from gitindex.extract import policy
 from gitindex.extract.policy import MAX_TEXT_BYTES, skip_content
@@ -21,25 +21,33 @@ FALLBACK = "LOCAL_FALLBACK"
 """The `source` of an answer that no index had a part in."""
 
 
-def live_paths(worktree: Worktree, wanted: Callable[[bytes], bool]) -> list[bytes]:
+def live_paths(
+    worktree: Worktree, wanted: Callable[[bytes], bool], also: Container[SkipReason] = ()
+) -> list[bytes]:
     """Tracked and new paths that are wanted, and that the policy of git's index does not leave out."""
     listed = run_git(worktree.root, "ls-files", "-z", "-s").split(b"\0")
     entries = {entry.path: entry for entry in map(_entry, filter(None, listed))}
     rules = policy.of_tree(entries.values(), partial(read_blobs, worktree.root))
     new = run_git(worktree.root, "ls-files", "-z", "--others", "--exclude-standard").split(b"\0")
     entries |= {path: Entry(path, 0o100644, "") for path in new if path and path[-1:] != b"/"}
-    return sorted(p for p, e in entries.items() if wanted(p) and rules.skip_path(e) is None)
+    return sorted(p for p, e in entries.items() if wanted(p) and _is_kept(rules.skip_path(e), also))
 
 
-def live_files(worktree: Worktree, paths: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
-    """The bytes of those paths that are texts of usable size on disk."""
+def _is_kept(reason: SkipReason | None, also: Container[SkipReason]) -> bool:
+    return reason is None or reason in also
+
+
+def live_files(
+    worktree: Worktree, paths: Iterable[bytes], also: Container[SkipReason] = ()
+) -> Iterator[tuple[bytes, bytes]]:
+    """The bytes of those paths that are texts of usable size on disk; `also` those left out for this."""
     with ConfinedRoot(worktree.root) as disk:
         for path in paths:
             try:
                 found = disk.read(path, MAX_TEXT_BYTES + 1)
             except PermissionError:
                 continue
-            if found is not None and skip_content(found.data) is None:
+            if found is not None and _is_kept(skip_content(found.data), also):
                 yield path, found.data
 
 

@@ -174,7 +174,6 @@ def test_skipped_paths_are_listed_with_their_reason(quiet: Repo) -> None:
     assert listed == {
         ".env": "secret",
         "logo.bin": "binary",
-        "gen/out.py": "generated",
         "ignored.txt": "ignored",
         "link": "symlink",
     }

@@ -289,8 +289,11 @@ def test_other_trees_are_read_from_git(quiet: Repo) -> None:
 
 
 def test_what_the_policy_leaves_out_is_not_searched(quiet: Repo) -> None:
+    found = ["gen.py", "linguist/x.py", "min.js", "ok.txt"]
     for name, text in {
         ".env": "TOKEN=covered_word\n",
+        ".gitattributes": "linguist/* linguist-generated\n",
+        "linguist/x.py": "covered_word\n",
         "gen.py": "# @generated\ncovered_word\n",
         "bin.dat": "\0covered_word\n",
         "min.js": "covered_word;" * 3000,
@@ -298,12 +301,14 @@ def test_what_the_policy_leaves_out_is_not_searched(quiet: Repo) -> None:
     }.items():
         quiet.write(name, text)
     new = _ask(quiet, GrepPattern("covered_word"))
-    assert [r["path"] for r in new["results"]] == ["ok.txt"]
+    assert [r["path"] for r in new["results"]] == found
     quiet.git("add", "-A")
     quiet.git("commit", "-qm", "skips", env={"GITINDEX": "0"})
-    assert [r["path"] for r in _ask(quiet, GrepPattern("covered_word"))["results"]] == ["ok.txt"]
+    assert [r["path"] for r in _ask(quiet, GrepPattern("covered_word"))["results"]] == found
     quiet.index()
-    assert [r["path"] for r in _ask(quiet, GrepPattern("covered_word"))["results"]] == ["ok.txt"]
+    answer = _ask(quiet, GrepPattern("covered_word"))
+    assert [r["path"] for r in answer["results"]] == found
+    assert answer["notSearched"] == {"secret": 1, "binary": 1}
 
 
 def test_a_link_in_a_files_place_is_not_followed(quiet: Repo, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.base.vocabulary import GrepForm
 from gitindex.base.worktree import Worktree, find_worktree
-from gitindex.cli.printing import any_of, print_answer
+from gitindex.cli.printing import any_of, not_searched, print_answer
 from gitindex.cli.shown_path import named_path, shown_path
 from gitindex.cli.terminal import coloured, paint, say
 from gitindex.git.wildmatch import Rule, make_rule
@@ -189,6 +189,8 @@ def _notes(answer: GrepAnswer) -> list[str]:
     notes = list(answer.get("warnings", []))
     if answer["truncated"]:
         notes.append(f"cut after {len(answer['results'])}; --limit 0 shows all")
+    if sys.stdout.isatty() and (left := answer.get("notSearched")):
+        notes.append(not_searched(left))
     if answer["freshness"].get("leftOut"):
         notes.append(f"{answer['freshness']['leftOut']} changed files were left out")
     return notes

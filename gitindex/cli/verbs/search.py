@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from gitindex.base.escape import counted, safe_text
 from gitindex.base.worktree import find_worktree
-from gitindex.cli.printing import Asking, any_of, print_answer, print_warnings
+from gitindex.cli.printing import Asking, any_of, not_searched, print_answer, print_warnings
 from gitindex.cli.shown_path import shown_path
 from gitindex.cli.terminal import coloured, paint, say
 from gitindex.git.worktree_probe import WorktreeProbe
@@ -43,7 +44,12 @@ def find(
 
     def serve() -> SearchAnswer:
         with open_tree(worktree, path, ask, begun=begun) as view:
-            return search(view, query, wish.limit, wish.filters, wish.recent, explain=wish.explain)
+            found = search(view, query, wish.limit, wish.filters, wish.recent, explain=wish.explain)
+            if sys.stdout.isatty() and not as_json:
+                from gitindex.query.health import skipped_reasons
+
+                found["notSearched"] = skipped_reasons(view)
+            return found
 
     def scan(why: str) -> SearchAnswer:
         from gitindex.query.search.live import search_live
@@ -92,6 +98,8 @@ def _say_results(answer: SearchAnswer) -> None:
             say(paint("dim", f"    {found['adds']:+8.3f}  {name} {found['value']:g}"))
         _say_snippet(result)
     print_warnings(answer)
+    if left := answer.get("notSearched"):
+        say(paint("dim", f"-- {not_searched(left)}"))
     freshness, receipt = answer["freshness"], answer["receipt"]
     if receipt is None:
         return

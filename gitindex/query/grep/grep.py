@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -11,7 +12,7 @@ from gitindex.base.escape import path_fields, utf16_length
 from gitindex.base.vocabulary import GrepForm
 from gitindex.base.worktree import Worktree
 from gitindex.extract.fragments import plain_bytes
-from gitindex.extract.policy import skip_content
+from gitindex.extract.policy import GREPPED, skip_content
 from gitindex.git.wildmatch import Rule, rule_matches
 from gitindex.languages.table import language_of
 from gitindex.query.grep.engines import FileHits, LineLimits, search_disk, search_texts
@@ -33,6 +34,10 @@ READ_AT_ONCE = 400
 _FILE = (
     "SELECT f.path, f.source FROM {live} f JOIN {blobs} b ON b.id=f.blob_id"
     " WHERE f.skip IS NULL AND b.status<>'skipped'"
+)
+_SKIPPED = (
+    "SELECT f.path, f.source, coalesce(f.skip, b.reason) FROM {live} f"
+    " LEFT JOIN {blobs} b ON b.id=f.blob_id WHERE f.skip IS NOT NULL OR b.status='skipped'"
 )
 _NAMED = f"{_FILE} AND f.blob_id IN (SELECT value FROM json_each(?))"
 _NEW = (
@@ -90,23 +95,28 @@ def grep(view: TreeView, question: GrepQuery) -> GrepAnswer:
     understood = understand(question.needle)
     ids = candidates(view.served.database, understood.clauses)
     files = _files(view, ids, question)
+    skipped = [row for row in view.rows(_SKIPPED) if question.covers(row[0])]
+    files |= {path: source for path, source, why in skipped if why in GREPPED}
     if view.overlay.source == WORKTREE:
         found = search_disk(view.worktree.root, sorted(files), understood, question.want)
     else:
         found = search_texts(_texts(view, sorted(files)), understood, question.want)
     fields = _fields(question, _judged(view, found), files, view.read)
-    fields |= {"searchedFiles": len(files), "narrowed": ids is not None}
+    left = Counter(why for _, _, why in skipped if why not in GREPPED)
+    fields |= {"searchedFiles": len(files), "narrowed": ids is not None, "notSearched": dict(left)}
     return cast("GrepAnswer", view.envelope(**fields))
 
 
 def scan(worktree: Worktree, question: GrepQuery, why: str) -> GrepAnswer:
     """The same without an index: every file on disk is looked at."""
     understood = understand(question.needle)
-    paths = live_paths(worktree, question.covers)
+    paths = live_paths(worktree, question.covers, also=GREPPED)
     found = search_disk(worktree.root, paths, understood, question.want)
     texts = (hits for hits in found if _is_text(worktree, hits.path))
     sources = dict.fromkeys(paths, WORKTREE)
-    fields = _fields(question, texts, sources, lambda names: dict(live_files(worktree, names)))
+    fields = _fields(
+        question, texts, sources, lambda names: dict(live_files(worktree, names, also=GREPPED))
+    )
     fields |= {"searchedFiles": len(paths), "narrowed": False}
     return cast("GrepAnswer", fallback_envelope(worktree, why, **fields))
 
@@ -133,12 +143,18 @@ def _judged(view: TreeView, found: Iterable[FileHits]) -> Iterator[FileHits]:
     for hits in found:
         laid = view.changed().get(hits.path)
         unread = laid is not None and laid.data is None
-        if not unread or skip_content(view.read([hits.path]).get(hits.path, b"")) is None:
+        if not unread or _is_searched(view.read([hits.path]).get(hits.path, b"")):
             yield hits
 
 
+def _is_searched(data: bytes) -> bool:
+    """May the bytes be looked for? What a tool wrote or squeezed is text all the same."""
+    reason = skip_content(data)
+    return reason is None or reason in GREPPED
+
+
 def _is_text(worktree: Worktree, path: bytes) -> bool:
-    return any(True for _ in live_files(worktree, [path]))
+    return any(True for _ in live_files(worktree, [path], also=GREPPED))
 
 
 def _fields(

@@ -9,6 +9,7 @@ from gitindex.base.errors import GitIndexError
 from gitindex.base.escape import path_fields
 from gitindex.extract.terms import decode_text
 from gitindex.git.command import try_git
+from gitindex.languages.generated import is_generated
 from gitindex.query.search.candidates import Collector, with_facts
 from gitindex.query.search.definitions import (
     DefinitionMatcher,
@@ -190,6 +191,8 @@ class RankingPass:
         features = Features._make(
             (*row.features[:LOOKED], *chunks[:4], *defined, self._quoted(text.data))
         )
+        if is_generated(text.data):
+            features = features._replace(foreign=1.0)
         return row._replace(
             features=features,
             definitions=tuple(scored[:PER_FILE]),
