@@ -61,8 +61,8 @@ def call(server: ServerState, tool: McpTool, given: object) -> Answer:
 
 
 def content_of(tool: McpTool | None, answer: Answer) -> str:
-    """Return what stands in `content[0].text`: text where the answer is ok, else JSON."""
-    if tool is None or answer.get("status") != "ok":
+    """Return what stands in `content[0].text`: text where it is an answer, JSON where it is a refusal."""
+    if tool is None or (answer.get("status") != "ok" and "targets" not in answer):
         return render(answer)
     return render_text(tool.name, answer)
 

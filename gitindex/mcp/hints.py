@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-_CALLS: tuple[tuple[str, str, dict[str, str]], ...] = (
+_CALLS: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("-F looks", "grep_codebase", {"literal": True}),
     ("`gitindex index --force", "manage_index", {"action": "reindex"}),
     ("`gitindex index", "manage_index", {"action": "create"}),
     ("`gitindex wait", "manage_index", {"action": "sync"}),
@@ -24,8 +25,9 @@ def with_tool_calls(envelope: dict[str, Any], asked: object) -> dict[str, Any]:
     remedy = hints.get("remedy", "")
     for words, tool, args in _CALLS:
         if words in remedy:
-            path = asked.get("path") if isinstance(asked, dict) else None
-            known = {"path": path} if isinstance(path, str) and path else {}
+            told = asked if isinstance(asked, dict) else {}
+            kept = ("path", "pattern") if "literal" in args else ("path",)
+            known = {n: told[n] for n in kept if isinstance(told.get(n), str) and told[n]}
             others = {name: hint for name, hint in hints.items() if name != "remedy"}
             call = {"tool": tool, "args": args | known}
             return envelope | {"hints": others | {"remedy": call}}

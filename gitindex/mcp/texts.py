@@ -1,4 +1,4 @@
-"""An `ok` answer as text, for a model to read: what the command line prints, without colours."""
+"""An answer as text, for a model to read: what the command line prints, without colours."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from gitindex.base.escape import counted, safe_text
+from gitindex.filestate.gate_text import gate_lines
 
 Answer = dict[str, Any]
 Lines = Iterator[str]
@@ -85,7 +86,7 @@ def _references(answer: Answer) -> Lines:
     for row in answer["references"]:
         around = f" in {row['enclosing']}" if "enclosing" in row else ""
         yield f"  {row['path']}:{row['line']}  {row['tier']} {row['use']}{around}{_code(row)}"
-    yield from _certificate(answer, f"{len(answer['references'])} references")
+    yield from _certificate(answer, counted(len(answer["references"]), "references"))
 
 
 def _code(row: Answer) -> str:
@@ -182,11 +183,7 @@ def _map(answer: Answer) -> Lines:
 
 def _gate(answer: Answer) -> Lines:
     for row in answer["targets"]:
-        what = (
-            f"#{row['symbol']}" if "symbol" in row else f":{row['line']}" if "line" in row else ""
-        )
-        limits = ", ".join(str(row[name]) for name in ("basis", "layer", "scope") if name in row)
-        yield f"{row['status']}  {row['path']}{what}  {row['freshness']}, {row['certainty']}; {limits}"
+        yield from gate_lines(row)
 
 
 def _rename(answer: Answer) -> Lines:

@@ -165,7 +165,10 @@ def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
 
 def test_the_command(pair: Repo, cli: Cli) -> None:
     done = pair.gitindex("state", "--gate", "a.py:helper")
-    assert (done.returncode, done.stdout) == (0, "ok: a.py:helper (clean, certain)\n")
+    assert (done.returncode, done.stdout) == (
+        0,
+        "ok: a.py:helper (clean, certain; index, syntactic, local)\n",
+    )
     code, text = cli(pair, "state", "--gate", "t.py", "a.py")
     assert code == 1
     assert "candidate t.py#f~2 at line 9" in text

@@ -25,6 +25,7 @@ from gitindex.filestate.decisions import (
     decision_fields,
     parse_proof,
 )
+from gitindex.filestate.gate_text import gate_lines
 from gitindex.filestate.mutation_gate import check_mutation_gate
 from gitindex.store import decisions as table
 from gitindex.store import history
@@ -151,28 +152,8 @@ def _target(worktree: Worktree, start: str, text: str) -> EditTarget:
 
 
 def _say_gate(one: dict[str, Any]) -> None:
-    place = one.get("symbol") or one.get("line") or ""
-    shown = shown_path(one["path"]) + (f":{place}" if place else "")
-    say(safe_text(f"{one['status']}: {shown} ({one['freshness']}, {one['certainty']})"))
-    if "decision" in one:
-        say(f"  decided: {one['decision']['id']}")
-    if "witness" not in one:
-        return
-    packet = one["witness"]
-    for failed in packet["failedInvariants"]:
-        of = failed.get("dependency", failed["path"])
-        found = ", ".join(failed["found"]) if failed["invariant"] == "one_meaning" else ""
-        tail = f": {found}" if found else ""
-        say(safe_text(f"  {failed['invariant']}: {of}: {failed['message']}{tail}"))
-    for candidate in packet["candidates"]:
-        say(safe_text(f"  candidate {candidate['id']} at line {candidate['line']}"))
-    for step in packet["checklist"]:
-        say(safe_text(f"  - {step}"))
-    if packet["suggestedRefresh"]:
-        say(safe_text(f"  refresh: {packet['suggestedRefresh']['command']}"))
-    if "proof" in packet:
-        say(safe_text(f"  choices: {', '.join(packet['choices'])}"))
-        say(f"  proof: {json.dumps(packet['proof'], ensure_ascii=True)}")
+    for line in gate_lines(one, shown_path):
+        say(safe_text(line))
 
 
 def decide_commit(proof: str, path: str = ".", as_json: bool = False) -> int:

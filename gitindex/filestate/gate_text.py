@@ -1,0 +1,35 @@
+"""What the mutation gate says of one place, as lines for people and models."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+
+def gate_lines(one: Mapping[str, Any], shown: Callable[[str], str] = str) -> Iterator[str]:
+    """The verdict, and where it is not ok what is open, what to do, and the proof to complete."""
+    place = one.get("symbol") or one.get("line") or ""
+    limits = ", ".join(str(one[name]) for name in ("basis", "layer", "scope") if name in one)
+    where = shown(one["path"]) + (f":{place}" if place else "")
+    yield f"{one['status']}: {where} ({one['freshness']}, {one['certainty']}; {limits})"
+    if "decision" in one:
+        yield f"  decided: {one['decision']['id']}"
+    if "witness" in one:
+        yield from _packet(one["witness"])
+
+
+def _packet(packet: Mapping[str, Any]) -> Iterator[str]:
+    for failed in packet["failedInvariants"]:
+        of = failed.get("dependency", failed["path"])
+        found = ", ".join(failed["found"]) if failed["invariant"] == "one_meaning" else ""
+        tail = f": {found}" if found else ""
+        yield f"  {failed['invariant']}: {of}: {failed['message']}{tail}"
+    for candidate in packet["candidates"]:
+        yield f"  candidate {candidate['id']} at line {candidate['line']}"
+    yield from (f"  - {step}" for step in packet["checklist"])
+    if packet["suggestedRefresh"]:
+        yield f"  refresh: {packet['suggestedRefresh']['command']}"
+    if "proof" in packet:
+        yield f"  choices: {', '.join(packet['choices'])}"
+        yield f"  proof: {json.dumps(packet['proof'], ensure_ascii=True)}"
