@@ -13,6 +13,10 @@ LLMC = ".llmc"
 """The public face of one worktree."""
 
 
+BUILDING = "building"
+"""A whole store inside the store, until it takes its place."""
+
+
 class Worktree(NamedTuple):
     """One checkout: its root, its own git directory, and the one it shares with its siblings."""
 
@@ -20,14 +24,16 @@ class Worktree(NamedTuple):
     git_dir: str
     common_dir: str
     id: str  # "main", or "wt-<name git gave the linked worktree>"
+    beside: bool = False  # the store that `--force` builds beside the one that is served
 
     @property
     def store(self) -> str:
-        return os.path.join(self.common_dir, "gitindex")
+        store = os.path.join(self.common_dir, "gitindex")
+        return os.path.join(store, BUILDING) if self.beside else store
 
     @property
     def llmc(self) -> str:
-        return os.path.join(self.root, LLMC)
+        return os.path.join(self.store, self.id) if self.beside else os.path.join(self.root, LLMC)
 
     @property
     def marker(self) -> str:

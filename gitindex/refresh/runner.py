@@ -14,6 +14,7 @@ from gitindex.freshness.pack_note import read_pack_note
 from gitindex.refresh import public_files, spool
 from gitindex.refresh.outbox import drain_outbox
 from gitindex.refresh.queue import anything_queued
+from gitindex.refresh.rebuild import plan_rebuild, rebuild, settle
 from gitindex.refresh.session import Session, mend_rot, mend_store
 from gitindex.refresh.spool import IMMEDIATE, Pace
 from gitindex.refresh.store_run import StoreRun
@@ -100,8 +101,8 @@ class Runner:
         return self._anything_waiting()
 
     def _serve_locked(self, request: RefreshRequest | None) -> None:
-        if request is not None and request.force:
-            mend_store(self._anchor)
+        settle(self._anchor)
+        built = request is not None and request.force and self._build_anew(request)
         session = self._open_store(request)
         try:
             run = StoreRun(self._anchor, session, self._pace, self._report, self._failures)
@@ -109,13 +110,27 @@ class Runner:
                 run.recover()
             else:
                 run.recover(asked=request.worktree)
-                run.serve_request(request.worktree, request.reason, request.force)
+                if not built:
+                    run.serve_request(request.worktree, request.reason, request.force)
             run.serve_events()
             self.served = run.worktrees
         finally:
             session.close()
         if request is None and self._pace.linger > 0:
             mend_rot(self._anchor)  # nobody waits for us now
+
+    def _build_anew(self, request: RefreshRequest) -> bool:
+        """Build a new store beside the old one and exchange them. False: extract in place instead."""
+        mend_store(self._anchor)
+        session = self._open_store(request)
+        try:
+            run = StoreRun(self._anchor, session, self._pace, self._report, self._failures)
+            run.recover(asked=request.worktree)
+            run.note_request(request.worktree, request.reason)
+            plan = plan_rebuild(session, request.worktree, request.reason)
+        finally:
+            session.close()
+        return plan is not None and rebuild(plan, self._report)
 
     def _open_store(self, request: RefreshRequest | None) -> Session:
         """Open the store; where that fails the public status says so, as after any failed attempt."""

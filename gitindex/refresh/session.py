@@ -159,17 +159,18 @@ def wipe_store(
     database = os.path.basename(worktree.database)
     data = tuple(database + suffix for suffix in ("", "-wal", "-shm"))
     try:
-        _remove_tree("published", store)
+        remove_tree("published", store)
         for name in (*data, *SEALS, *files):
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(name, dir_fd=store)
         for name in (os.path.basename(worktree.lexical), *folders):
-            _remove_tree(name, store)
+            remove_tree(name, store)
     finally:
         os.close(store)
 
 
-def _remove_tree(name: str, folder: int) -> None:
+def remove_tree(name: str, folder: int) -> None:
+    """Remove a folder in an open one; one that is missing or a link is left alone."""
     import shutil  # lazily: archive formats come with it
 
     shutil.rmtree(name, ignore_errors=True, dir_fd=folder)

@@ -53,6 +53,10 @@ class StoreRun:
                     )  # else it is the note of the process that asks
                 writer.recover()
 
+    def note_request(self, worktree: Worktree, reason: str) -> None:
+        """Put a forced refresh into the queue: whoever takes over after a death forces it, too."""
+        self._writer(worktree).enqueue(reason, full=True)
+
     def serve_request(self, worktree: Worktree, reason: str, force: bool) -> None:
         """Run the refresh that a person asked for, before anything else."""
         self._writer(worktree).enqueue(reason, full=force)

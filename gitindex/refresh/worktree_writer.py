@@ -118,10 +118,10 @@ class WorktreeWriter:
         if public_files.is_tracked(worktree):
             raise GitIndexError(f"{LLMC} is tracked by git", f"`git rm -r --cached {LLMC}`")
         public_files.note_progress(worktree, kind, "starting", None)
-        notes = _ProgressNotes(worktree, kind, self._report)
+        notes = ProgressNotes(worktree, kind, self._report)
         refresher = Refresher(worktree, self._session, notes, self._first)
         assert job.run_id is not None
-        with _LongJobStatus(worktree):
+        with LongJobStatus(worktree):
             return refresher.run(job.run_id, job.scope, force=kind is BuildKind.REINDEX)
 
     def _conclude(self, jobs: RefreshJobService, job: Job) -> None:
@@ -208,7 +208,7 @@ class WorktreeWriter:
         )
 
 
-class _LongJobStatus:
+class LongJobStatus:
     """Writes `rebuilding` into the status file if a job takes longer than a second.
 
     A shorter one writes the file once, when it is done. Readers of ours do not need the file.
@@ -234,7 +234,7 @@ class _LongJobStatus:
             quietly(public_files.write_state, worktree, IndexState.REBUILDING)
 
 
-class _ProgressNotes:
+class ProgressNotes:
     """Passes progress on to readers and to the terminal, a few times a second at most."""
 
     def __init__(self, worktree: Worktree, kind: BuildKind, report: Report) -> None:

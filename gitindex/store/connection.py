@@ -133,14 +133,24 @@ _OPEN: set[Database] = set()
 class WriterDatabase(Database):
     """A connection that writes. It moves its log into the file itself, and seals the file again."""
 
+    inode = 0
+
     @contextmanager
     def write(self) -> Iterator[None]:
         """As of every database; afterwards a log that has grown is moved into the file."""
-        with LogHeld(self.path), super().write():
-            yield
+        with LogHeld(self.path):
+            self._refuse_other_file()
+            with super().write():
+                yield
         with suppress(OSError):
             if os.stat(f"{self.path}-wal").st_size > LOG_BYTES:
                 self._move_log(lambda: None)
+
+    def _refuse_other_file(self) -> None:
+        """`--force` may have put a new store in place: what is written to the old one is lost."""
+        with suppress(FileNotFoundError):  # the store is being removed: our caller looks for that
+            if os.stat(self.path).st_ino != self.inode:
+                raise StoreBusy("the store was built anew meanwhile", "try again")
 
     def close(self) -> None:
         """Close the connection; the last one takes the log with it."""
@@ -186,6 +196,7 @@ def open_writer(path: str) -> Database:
             _configure(connection)
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA wal_autocheckpoint=0")
+            database.inode = os.stat(path).st_ino
             _bring_up_to_date(database)
         except BaseException:
             connection.close()
@@ -239,6 +250,8 @@ def open_reader(path: str) -> Database | None:
                 database = ReaderDatabase(path, _connect_reader(path, "&readonly_shm=1"))
                 _READERS.add(database)
                 return database
+        except FileNotFoundError:
+            return None
         except StoreError as error:
             if not _is_passing(error) or not os.path.exists(path):
                 raise
@@ -260,8 +273,8 @@ def _patiently(ask: Callable[[], Any]) -> Any:
 
 def _is_passing(error: StoreError) -> bool:
     """Were the files of the log missing for a moment, or not yet filled by the writer that made them?"""
-    told = str(error.__cause__)
-    return "unable to open" in told or "readonly database" in told
+    told = f"{error.__cause__} {error.message}"
+    return any(what in told for what in ("unable to open", "readonly database", "anew meanwhile"))
 
 
 def _has_reader(path: str) -> bool:
@@ -281,12 +294,15 @@ def leave_log(path: str) -> None:
 
 def _connect_reader(path: str, options: str) -> Connection:
     with translated(path):
+        inode = os.stat(path).st_ino
         connection = connect_as(path, f"mode=ro{options}")
         try:
             _configure(connection)
             connection.execute("PRAGMA temp_store=MEMORY")
             connection.execute("PRAGMA query_only=ON")
-            check_version(connection)
+            check_version(connection)  # which opens the log
+            if os.stat(path).st_ino != inode:
+                raise StoreBusy("the store was built anew meanwhile", "try again")
         except BaseException:
             connection.close()
             raise

@@ -53,6 +53,17 @@ def add(
         )
 
 
+def dump(database: Database) -> list[tuple[Any, ...]]:
+    """All rows, for a store that is built anew: decisions are the user's, nothing derives them."""
+    return [tuple(row) for row in database.rows(f"SELECT {_COLUMNS} FROM decision_cache")]
+
+
+def load(database: Database, rows: list[tuple[Any, ...]]) -> None:
+    """Take rows that `dump` gave."""
+    with database.write():
+        database.run_many(f"INSERT INTO decision_cache ({_COLUMNS}) VALUES (?,?,?,?,?,?,?)", rows)
+
+
 def forget(database: Database, decision_id: int) -> bool:
     """Drop a decision; False where there is none."""
     with database.write():

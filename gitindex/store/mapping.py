@@ -81,6 +81,12 @@ def known_roots(database: Database) -> dict[str, str]:
     return {os.fsdecode(name): os.fsdecode(root) for name, root in rows}
 
 
+def set_generation(database: Database, name: str, generation: int) -> None:
+    """Go on counting where another store of this worktree has stopped."""
+    with database.write():
+        database.run("UPDATE worktrees SET generation=? WHERE name=?", generation, _stored(name))
+
+
 def forget(database: Database, name: str) -> None:
     """Drop a worktree that is gone, with its mapping and jobs."""
     with database.write():

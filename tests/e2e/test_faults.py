@@ -28,6 +28,7 @@ MUTATING = (
 OPENING = "openat,pipe2,socket,dup,dup2,dup3,epoll_create1,eventfd2"
 """What a process without a descriptor left cannot do."""
 KILLS = 8
+FORCED_KILLS = int(os.environ.get("GITINDEX_FORCED_KILLS", "3"))
 ERRORS = 3
 """Points at which a fault strikes in `make test`, of each kind; `make torture` walks all points."""
 
@@ -67,6 +68,8 @@ def prepared(indexed: Repo, tmp_path: Path) -> Path:
 
 class Subject:
     """A copy of the prepared repository at the path its marker names, for one fault each."""
+
+    command: tuple[str, ...] = ("run",)
 
     def __init__(self, template: Path, path: Path) -> None:
         self._template, self._path = template, path
@@ -108,7 +111,7 @@ class Subject:
                 "-I",
                 "-m",
                 "gitindex",
-                "run",
+                *self.command,
             ],
             cwd=self._path,
             capture_output=True,
@@ -183,6 +186,12 @@ def test_l7_killed_at_every_mutating_call(subject: Subject) -> None:
     assert _walk(subject, "signal=KILL:when={}", KILLS) >= 5
 
 
+@pytest.mark.promise("I-06", "I-26", "P-5")
+def test_a1_a_force_killed_at_any_call(subject: Subject) -> None:
+    subject.command = ("index", "--force")
+    assert _walk(subject, "signal=KILL:when={}", FORCED_KILLS) >= 2
+
+
 @pytest.mark.promise("I-29")
 @pytest.mark.parametrize("error", ["ENOSPC", "EIO", "EACCES"])
 def test_failing_calls_leave_old_answers_right(subject: Subject, error: str) -> None:
@@ -197,6 +206,15 @@ def test_failing_calls_leave_old_answers_right(subject: Subject, error: str) -> 
     ["signal=KILL", "error=ENOSPC", "error=EIO", "error=EACCES", "error=EDQUOT", "error=EINTR"],
 )
 def test_every_point(subject: Subject, fault: str) -> None:
+    assert _walk(subject, fault + ":when={}") >= 50
+
+
+@pytest.mark.promise("I-06", "I-26", "P-5")
+@pytest.mark.torture
+@pytest.mark.timeout(7200)
+@pytest.mark.parametrize("fault", ["signal=KILL", "error=ENOSPC", "error=EIO"])
+def test_every_point_of_a_force(subject: Subject, fault: str) -> None:
+    subject.command = ("index", "--force")
     assert _walk(subject, fault + ":when={}") >= 50
 
 

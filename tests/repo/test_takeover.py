@@ -69,7 +69,7 @@ def test_a6_clear_removes_nothing_through_a_link_that_comes_in_between(
         (victim / folder).mkdir(parents=True)
         (victim / folder / "thesis.tex").write_text("precious")
     (victim / "log").write_text("precious")
-    store, remove = Path(quiet.worktree.store), store_session._remove_tree
+    store, remove = Path(quiet.worktree.store), store_session.remove_tree
 
     def swap(name: str, folder: int) -> None:
         if not store.is_symlink():
@@ -77,7 +77,7 @@ def test_a6_clear_removes_nothing_through_a_link_that_comes_in_between(
             store.symlink_to(victim)
         remove(name, folder)
 
-    monkeypatch.setattr(store_session, "_remove_tree", swap)
+    monkeypatch.setattr(store_session, "remove_tree", swap)
     with contextlib.suppress(GitIndexError, OSError):
         clear(quiet.worktree, quiet.worktree.root)
     assert len(list(victim.rglob("thesis.tex"))) == 3
