@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -11,11 +10,12 @@ from typing import Any, NamedTuple
 from gitindex.base.atomic_file import remove
 from gitindex.base.errors import GitIndexError, NotIndexed, StoreReplaced
 from gitindex.base.escape import safe_text
-from gitindex.base.runner_lock import RunnerLock, advertised
+from gitindex.base.runner_lock import advertised
 from gitindex.base.worktree import STORE_FOLDERS, Worktree
 from gitindex.git.command import run_git
 from gitindex.languages.facts import FactsKey
 from gitindex.languages.table import extractor_id
+from gitindex.refresh.run import take_lock
 from gitindex.refresh.session import Session
 from gitindex.store import mapping
 from gitindex.store.connection import Database, marks, open_reader
@@ -24,7 +24,6 @@ from gitindex.store.lexical import LexicalReader
 from gitindex.store.text_index import remove_blobs
 
 LOCK_WAIT_SECONDS = 60.0
-POLL_SECONDS = 0.05
 BATCH = 500
 
 Report = Callable[[str, float | None], None]
@@ -83,13 +82,7 @@ def collect(worktree: Worktree, report: Report) -> dict[str, Any]:
 @contextmanager
 def _runner(worktree: Worktree, report: Report) -> Iterator[None]:
     """The runner's lock: nothing is published meanwhile."""
-    lock = RunnerLock(worktree.lock)
-    deadline = time.monotonic() + LOCK_WAIT_SECONDS
-    while not lock.acquire():
-        if time.monotonic() > deadline:
-            raise GitIndexError("another runner holds the store", "see `gitindex jobs`")
-        report("waiting for another runner", None)
-        time.sleep(POLL_SECONDS)
+    lock = take_lock(worktree, report, LOCK_WAIT_SECONDS)
     try:
         with advertised(worktree):
             yield

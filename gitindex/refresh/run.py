@@ -22,6 +22,18 @@ POLL_SECONDS = 0.03
 LOOK_SECONDS = 1.0
 
 
+def take_lock(worktree: Worktree, report: Report, seconds: float = LOCK_WAIT_SECONDS) -> RunnerLock:
+    """The runner's lock, as soon as no other runner holds it."""
+    lock = RunnerLock(worktree.lock)
+    deadline = time.monotonic() + seconds
+    while not lock.acquire():
+        if time.monotonic() > deadline:
+            raise GitIndexError("another runner holds the store", "see `gitindex jobs`")
+        report("waiting for another runner", None)
+        time.sleep(POLL_SECONDS)
+    return lock
+
+
 def refresh_now(
     request: RefreshRequest, report: Report | None = None, lock: RunnerLock | None = None
 ) -> None:

@@ -5,14 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
 from gitindex.base.errors import GitIndexError, ObjectMissing, StoreError
 from gitindex.base.ownership import check_owner
-from gitindex.base.runner_lock import RunnerLock
 from gitindex.base.worktree import INCOMING, Worktree
 from gitindex.extract.extraction import ExtractedBlob
 from gitindex.extract.plan import is_present, reader_of
@@ -37,9 +35,6 @@ from gitindex.store.connection import Database, leave_log, open_reader, open_wri
 from gitindex.store.imported import begin_import
 from gitindex.store.lexical import LexicalReader
 from gitindex.store.packing import open_pack_database
-
-LOCK_WAIT_SECONDS = 600.0
-POLL_SECONDS = 0.05
 
 Report = Callable[[str, float | None], None]
 
@@ -69,18 +64,6 @@ def incoming_folder(worktree: Worktree) -> Iterator[str]:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def take_lock(worktree: Worktree, report: Report) -> RunnerLock:
-    """The runner's lock, as soon as no other runner holds it."""
-    lock = RunnerLock(worktree.lock)
-    deadline = time.monotonic() + LOCK_WAIT_SECONDS
-    while not lock.acquire():
-        if time.monotonic() > deadline:
-            raise GitIndexError("another runner holds the store", "see `gitindex jobs`")
-        report("waiting for another runner", None)
-        time.sleep(POLL_SECONDS)
-    return lock
 
 
 def check_signer(worktree: Worktree, pack: str) -> str:

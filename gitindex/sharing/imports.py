@@ -11,8 +11,8 @@ from gitindex.base.worktree import Worktree
 from gitindex.extract.pool import Extractor
 from gitindex.freshness.pack_note import read_pack_note
 from gitindex.refresh.import_check import verify_part
+from gitindex.refresh.run import take_lock
 from gitindex.refresh.start import start_runner
-from gitindex.sharing.adoption import take_lock
 from gitindex.store.connection import open_reader
 from gitindex.store.imported import imported_facts
 

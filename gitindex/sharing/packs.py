@@ -11,7 +11,7 @@ from gitindex.base.errors import GitIndexError
 from gitindex.base.worktree import Worktree
 from gitindex.git.command import try_git
 from gitindex.git.settings import user_setting
-from gitindex.refresh.run import refresh_now
+from gitindex.refresh.run import refresh_now, take_lock
 from gitindex.refresh.runner import RefreshRequest
 from gitindex.refresh.start import start_runner
 from gitindex.sharing.adoption import (
@@ -19,7 +19,6 @@ from gitindex.sharing.adoption import (
     adopt,
     check_signer,
     incoming_folder,
-    take_lock,
 )
 from gitindex.sharing.create import CreatedPack, create_pack, derive_root
 from gitindex.sharing.destination import configured, open_destination

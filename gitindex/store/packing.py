@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from gitindex.base.errors import CorruptStore, GitIndexError
@@ -147,9 +146,3 @@ def _uri(path: str) -> str:
     from urllib.parse import quote_from_bytes
 
     return quote_from_bytes(os.fsencode(path))
-
-
-def keys_of(database: Database) -> Iterable[PackedBlob]:
-    """Every blob of a pack."""
-    rows = database.rows("SELECT id, oid, extractor, lexical FROM blobs ORDER BY id")
-    return [PackedBlob(i, FactsKey(oid.hex(), ext), bool(lex)) for i, oid, ext, lex in rows]

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from gitindex.base.errors import GitIndexError
+from gitindex.extract import pool
 from gitindex.extract.pool import Extractor
 from gitindex.extract.worker import FAULT_VARIABLE
 from gitindex.refresh import session
@@ -233,7 +234,7 @@ def test_q13_a_worker_that_hangs_quarantines_its_blob_only(
     quiet.write("poison.py", "def poisoned_well(): pass\n")
     quiet.write("good.py", "def gentle_brook(): pass\n")
     _commit_unseen(quiet)
-    monkeypatch.setattr(session, "Extractor", partial(Extractor, seconds=1.5))
+    _limit_seconds(monkeypatch, 0.4)
     monkeypatch.setenv(FAULT_VARIABLE, "hang:poisoned_well")
     assert Runner(quiet.worktree).serve(RefreshRequest(quiet.worktree, "test"))
     assert quiet.state() == "fresh"
@@ -247,7 +248,7 @@ def test_a13_a_time_out_is_named_and_tried_once_more(
     quiet.write("poison.py", "def poisoned_well(): pass\n")
     quiet.write("sound.py", "def sound_well(): pass\n")
     _commit_unseen(quiet)
-    monkeypatch.setattr(session, "Extractor", partial(Extractor, seconds=0.4))
+    _limit_seconds(monkeypatch, 0.4)
     monkeypatch.setenv(FAULT_VARIABLE, "hang:_well")
     assert Runner(quiet.worktree).serve(RefreshRequest(quiet.worktree, "test"))
     assert quiet.gitindex("status").stdout.splitlines()[1:] == [
@@ -277,6 +278,12 @@ def test_a13_a_time_out_is_named_and_tried_once_more(
     before = quiet.extracted()
     assert Runner(quiet.worktree).serve(RefreshRequest(quiet.worktree, "test"))
     assert quiet.extracted() == before, "there is no third time"
+
+
+def _limit_seconds(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    """A child that hangs uses its CPU up, twice: the real limit would cost twenty seconds."""
+    monkeypatch.setattr(session, "Extractor", partial(Extractor, seconds=seconds))
+    monkeypatch.setattr(pool, "START_SECONDS", 0.3)
 
 
 def _assert_quarantined(repo: Repo, cause: str) -> None:

@@ -130,16 +130,6 @@ def split_top(text: str, separator: str) -> Iterator[str]:
     yield text[start:]
 
 
-def balanced(text: str) -> str:
-    """The start of a text up to the first bracket that nothing opened."""
-    depth = 0
-    for at, char in enumerate(text):
-        depth += (char in "([{") - (char in ")]}")
-        if depth < 0:
-            return text[:at]
-    return text
-
-
 def _after_calls(text: str, at: int) -> tuple[int, bool]:
     """Behind the arguments and type arguments that follow a name."""
     called = False

@@ -32,7 +32,6 @@ class Dispatch:
     """The relations between members of one name in one tree."""
 
     def __init__(self, binder: Binder) -> None:
-        self._binder = binder
         self._project: Project = binder.project
         self._classes: Classes = binder.types.classes
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gitindex.base.vocabulary import FactsStatus
+from gitindex.extract import pool
 from gitindex.extract.frames import WorkRequest
 from gitindex.extract.pool import Extractor, Task
 from gitindex.extract.worker import FAULT_VARIABLE
@@ -22,6 +23,7 @@ def test_a13_only_the_childs_own_time_counts(
 ) -> None:
     """A second without CPU is no reason to give up on a limit of half a second; a busy loop is."""
     monkeypatch.setenv(FAULT_VARIABLE, f"{fault}:waits_long")
+    monkeypatch.setattr(pool, "START_SECONDS", 0.2)
     extractor = Extractor(workers=1, seconds=0.6)
     try:
         [(_, reply)] = extractor.extract([TASK])
