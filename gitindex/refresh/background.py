@@ -14,6 +14,7 @@ from gitindex.base.worktree import FROM_TEMPLATE, Worktree, canonical_root
 
 MEMORY_BYTES = 8 << 30
 SETTLE_SECONDS = 1.0
+MAX_SETTLE_SECONDS = 10.0
 
 
 def become_background() -> None:
@@ -54,7 +55,7 @@ def main() -> int:
 
 
 def _settle(anchor: Worktree) -> bool:
-    """Leave a new repository alone until it has been quiet for a second. False: nothing to do here.
+    """Leave a new repository alone until it has been quiet for a while. False: nothing to do here.
 
     Until then nothing is written, not even a lock file: whoever holds the lock of the spool folder
     itself waits for all. A repository that the user opted in by a command is served at once.
@@ -68,8 +69,8 @@ def _settle(anchor: Worktree) -> bool:
         fd = os.open(spool, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            while (age := _age_of_events(spool)) < SETTLE_SECONDS:
-                time.sleep(SETTLE_SECONDS - age)
+            while (age := _age_of_events(spool)) < settle_seconds():
+                time.sleep(max(0.0, settle_seconds() - age))
         finally:
             os.close(fd)
     except OSError:
@@ -86,7 +87,14 @@ def _age_of_events(spool: str) -> float:
     """Seconds since the last event; a date in the future counts as old."""
     newest = max(os.stat(os.path.join(spool, name)).st_mtime for name in os.listdir(spool))
     age = time.time() - newest
-    return age if age >= 0 else SETTLE_SECONDS
+    return age if age >= 0 else MAX_SETTLE_SECONDS
+
+
+def settle_seconds() -> float:
+    """A second; longer where so many processes wait for a core that whoever is about to remove a
+    repository that is new comes later, too."""
+    waiting = os.getloadavg()[0] / (os.cpu_count() or 1)
+    return min(MAX_SETTLE_SECONDS, SETTLE_SECONDS * max(1.0, waiting))
 
 
 def _from_template(anchor: Worktree) -> str:
@@ -131,7 +139,7 @@ def _run(anchor: Worktree, lock: RunnerLock) -> None:
     from gitindex.refresh.spool import Pace
     from gitindex.refresh.start import follow_up
 
-    runner = Runner(anchor, Pace(), lock=lock)
+    runner = Runner(anchor, Pace(settle=settle_seconds()), lock=lock)
     try:
         if os.path.exists(_from_template(anchor)) and not os.path.exists(anchor.database):
             _seed(anchor, lock)

@@ -61,6 +61,12 @@ def set_template(work: Path, ours: bool) -> None:
     if ours:
         write_template(str(template), temporary=True)
         return
+    write_silent(template)
+
+
+def write_silent(template: Path) -> None:
+    """Hooks of the same names that do nothing."""
+    (template / "hooks").mkdir(parents=True, exist_ok=True)
     for name in ("post-commit", "post-checkout", "post-merge", "post-rewrite"):
         (template / "hooks" / name).write_text("#!/bin/sh\nexit 0\n")
         (template / "hooks" / name).chmod(0o755)
