@@ -19,6 +19,7 @@ import tempfile
 from pathlib import Path
 
 from gitindex.install.git_template import write_template
+from gitindex.install.hooks.block import EVENTS
 from tests.gits import git_version
 from tests.support import stop_runners
 
@@ -67,7 +68,7 @@ def set_template(work: Path, ours: bool) -> None:
 def write_silent(template: Path) -> None:
     """Hooks of the same names that do nothing."""
     (template / "hooks").mkdir(parents=True, exist_ok=True)
-    for name in ("post-commit", "post-checkout", "post-merge", "post-rewrite"):
+    for name in EVENTS:
         (template / "hooks" / name).write_text("#!/bin/sh\nexit 0\n")
         (template / "hooks" / name).chmod(0o755)
 

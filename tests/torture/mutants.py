@@ -1,0 +1,173 @@
+"""Mutants of the most critical modules: each changes one operator or constant, and a test must notice.
+
+    python -m tests.torture.mutants [MODULE …] [--sample N] [--seed S]
+
+Prints one line for each mutant that survives the tests of its module, and the sums. As a pytest plugin
+(`-p tests.torture.mutants`, with GITINDEX_MUTANT=module:number) it puts one mutant in the module's place.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import importlib.util
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+TESTS = {
+    "gitindex.base.atomic_file": ["tests/unit/base/test_atomic_file.py"],
+    "gitindex.base.worktree": ["tests/repo/test_paths.py"],
+    "gitindex.freshness.gate": ["tests/unit/freshness/test_gate.py"],
+    "gitindex.freshness.marker": ["tests/repo/test_marker.py"],
+    "gitindex.freshness.stamp": ["tests/repo/test_stamp.py", "tests/repo/test_unfinished.py"],
+    "gitindex.freshness.status_file": ["tests/unit/freshness/test_status_file.py"],
+    "gitindex.freshness.verdict": ["tests/repo/test_freshness.py"],
+    "gitindex.refresh.queue": ["tests/unit/refresh/test_queue.py"],
+    "gitindex.refresh.scope": ["tests/repo/test_scope.py"],
+    "gitindex.store.seal": ["tests/repo/test_corruption.py"],
+}
+OTHER: dict[type[ast.AST], Any] = {
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.And: ast.Or,
+    ast.Or: ast.And,
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+}
+
+
+class _Mutation(ast.NodeTransformer):
+    """Changes the place with one number; counts all of them."""
+
+    def __init__(self, wanted: int = -1) -> None:
+        self._wanted, self.count, self.line = wanted, 0, 0
+
+    def _here(self, node: ast.AST) -> bool:
+        self.count += 1
+        if self.count - 1 == self._wanted:
+            self.line = getattr(node, "lineno", 0)
+            return True
+        return False
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        self.generic_visit(node)
+        if type(node.ops[0]) in OTHER and self._here(node):
+            node.ops[0] = OTHER[type(node.ops[0])]()
+        return node
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
+        self.generic_visit(node)
+        if self._here(node):
+            node.op = OTHER[type(node.op)]()
+        return node
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        self.generic_visit(node)
+        if type(node.op) in OTHER and self._here(node):
+            node.op = OTHER[type(node.op)]()
+        return node
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
+        self.generic_visit(node)
+        return node.operand if isinstance(node.op, ast.Not) and self._here(node) else node
+
+    def visit_Constant(self, node: ast.Constant) -> ast.AST:
+        if isinstance(node.value, bool) and self._here(node):
+            return ast.copy_location(ast.Constant(not node.value), node)
+        if type(node.value) is int and self._here(node):
+            return ast.copy_location(ast.Constant(node.value + 1), node)
+        return node
+
+
+def _source(module: str) -> Path:
+    return ROOT / (module.replace(".", "/") + ".py")
+
+
+def mutate(module: str, number: int) -> tuple[ast.Module, int]:
+    """The module's tree with one change, and the line of it."""
+    mutation = _Mutation(number)
+    tree = mutation.visit(ast.parse(_source(module).read_text()))
+    assert isinstance(tree, ast.Module)
+    return ast.fix_missing_locations(tree), mutation.line
+
+
+def places(module: str) -> int:
+    """How many mutants a module has."""
+    counting = _Mutation()
+    counting.visit(ast.parse(_source(module).read_text()))
+    return counting.count
+
+
+def _put_in_place(module: str, number: int) -> None:
+    path = _source(module)
+    spec = importlib.util.spec_from_file_location(module, path)
+    assert spec is not None
+    made = ModuleType(module)
+    made.__file__, made.__spec__, made.__package__ = str(path), spec, module.rpartition(".")[0]
+    package = importlib.import_module(made.__package__)
+    sys.modules[module] = made
+    exec(compile(mutate(module, number)[0], str(path), "exec"), made.__dict__)
+    setattr(package, module.rpartition(".")[2], made)
+
+
+if "GITINDEX_MUTANT" in os.environ:
+    _module, _, _number = os.environ.pop("GITINDEX_MUTANT").partition(":")
+    _put_in_place(_module, int(_number))
+
+
+def survives(module: str, number: int) -> bool:
+    """Do all tests of the module pass with the mutant in its place?"""
+    options = ["-q", "-x", "-p", "no:xdist", "-m", "not torture", "-p", "tests.torture.mutants"]
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", *options, *TESTS[module]],
+            cwd=ROOT,
+            env={**os.environ, "GITINDEX_MUTANT": f"{module}:{number}"},
+            capture_output=True,
+            timeout=600,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return False  # it hangs, which is noticed
+    return done.returncode == 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("modules", nargs="*", default=sorted(TESTS))
+    parser.add_argument("--sample", type=int, help="so many mutants of each module")
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    for module in given.modules:
+        total = places(module)
+        chosen = list(range(total))
+        if given.sample is not None and given.sample < total:
+            chosen = sorted(random.Random(f"{module} {given.seed}").sample(chosen, given.sample))
+        left = [number for number in chosen if survives(module, number)]
+        print(
+            f"{module}: {len(chosen) - len(left)} of {len(chosen)} noticed, {total} in all",
+            flush=True,
+        )
+        for number in left:
+            _, line = mutate(module, number)
+            text = _source(module).read_text().split("\n")[line - 1].strip()
+            print(f"  survives: {module}:{number} line {line}: {text}", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
