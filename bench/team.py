@@ -1,15 +1,21 @@
-"""The team's index at scale: `python -m bench.team URL REPO…` loads indexed clones and asks it.
+"""The team's index at scale: `python -m bench.team REPO…` loads indexed clones and asks it.
 
-URL names an empty database of a server that is not used otherwise. Each question is also asked as plain
-SQL without the functions, as the administrator: what rights and functions cost is the difference.
+A server of its own is started, with PostgreSQL's own settings, and removed. Each question is asked by two
+clients at once, as a reader through the functions and as plain SQL by the administrator: what rights
+and functions cost is the difference. Times are wall; `serverMs` is CPU of the server for one question,
+which means something on a busy machine as well.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import random
 import statistics
+import subprocess
 import sys
+import tempfile
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -18,63 +24,173 @@ from typing import Any
 from gitindex.base.worktree import find_worktree
 from gitindex.sharing import administration, membership, publish, team_questions
 from gitindex.sharing.server import Server, connected, raw_connection
+from tests.postgres import Cluster, children
 
 QUESTIONS = 300
+CLIENTS = 2
+COMMITS = 300
 PLAIN = (
     "SELECT t.path, s.line FROM gitindex.gi_name n JOIN gitindex.gi_symbol s ON s.name_id = n.id"
     " JOIN gitindex.gi_tree t ON t.doc_id = s.doc_id WHERE n.text = %s LIMIT 50"
 )
+FACTS = (
+    "SELECT d.oid, e.text FROM gitindex.gi_doc d JOIN gitindex.gi_extractor e ON e.id = d.extractor"
+    " ORDER BY d.oid LIMIT 20000"
+)
+Ask = Callable[[Server, str], object]
 
 
-def main(url: str, repos: list[str]) -> int:
+def main(repos: list[str]) -> int:
     """Publish every repository, then ask; one JSON line."""
+    cluster = Cluster(fsync="on", full_page_writes="on", shared_buffers="512MB", autovacuum="on")
+    try:
+        with tempfile.TemporaryDirectory() as home:
+            os.environ |= {"XDG_STATE_HOME": home}
+            told = measure(cluster, repos)
+    finally:
+        cluster.stop()
+    sys.stdout.write(json.dumps(told, indent=1) + "\n")
+    return 0
+
+
+def measure(cluster: Cluster, repos: list[str]) -> dict[str, Any]:
+    """Load, then ask each kind of question."""
+    cluster.run("postgres", "CREATE DATABASE code")
+    url = cluster.url("code")
     administration.init(url)
-    told: dict[str, Any] = {"publishSeconds": 0.0, "documents": 0, "paths": 0}
+    told: dict[str, Any] = {"load": os.getloadavg()[0], "files": 0}
+    told["publish"] = _publish(cluster, url, repos, told)
+    with raw_connection(url) as server:
+        server.run("VACUUM ANALYZE")
+        told["bytes"] = server.rows("SELECT pg_database_size(current_database())")[0][0]
+        names = [row[0] for row in server.rows("SELECT text FROM gitindex.gi_name ORDER BY 1")]
+        facts = server.rows(FACTS)
+    told["names"] = len(names)
+    words = random.Random(5).sample(names, min(QUESTIONS * CLIENTS, len(names)))
+    kinds: dict[str, tuple[list[str], Ask]] = {
+        "definitions": (words, _function("gi_definitions")),
+        "references": (words, _function("gi_references")),
+        "referencesRead": (words, lambda s, w: team_questions.references(s, w, 50)),
+        "part": ([word[:5] for word in words if len(word) > 4], _function("gi_like")),
+        "search": (words, lambda s, w: team_questions.search(s, w, 50)),
+        "plainSql": (words, lambda s, w: s.rows(PLAIN, w)),
+    }
+    for name, (asked, ask) in kinds.items():
+        told[name] = _times(cluster, url, asked, ask)
+    told["factsPerSecond"] = _pull(url, facts)
+    told["commitsPerSecond"] = _commits(url)
+    return told
+
+
+def _publish(
+    cluster: Cluster, url: str, repos: list[str], told: dict[str, Any]
+) -> list[dict[str, Any]]:
+    rows = []
     for repo in repos:
         worktree = find_worktree(repo)
         with connected(url, patient=True) as server:
             membership.join(worktree, server, url, "", "")
-        started = time.perf_counter()
+        started, cpu, before = time.perf_counter(), time.process_time(), _server_cpu(cluster)
         done = publish.push(worktree, lambda _phase, _percent: None)
-        told["publishSeconds"] += time.perf_counter() - started
-        told["documents"] += done.documents
-        told["paths"] += done.paths
-    with raw_connection(url) as server:
-        server.run("ANALYZE")
-        told["bytes"] = server.rows("SELECT pg_database_size(current_database())")[0][0]
-        names = [row[0] for row in server.rows("SELECT text FROM gitindex.gi_name")]
-    rng = random.Random(5)
-    words = rng.sample(names, min(QUESTIONS, len(names)))
-    with connected(url, patient=True) as server:
-        told["definitions"] = _times(server, words, _function("gi_definitions"))
-        told["references"] = _times(server, words, _function("gi_references"))
-        told["part"] = _times(
-            server, [word[:5] for word in words if len(word) > 4], _function("gi_like")
-        )
-        told["search"] = _times(server, words, lambda s, w: team_questions.search(s, w, 50))
-        told["plainSql"] = _times(server, words, lambda s, w: s.rows(PLAIN, w))
-    sys.stdout.write(json.dumps(told) + "\n")
-    return 0
+        row = {"repo": Path(repo).name, "paths": done.paths, "documents": done.documents}
+        row["wallSeconds"] = round(time.perf_counter() - started, 1)
+        row["clientCpu"] = round(time.process_time() - cpu, 1)
+        row["serverCpu"] = round(_server_cpu(cluster) - before, 1)
+        rows.append(row)
+        listed = subprocess.check_output(["git", "-C", repo, "ls-files", "-z"])
+        told["files"] += listed.count(b"\0")
+    return rows
 
 
-def _function(name: str) -> Callable[[Server, str], object]:
+def _function(name: str) -> Ask:
     return lambda server, word: server.rows(f"SELECT * FROM {name}(%s, 50)", word)
 
 
-def _times(
-    server: Server, words: list[str], ask: Callable[[Server, str], object]
-) -> dict[str, float]:
-    taken = []
-    for word in words:
-        started = time.perf_counter()
-        ask(server, word)
-        taken.append(1e3 * (time.perf_counter() - started))
+def _times(cluster: Cluster, url: str, words: list[str], ask: Ask) -> dict[str, float]:
+    """Two clients, each with a half of the words and its own connection."""
+    taken: list[float] = []
+
+    def client(part: list[str]) -> None:
+        with connected(url, 60_000, patient=True) as server:
+            for word in part:
+                started = time.perf_counter()
+                ask(server, word)
+                taken.append(1e3 * (time.perf_counter() - started))
+
+    before = _server_cpu(cluster)
+    threads = [threading.Thread(target=client, args=(words[at::CLIENTS],)) for at in range(CLIENTS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    used = _server_cpu(cluster) - before
     taken.sort()
     return {
         "p50ms": round(statistics.median(taken), 2),
         "p99ms": round(taken[int(len(taken) * 0.99) - 1], 2),
+        "serverMs": round(1e3 * used / len(taken), 2),
     }
 
 
+def _pull(url: str, facts: list[tuple[Any, ...]]) -> int:
+    with connected(url, 60_000, patient=True) as server:
+        started, got = time.perf_counter(), 0
+        for at in range(0, len(facts), 1_000):
+            part = facts[at : at + 1_000]
+            oids, extractors = [bytes(o) for o, _ in part], [e for _, e in part]
+            got += len(server.rows("SELECT oid, payload FROM gi_facts(%s, %s)", oids, extractors))
+    return int(got / (time.perf_counter() - started))
+
+
+def _commits(url: str) -> int:
+    """Small commits of one writer: a document, a path, a marker, one transaction each."""
+    with connected(url, 60_000, patient=True) as server:
+        repo = server.rows("SELECT gi_join('bench', '', 'bench', 'main')")[0][0]
+        started = time.perf_counter()
+        tree = None
+        for number in range(COMMITS):
+            oid = (1 << 100 | number).to_bytes(20).hex()
+            names = [f"bench_{number}", "self", "name"]
+            doc: dict[str, Any] = {
+                "oid": oid,
+                "extractor": "e",
+                "size": 1,
+                "names": names,
+                "imports": [],
+            }
+            doc |= {"symbols": [[names[0], "function", 1, True, names[0]]], "payload": ""}
+            delta: dict[str, Any] = {
+                "commit": oid,
+                "tree": oid,
+                "fingerprint": "f",
+                "runId": oid,
+                "base": tree,
+            }
+            delta |= {"whole": tree is None, "put": [["a.py", oid, "e"]], "gone": []}
+            delta["packages"] = []
+            fence = server.rows("SELECT fence FROM gi_begin(%s, 'main')", repo)[0][0]
+            with server.transaction():
+                server.rows("SELECT gi_put_docs(%s::jsonb)", json.dumps([doc]))
+                values = (repo, fence, json.dumps(delta))
+                done = server.rows("SELECT gi_publish(%s, 'main', %s, %s::jsonb)", *values)
+            assert done[0][0] is True
+            tree = oid
+    return int(COMMITS / (time.perf_counter() - started))
+
+
+def _server_cpu(cluster: Cluster) -> float:
+    """CPU seconds of the server's processes, those that have ended included."""
+    assert cluster.process is not None
+    total, pid = 0, cluster.process.pid
+    for number, first in ((pid, 11), *((child, 11) for child in children(pid))):
+        try:
+            fields = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        last = 15 if number == pid else 13  # the postmaster counts its dead children
+        total += sum(int(field) for field in fields[first:last])
+    return total / os.sysconf("SC_CLK_TCK")
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], [str(Path(name)) for name in sys.argv[2:]]))
+    sys.exit(main([str(Path(name)) for name in sys.argv[1:]]))

@@ -18,6 +18,7 @@ import psycopg
 PLACES = "/usr/lib/postgresql/*/bin"
 SETTINGS = {
     "listen_addresses": "",
+    "port": "5432",
     "fsync": "off",
     "full_page_writes": "off",
     "shared_buffers": "32MB",
@@ -49,7 +50,8 @@ def _unprivileged() -> pwd.struct_passwd:
         return pwd.getpwnam("nobody")
 
 
-def _children(parent: int) -> list[int]:
+def children(parent: int) -> list[int]:
+    """Processes that one has started."""
     found = []
     for name in filter(str.isdigit, os.listdir("/proc")):
         with contextlib.suppress(OSError):
@@ -68,7 +70,8 @@ def _is_running(pid: int) -> bool:
 class Cluster:
     """One server with a socket in a private folder."""
 
-    def __init__(self) -> None:
+    def __init__(self, **settings: str) -> None:
+        self._settings = SETTINGS | settings
         self.folder = Path(tempfile.mkdtemp(prefix="gi-pg-"))
         self.data = self.folder / "data"
         self._prefix: list[str] = []
@@ -82,9 +85,11 @@ class Cluster:
         self.process: subprocess.Popen[bytes] | None = None
         self.start()
 
-    def start(self) -> None:
-        """Start the server and wait until it answers."""
-        options = [part for name, value in SETTINGS.items() for part in ("-c", f"{name}={value}")]
+    def start(self, **others: str) -> None:
+        """Start the server, with other settings where some are given; wait until it answers."""
+        settings = self._settings | others
+        self._port = settings["port"]
+        options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
         places = ["-D", str(self.data), "-k", str(self.folder)]
         (self.data / "postmaster.pid").unlink(missing_ok=True)
         self.process = subprocess.Popen(
@@ -103,10 +108,18 @@ class Cluster:
                 signal.sigtimedwait([], 0.02)
         raise RuntimeError("PostgreSQL does not answer")
 
+    def give(self, path: Path, data: bytes) -> None:
+        """A file that only the server may read."""
+        path.write_bytes(data)
+        path.chmod(0o600)
+        if os.geteuid() == 0:
+            user = _unprivileged()
+            os.chown(path, user.pw_uid, user.pw_gid)
+
     def kill(self) -> None:
         """kill -9 of every process of the server, as when a machine dies; what was committed stays."""
         assert self.process is not None
-        family = [self.process.pid, *_children(self.process.pid)]
+        family = [self.process.pid, *children(self.process.pid)]
         for pid in family:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -124,7 +137,7 @@ class Cluster:
 
     def url(self, database: str, user: str = "gi_super") -> str:
         """An address over the socket."""
-        return f"host={self.folder} dbname={database} user={user}"
+        return f"host={self.folder} port={self._port} dbname={database} user={user}"
 
     def run(self, database: str, *statements: str) -> None:
         """Statements of the administrator."""

@@ -1,4 +1,4 @@
-"""Where packs are: a folder, an HTTPS address, or refs of a git remote."""
+"""Where packs are: a folder, an HTTPS address, refs of a git remote, or the team's server."""
 
 from __future__ import annotations
 
@@ -60,6 +60,10 @@ def open_destination(worktree: Worktree, named: str, scratch: str) -> Destinatio
     """What a destination's name means. `scratch` is an empty folder for a git repository of ours."""
     if named.startswith(("https://", "http://")):
         return _Web(named)
+    if named == "team":
+        from gitindex.sharing.team_packs import TeamPacks  # lazily: needs the extra `team`
+
+        return TeamPacks(worktree)
     if named.startswith("git:"):
         return _GitRefs(worktree, named.removeprefix("git:"), scratch)
     path = os.path.expanduser(named)

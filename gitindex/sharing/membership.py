@@ -75,6 +75,18 @@ def canonical_url(url: str) -> str:
     return bare.rstrip("/").removesuffix(".git").lower() if bare else ""
 
 
+def find_repository(worktree: Worktree, server: Server) -> int:
+    """The number of this clone's repository there, joined or not; nothing is registered."""
+    own = read_membership(worktree)
+    if own is not None:
+        return own.repo
+    address = canonical_url(_origin(worktree))
+    found = server.rows("SELECT gi_find(%s, %s)", _roots(worktree), address)[0][0]
+    if found is None:
+        raise GitIndexError("the team index has no such repository", "`gitindex team join`")
+    return int(found)
+
+
 def _roots(worktree: Worktree) -> str:
     shallow = run_git(worktree.root, "rev-parse", "--is-shallow-repository").strip() == b"true"
     if shallow:

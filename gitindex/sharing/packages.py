@@ -10,7 +10,7 @@ from typing import Any
 
 from gitindex.base.worktree import Worktree
 from gitindex.git.command import read_blobs, try_git
-from gitindex.languages.facts import BlobFacts
+from gitindex.languages.facts import BlobFacts, Import
 
 MAX_FILES = 400
 _GO = re.compile(r"^module\s+(\S+)", re.MULTILINE)
@@ -65,16 +65,29 @@ def _table(value: object) -> dict[str, Any]:
 
 def import_roots(facts: BlobFacts) -> set[str]:
     """What a package would have to be called for one of the imports to come from it."""
-    found: set[str] = set()
-    for row in facts.imports:
-        module = row.module.strip("\"'")
-        if row.level or not module or module.startswith("."):
-            continue
-        if facts.language == "go":
-            parts = module.split("/")
-            found |= {"/".join(parts[:count]) for count in range(1, len(parts) + 1)}
-        elif module.startswith("@"):
-            found.add("/".join(module.split("/")[:2]))
-        else:
-            found.add(re.split(r"[./:]", module, maxsplit=1)[0])
+    return {root for row in facts.imports for root in _roots(row, facts.language)}
+
+
+def may_come_from(facts: BlobFacts, name: str, packages: set[str]) -> bool:
+    """May a name in a file be one of these packages', as the file's own imports and definitions say?
+
+    An import that binds the name decides; then a definition in the file; then any import of a package.
+    """
+    binding = [row for row in facts.imports if any(name in pair for pair in row.names)]
+    if not binding and any(symbol.name == name for symbol in facts.symbols):
+        return False
+    return any(_roots(row, facts.language) & packages for row in binding or facts.imports)
+
+
+def _roots(row: Import, language: str) -> set[str]:
+    module = row.module.strip("\"'")
+    if row.level or not module or module.startswith("."):
+        return set()
+    if language == "go":
+        parts = module.split("/")
+        found = {"/".join(parts[:count]) for count in range(1, len(parts) + 1)}
+    elif module.startswith("@"):
+        found = {"/".join(module.split("/")[:2])}
+    else:
+        found = {re.split(r"[./:]", module, maxsplit=1)[0]}
     return {root for root in found if root and len(root) < 400}

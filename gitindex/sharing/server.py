@@ -8,7 +8,8 @@ import re
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from socket import SHUT_RDWR, socket
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
@@ -22,11 +23,13 @@ from gitindex.git.settings import user_setting
 if TYPE_CHECKING:
     import psycopg
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 CONNECT_SECONDS = 0.9
 PATIENT_SECONDS = 15.0
 QUERY_MS = 2_000
 BREAKER_SECONDS = 60.0
+GRACE_SECONDS = 0.5
+"""After the server's own deadline; a server that is frozen keeps none."""
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -43,12 +46,35 @@ class Unavailable(GitIndexError):
 class Server:
     """An open connection. Every row comes from a function of 2_functions.sql."""
 
-    def __init__(self, connection: psycopg.Connection[tuple[Any, ...]]) -> None:
+    def __init__(
+        self, connection: psycopg.Connection[tuple[Any, ...]], seconds: float = PATIENT_SECONDS
+    ) -> None:
         self._connection = connection
+        self._seconds = seconds
 
     def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
-        """All rows of a statement."""
-        return self._connection.execute(cast("Any", sql), values).fetchall()
+        """All rows of a statement; TimeoutError where the server is frozen and cannot even time out."""
+        late = threading.Event()
+        timer = threading.Timer(self._seconds, self._cut, (late,))
+        timer.daemon = True
+        timer.start()
+        try:
+            return self._connection.execute(cast("Any", sql), values).fetchall()
+        except _library().OperationalError:
+            if late.is_set():
+                raise TimeoutError(f"no answer within {self._seconds:g} s") from None
+            raise
+        finally:
+            timer.cancel()
+
+    def _cut(self, late: threading.Event) -> None:
+        """End the connection under the thread that waits for it."""
+        late.set()
+        with (
+            suppress(OSError, _library().Error),
+            socket(fileno=os.dup(self._connection.fileno())) as end,
+        ):
+            end.shutdown(SHUT_RDWR)
 
     def run(self, script: str) -> None:
         """Run statements without values."""
@@ -86,7 +112,7 @@ def connected(named: str, query_ms: int = QUERY_MS, patient: bool = False) -> It
     try:
         connection = _connect(named, query_ms, PATIENT_SECONDS if patient else CONNECT_SECONDS)
         with connection:
-            server = Server(connection)
+            server = Server(connection, query_ms / 1e3 + GRACE_SECONDS)
             _check_version(server)
             remove(breaker)
             yield server
@@ -108,7 +134,7 @@ def raw_connection(named: str) -> Iterator[Server]:
     psycopg = _library()
     try:
         with _connect(named, 600_000, PATIENT_SECONDS) as connection:
-            yield Server(connection)
+            yield Server(connection, 600.0)
     except (psycopg.Error, TimeoutError) as error:
         raise GitIndexError(
             f"the team's server said: {_said(error)}", "check address and rights"

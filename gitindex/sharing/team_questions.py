@@ -7,9 +7,10 @@ from typing import Any
 
 from gitindex.base.escape import safe_text
 from gitindex.base.worktree import Worktree
-from gitindex.languages.facts import FactsKey, decode_facts
+from gitindex.languages.facts import BlobFacts, FactsKey, decode_facts
 from gitindex.languages.postings import unpack_places
 from gitindex.sharing.membership import read_membership
+from gitindex.sharing.packages import may_come_from
 from gitindex.sharing.server import Server, Unavailable, address, connected
 
 CANDIDATES = 200
@@ -52,32 +53,37 @@ def search(server: Server, text: str, limit: int) -> list[dict[str, Any]]:
 
 
 def references(server: Server, name: str, limit: int) -> list[dict[str, Any]]:
-    """Places of a name in other repositories: the facts of up to 200 candidates are read here."""
+    """Places of a name in other repositories: the facts of up to 200 candidates are read here.
+
+    The server's tier `package` says that a file imports a package which defines the name; it stays
+    where the file's own facts agree that the name comes from there.
+    """
     rows = server.rows("SELECT * FROM gi_references(%s, %s)", name, CANDIDATES)
     keys = {FactsKey(bytes(row[12]).hex(), row[13]) for row in rows}
-    places = _places(server, sorted(keys), name)
+    facts = _facts(server, sorted(keys))
+    packages = {package for (package,) in server.rows("SELECT gi_packages_of(%s)", name)}
     hits = []
     for row in rows:
-        for line in places.get(FactsKey(bytes(row[12]).hex(), row[13]), []):
-            hits.append(_hit(row) | {"line": line})
-            if len(hits) > limit:
-                return hits
-    return hits
+        held = facts.get(FactsKey(bytes(row[12]).hex(), row[13]))
+        if held is None or name not in held.postings:
+            continue
+        hit = _hit(row)
+        if hit["tier"] == "package" and not may_come_from(held, name, packages):
+            hit["tier"] = "name"
+        lines = {place.line + 1 for place in unpack_places(name, held.postings[name])}
+        hits += [hit | {"line": line} for line in sorted(lines)]
+    hits.sort(key=lambda hit: hit["tier"] == "name")
+    return hits[: limit + 1]
 
 
-def _places(server: Server, keys: list[FactsKey], name: str) -> dict[FactsKey, list[int]]:
+def _facts(server: Server, keys: list[FactsKey]) -> dict[FactsKey, BlobFacts]:
     rows = server.rows(
         "SELECT oid, extractor, payload FROM gi_facts(%s, %s)",
         [bytes.fromhex(key.oid) for key in keys],
         [key.extractor for key in keys],
     )
-    found: dict[FactsKey, list[int]] = {}
-    for oid, extractor, payload in rows:
-        facts = decode_facts(bytes(payload))
-        if facts is not None and name in facts.postings:
-            lines = [place.line + 1 for place in unpack_places(name, facts.postings[name])]
-            found[FactsKey(bytes(oid).hex(), extractor)] = sorted(set(lines))
-    return found
+    read = {FactsKey(bytes(o).hex(), e): decode_facts(bytes(payload)) for o, e, payload in rows}
+    return {key: facts for key, facts in read.items() if facts is not None}
 
 
 def _hit(row: tuple[Any, ...]) -> dict[str, Any]:

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,35 +21,12 @@ from gitindex.sharing.server import Unavailable, connected
 from tests.packs import fill, quietly
 from tests.postgres import Cluster
 from tests.support import Repo, wait_for
+from tests.team import USERS, asked_of_team, configure, join, push, see
 
 KILLS = 20
-RANDOM_QUERIES = 8_000
+RANDOM_QUERIES = 20_000
 SEED = int(os.environ.get("GITINDEX_SEED", "11"))
-USERS = ("alice", "bob", "carol", "nobody_yet")
 REPOS = 6
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Cluster]:
-    made = Cluster()
-    made.run("postgres", "CREATE DATABASE template_team")
-    administration.init(made.url("template_team"))
-    made.run(
-        "postgres",
-        "CREATE ROLE ci LOGIN IN ROLE gi_writer",
-        "CREATE ROLE ci2 LOGIN IN ROLE gi_writer",
-        "CREATE ROLE boss LOGIN IN ROLE gi_admin",
-        *(f"CREATE ROLE {user} LOGIN IN ROLE gi_reader" for user in USERS),
-    )
-    yield made
-    made.stop()
-
-
-@pytest.fixture
-def database(cluster: Cluster, request: pytest.FixtureRequest) -> str:
-    name = f"t_{abs(hash(request.node.name)) % 10**9}"
-    cluster.run("postgres", f"CREATE DATABASE {name} TEMPLATE template_team")
-    return name
 
 
 @pytest.fixture(autouse=True)
@@ -58,73 +34,34 @@ def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
 
-@pytest.fixture(scope="module")
-def sources(tmp_path_factory: pytest.TempPathFactory) -> tuple[Repo, Repo]:
-    """A library, and a program that imports it."""
-    library = Repo(tmp_path_factory.mktemp("library") / "library")
-    fill(library)
-    library.write("pyproject.toml", '[project]\nname = "pkg"\n')
-    library.commit("second")
-    library.index()
-    program = Repo(tmp_path_factory.mktemp("program") / "program")
-    program.init()
-    program.write("main.py", "from pkg.base import helper, lonely\n\nprint(helper(1), lonely())\n")
-    program.write("other.py", "def helper():\n    return 'another one'\n\n\nhelper()\n")
-    program.commit("first")
-    program.index()
-    return library, program
-
-
-def _join(cluster: Cluster, database: str, repo: Repo, user: str = "ci") -> None:
-    url = cluster.url(database, user)
-    with connected(url, patient=True) as server:
-        membership.join(repo.worktree, server, url, "", "")
-
-
-def _push(repo: Repo) -> publish.PublishResult:
-    return publish.push(repo.worktree, quietly)
-
-
-def _see(cluster: Cluster, database: str, repo: str, user: str) -> None:
-    with connected(cluster.url(database, "boss"), patient=True) as server:
-        assert server.rows("SELECT gi_set_member(%s, %s, true, false)", repo, user)[0][0]
-
-
-def _team(cluster: Cluster, database: str, user: str, ask: Any, word: str) -> list[dict[str, Any]]:
-    with connected(cluster.url(database, user)) as server:
-        found = ask(server, word, 50)
-    assert isinstance(found, list)
-    return found
-
-
 def test_a_library_is_found_in_another_repository(
     cluster: Cluster, database: str, sources: tuple[Repo, Repo]
 ) -> None:
     for repo in sources:
-        _join(cluster, database, repo)
-        assert _push(repo).outcome == "published"
-        assert _push(repo).outcome == "already"
-    hits = _team(cluster, database, "ci", team_questions.references, "helper")
+        join(cluster, database, repo)
+        assert push(repo).outcome == "published"
+        assert push(repo).outcome == "already"
+    hits = asked_of_team(cluster, database, "ci", team_questions.references, "helper")
     tiers = {(hit["repo"], hit["path"]): hit["tier"] for hit in hits}
     assert tiers["program", "main.py"] == "package"
     assert tiers["program", "other.py"] == "name"
     lines = sorted(h["line"] for h in hits if (h["repo"], h["path"]) == ("program", "main.py"))
     assert lines == [1, 3]
-    found = _team(cluster, database, "ci", team_questions.definitions, "helper")
+    found = asked_of_team(cluster, database, "ci", team_questions.definitions, "helper")
     assert {(h["repo"], h["path"], h["line"]) for h in found} == {
         ("library", "pkg/base.py", 1),
         ("program", "other.py", 1),
     }
-    parts = _team(cluster, database, "ci", team_questions.definitions, "onel")
+    parts = asked_of_team(cluster, database, "ci", team_questions.definitions, "onel")
     assert [h["name"] for h in parts] == ["lonely"]
-    assert _team(cluster, database, "ci", team_questions.definitions, "l_nely") == []
+    assert asked_of_team(cluster, database, "ci", team_questions.definitions, "l_nely") == []
     assert (
-        _team(cluster, database, "ci", team_questions.search, "helper print")[0]["path"]
+        asked_of_team(cluster, database, "ci", team_questions.search, "helper print")[0]["path"]
         == "main.py"
     )
-    assert _team(cluster, database, "alice", team_questions.definitions, "helper") == []
-    _see(cluster, database, "library", "alice")
-    seen = _team(cluster, database, "alice", team_questions.definitions, "helper")
+    assert asked_of_team(cluster, database, "alice", team_questions.definitions, "helper") == []
+    see(cluster, database, "library", "alice")
+    seen = asked_of_team(cluster, database, "alice", team_questions.definitions, "helper")
     assert {hit["repo"] for hit in seen} == {"library"}
     assert set(hits[0]) >= {"repo", "ref", "commit", "path", "line", "trust", "indexedAt"}
 
@@ -133,16 +70,16 @@ def test_a_delta_changes_only_what_changed(cluster: Cluster, database: str, tmp_
     repo = Repo(tmp_path / "delta")
     fill(repo)
     repo.index()
-    _join(cluster, database, repo)
-    first = _push(repo)
+    join(cluster, database, repo)
+    first = push(repo)
     repo.write("pkg/base.py", "def renamed(x):\n    return x\n")
     (repo.path / "web/app.ts").unlink()
     repo.commit("second")
     repo.index()
-    second = _push(repo)
+    second = push(repo)
     assert (first.paths, second.paths, second.documents) == (8, 1, 1)
-    assert _team(cluster, database, "ci", team_questions.definitions, "start") == []
-    assert len(_team(cluster, database, "ci", team_questions.definitions, "renamed")) == 1
+    assert asked_of_team(cluster, database, "ci", team_questions.definitions, "start") == []
+    assert len(asked_of_team(cluster, database, "ci", team_questions.definitions, "renamed")) == 1
     with connected(cluster.url(database, "boss"), patient=True) as server:
         assert server.rows("SELECT gi_prune(interval '1 day')")[0][0] in (0, None)
         assert server.rows("SELECT gi_prune(interval '-1 second')")[0][0] == 2
@@ -150,8 +87,8 @@ def test_a_delta_changes_only_what_changed(cluster: Cluster, database: str, tmp_
 
 def test_rights(cluster: Cluster, database: str, sources: tuple[Repo, Repo]) -> None:
     library, _ = sources
-    _join(cluster, database, library)
-    _push(library)
+    join(cluster, database, library)
+    push(library)
     tables = psycopg.connect(cluster.url(database, "ci"))
     with tables, pytest.raises(psycopg.errors.InsufficientPrivilege):
         tables.execute("SELECT * FROM gitindex.gi_tree")
@@ -174,22 +111,22 @@ def test_rights(cluster: Cluster, database: str, sources: tuple[Repo, Repo]) -> 
         connected(cluster.url(database, "bob"), patient=True) as server,
     ):
         membership.join(library.worktree, server, "", "", "")
-    _join(cluster, database, library)
+    join(cluster, database, library)
 
 
 def test_an_older_writer_is_fenced_off(
     cluster: Cluster, database: str, sources: tuple[Repo, Repo]
 ) -> None:
     library, _ = sources
-    _join(cluster, database, library)
+    join(cluster, database, library)
     with connected(cluster.url(database, "ci"), patient=True) as server:
         repo = membership.require_membership(library.worktree).repo
         old = server.rows("SELECT fence FROM gi_begin(%s, 'main')", repo)[0][0]
-        assert _push(library).outcome == "published"
+        assert push(library).outcome == "published"
         delta = '{"runId": "x", "whole": true, "put": [], "gone": [], "packages": []}'
         sql = "SELECT gi_publish(%s, 'main', %s, %s::jsonb)"
         assert server.rows(sql, repo, old, delta)[0][0] is False
-    assert len(_team(cluster, database, "ci", team_questions.definitions, "lonely")) == 1
+    assert len(asked_of_team(cluster, database, "ci", team_questions.definitions, "lonely")) == 1
 
 
 def test_killed_writers_and_servers_publish_exactly_once(
@@ -209,8 +146,8 @@ def _kill_and_push(cluster: Cluster, database: str, tmp_path: Path, kills: int) 
     repo = Repo(tmp_path / "killed")
     fill(repo)
     repo.index()
-    _join(cluster, database, repo)
-    _push(repo)
+    join(cluster, database, repo)
+    push(repo)
     for number in range(kills):
         repo.write("pkg/base.py", f"def helper(x):\n    return x\n\n\ndef f{number}():\n    pass\n")
         repo.commit(f"commit {number}")
@@ -226,8 +163,8 @@ def _kill_and_push(cluster: Cluster, database: str, tmp_path: Path, kills: int) 
         else:
             writer.send_signal(signal.SIGKILL)
             writer.wait()
-        assert _push(repo).outcome in ("published", "already")
-        hits = _team(cluster, database, "ci", team_questions.definitions, f"f{number}")
+        assert push(repo).outcome in ("published", "already")
+        hits = asked_of_team(cluster, database, "ci", team_questions.definitions, f"f{number}")
         assert len(hits) == 1, number
     with psycopg.connect(cluster.url(database)) as admin:
         row = admin.execute("SELECT publishes FROM gitindex.gi_marker").fetchone()
@@ -263,7 +200,7 @@ def _ask_at_random(cluster: Cluster, database: str, questions: int) -> None:
     visible: dict[str, set[str]] = {user: set() for user in USERS}
     for user in USERS[:-1]:
         for number in rng.sample(range(REPOS), 2):
-            _see(cluster, database, f"repo{number}", user)
+            see(cluster, database, f"repo{number}", user)
             visible[user].add(f"repo{number}")
     each = questions // len(USERS) // 4
     for user in USERS:
@@ -329,7 +266,7 @@ def test_a_server_that_is_away_is_unavailable_and_costs_a_second_once(
     cluster: Cluster, database: str, sources: tuple[Repo, Repo], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     library, _ = sources
-    _join(cluster, database, library)
+    join(cluster, database, library)
     gone = f"host={cluster.folder}/nowhere dbname={database} user=ci"
     with pytest.raises(Unavailable, match="No such file"), connected(gone):
         pass
@@ -347,7 +284,7 @@ def test_a_server_that_is_away_is_unavailable_and_costs_a_second_once(
             with pytest.raises(Unavailable, match="tried"), connected(url):
                 pass
         assert time.thread_time() - started < 5.0
-        _configured(monkeypatch, library, url)
+        configure(monkeypatch, library, url)
         local = {"status": "ok", "symbols": []}
         answer = team_questions.add_team(library.worktree, local, "definitions", ["x"], 5)
         assert answer["status"] == "unavailable"
@@ -355,14 +292,6 @@ def test_a_server_that_is_away_is_unavailable_and_costs_a_second_once(
         assert "team" not in answer
     finally:
         cluster.process.send_signal(signal.SIGCONT)
-
-
-def _configured(monkeypatch: pytest.MonkeyPatch, repo: Repo, url: str) -> None:
-    home = repo.path.parent / "home"
-    home.mkdir(exist_ok=True)
-    text = Path(os.environ["HOME"], ".gitconfig").read_text()
-    (home / ".gitconfig").write_text(f'{text}[gitindex "team"]\n\turl = {url}\n')
-    monkeypatch.setenv("HOME", str(home))
 
 
 def test_the_outbox_sends_what_is_pushed_and_waits_for_the_server(
@@ -373,7 +302,7 @@ def test_the_outbox_sends_what_is_pushed_and_waits_for_the_server(
     fill(repo)
     repo.git("remote", "add", "origin", str(hub))
     repo.index()
-    _join(cluster, database, repo)
+    join(cluster, database, repo)
     assert publish.push(repo.worktree, quietly, only_pushed=True).outcome == "nothing"
     assert _is_waiting(repo.worktree)
     repo.git("push", "-q", "-u", "origin", "main")
@@ -386,7 +315,7 @@ def test_the_outbox_sends_what_is_pushed_and_waits_for_the_server(
     assert _is_waiting(repo.worktree), "nothing was lost"
     drain_outbox([repo.worktree])  # what the runner does after a refresh
     wait_for(lambda: not _is_waiting(repo.worktree), 300, repo.log)
-    assert len(_team(cluster, database, "ci", team_questions.definitions, "lonely")) == 1
+    assert len(asked_of_team(cluster, database, "ci", team_questions.definitions, "lonely")) == 1
 
 
 def test_another_version_and_half_a_schema_are_unavailable(cluster: Cluster, database: str) -> None:
@@ -407,7 +336,7 @@ def test_init_is_repeatable_and_commands_work(
     url = cluster.url("typed")
     assert administration.init(url) == "created"
     assert administration.init(url) == "already"
-    _configured(monkeypatch, library, cluster.url("typed", "ci"))
+    configure(monkeypatch, library, cluster.url("typed", "ci"))
     for repo in sources:
         for command in ("join", "push", "status", "repos"):
             done = repo.gitindex("team", command)

@@ -5,7 +5,7 @@ CREATE TABLE gi_meta (
     store_id uuid NOT NULL DEFAULT gen_random_uuid(),
     schema_version int NOT NULL
 );
-INSERT INTO gi_meta (schema_version) VALUES (1);
+INSERT INTO gi_meta (schema_version) VALUES (2);
 
 CREATE TABLE gi_repo (
     id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -120,3 +120,20 @@ CREATE TABLE gi_fleet (
     seen_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (repo_id, installation)
 );
+
+-- Packs in parts of a megabyte; part 0 is the signature.
+CREATE TABLE gi_pack (
+    id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    repo_id int NOT NULL REFERENCES gi_repo ON DELETE CASCADE,
+    name text NOT NULL,
+    writer name NOT NULL DEFAULT session_user,
+    put_at timestamptz NOT NULL DEFAULT now(),
+    UNIQUE (repo_id, name)
+);
+CREATE TABLE gi_pack_part (
+    pack_id int NOT NULL REFERENCES gi_pack ON DELETE CASCADE,
+    number int NOT NULL CHECK (number BETWEEN 0 AND 8192),
+    data bytea NOT NULL CHECK (length(data) <= 1048576),
+    PRIMARY KEY (pack_id, number)
+);
+ALTER TABLE gi_pack_part ALTER COLUMN data SET STORAGE EXTERNAL;

@@ -26,18 +26,21 @@ LANGUAGE sql STABLE SECURITY DEFINER AS $$
     WHERE r.id = ANY (gi_visible()) ORDER BY 1, 3 LIMIT 10000
 $$;
 
--- Register a repository, or find it; a shallow clone knows no root commits and is found by its
--- address. Whoever registers it may write to it.
+-- A repository that the caller sees; a shallow clone knows no root commits and is found by its address.
+CREATE FUNCTION gi_find(roots text, url text) RETURNS int
+LANGUAGE sql STABLE SECURITY DEFINER AS $$
+    SELECT id FROM gi_repo WHERE id = ANY (gi_visible()) AND
+        CASE roots WHEN '' THEN split_part(identity, ' ', 2) = url ELSE identity = roots || ' ' || url END
+    ORDER BY id LIMIT 1
+$$;
+
+-- Find a repository, or register it. Whoever registers it may write to it.
 CREATE FUNCTION gi_join(roots text, url text, its_name text, its_ref text) RETURNS int
 LANGUAGE plpgsql SECURITY DEFINER AS $$
-DECLARE found_id int; its_identity text := roots || ' ' || url;
+DECLARE found_id int := gi_find(roots, url); its_identity text := roots || ' ' || url;
 BEGIN
-    IF roots = '' THEN
-        SELECT id INTO found_id FROM gi_repo
-        WHERE split_part(identity, ' ', 2) = url AND id = ANY (gi_visible()) ORDER BY id LIMIT 1;
-        IF found_id IS NOT NULL THEN
-            RETURN found_id;
-        END IF;
+    IF found_id IS NOT NULL THEN
+        RETURN found_id;
     END IF;
     INSERT INTO gi_repo (identity, name, default_ref)
     VALUES (its_identity, left(its_name, 200), left(its_ref, 200)) ON CONFLICT DO NOTHING
@@ -46,7 +49,7 @@ BEGIN
         INSERT INTO gi_member VALUES (session_user, found_id, true);
         RETURN found_id;
     END IF;
-    SELECT id INTO found_id FROM gi_repo WHERE identity = its_identity AND id = ANY (gi_visible());
+    found_id := gi_find(roots, url);  -- somebody registered it meanwhile, or it is not for the caller
     IF found_id IS NULL THEN
         RAISE EXCEPTION 'you are not a member of this repository' USING ERRCODE = '42501';
     END IF;
@@ -168,12 +171,13 @@ CREATE TYPE gi_hit AS (
     exported boolean, tier text, writer text, indexed_at timestamptz, oid bytea, extractor text
 );
 
+-- `(SELECT gi_visible())` is asked once a question, `gi_visible()` once a row.
 CREATE FUNCTION gi_definitions(wanted text, most int) RETURNS SETOF gi_hit
 LANGUAGE sql STABLE SECURITY DEFINER SET enable_seqscan = off AS $$
     SELECT r.name, t.ref, m.commit, t.path, s.line, s.kind, n.text, s.qualified, s.exported, 'name',
            d.writer::text, m.completed_at, d.oid, NULL::text
     FROM gi_name n JOIN gi_symbol s ON s.name_id = n.id JOIN gi_doc d ON d.id = s.doc_id
-    JOIN gi_tree t ON t.doc_id = d.id AND t.repo_id = ANY (gi_visible())
+    JOIN gi_tree t ON t.doc_id = d.id AND t.repo_id = ANY ((SELECT gi_visible())::int[])
     JOIN gi_repo r ON r.id = t.repo_id JOIN gi_marker m ON m.repo_id = t.repo_id AND m.ref = t.ref
     WHERE n.text = wanted COLLATE "C" ORDER BY s.exported DESC, 1, 4, 5 LIMIT least(greatest(most, 1), 500)
 $$;
@@ -186,7 +190,7 @@ LANGUAGE sql STABLE SECURITY DEFINER SET enable_seqscan = off AS $$
           WHERE text ILIKE '%' || replace(replace(replace(part, '\', '\\'), '%', '\%'), '_', '\_') || '%'
           ORDER BY length(text), text LIMIT 2000) n
     JOIN gi_symbol s ON s.name_id = n.id JOIN gi_doc d ON d.id = s.doc_id
-    JOIN gi_tree t ON t.doc_id = d.id AND t.repo_id = ANY (gi_visible())
+    JOIN gi_tree t ON t.doc_id = d.id AND t.repo_id = ANY ((SELECT gi_visible())::int[])
     JOIN gi_repo r ON r.id = t.repo_id JOIN gi_marker m ON m.repo_id = t.repo_id AND m.ref = t.ref
     WHERE length(part) >= 2
     ORDER BY length(n.text), n.text, 1, 4, 5 LIMIT least(greatest(most, 1), 500)
@@ -215,6 +219,14 @@ LANGUAGE sql STABLE SECURITY DEFINER SET enable_seqscan = off AS $$
     ORDER BY 10 DESC, 1, 4 LIMIT least(greatest(most, 1), 200)
 $$;
 
+-- Packages of repositories that define a name and that the caller sees.
+CREATE FUNCTION gi_packages_of(wanted text) RETURNS SETOF text
+LANGUAGE sql STABLE SECURITY DEFINER SET enable_seqscan = off AS $$
+    SELECT DISTINCT p.name FROM gi_name n JOIN gi_symbol s ON s.name_id = n.id
+    JOIN gi_tree t ON t.doc_id = s.doc_id AND t.repo_id = ANY ((SELECT gi_visible())::int[])
+    JOIN gi_package p ON p.repo_id = t.repo_id WHERE n.text = wanted COLLATE "C" LIMIT 10000
+$$;
+
 -- Documents that hold all of some words, as whole names in any case.
 CREATE FUNCTION gi_search(words text[], most int) RETURNS SETOF gi_hit
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET enable_seqscan = off AS $$
@@ -240,7 +252,7 @@ BEGIN
            coalesce(n.text, ''), coalesce(s.qualified, ''), coalesce(s.exported, false), 'name',
            d.writer::text, m.completed_at, d.oid, NULL::text
     FROM gi_doc d
-    JOIN gi_tree t ON t.doc_id = d.id AND t.repo_id = ANY (gi_visible())
+    JOIN gi_tree t ON t.doc_id = d.id AND t.repo_id = ANY ((SELECT gi_visible())::int[])
     JOIN gi_repo r ON r.id = t.repo_id JOIN gi_marker m ON m.repo_id = t.repo_id AND m.ref = t.ref
     LEFT JOIN LATERAL (SELECT * FROM gi_symbol y WHERE y.doc_id = d.id AND y.name_id = ANY (rarest)
                        ORDER BY y.exported DESC, y.line LIMIT 1) s ON true
@@ -259,7 +271,7 @@ LANGUAGE sql STABLE SECURITY DEFINER AS $$
     JOIN gi_extractor e ON e.text = a.extractor
     JOIN gi_fact f ON f.oid = a.oid AND f.extractor = e.id
     JOIN gi_doc d ON d.oid = f.oid AND d.extractor = f.extractor
-    WHERE EXISTS (SELECT 1 FROM gi_tree t WHERE t.doc_id = d.id AND t.repo_id = ANY (gi_visible()))
+    WHERE EXISTS (SELECT 1 FROM gi_tree t WHERE t.doc_id = d.id AND t.repo_id = ANY ((SELECT gi_visible())::int[]))
     LIMIT 1000
 $$;
 
@@ -280,6 +292,40 @@ LANGUAGE sql STABLE SECURITY DEFINER AS $$
     SELECT r.name, f.state, count(*), min(f.seen_at) FROM gi_fleet f JOIN gi_repo r ON r.id = f.repo_id
     WHERE r.id = ANY (gi_visible()) GROUP BY 1, 2 ORDER BY 1, 2
 $$;
+
+CREATE FUNCTION gi_packs(repo int) RETURNS TABLE (name text)
+LANGUAGE sql STABLE SECURITY DEFINER AS $$
+    SELECT name FROM gi_pack WHERE repo_id = repo AND repo = ANY (gi_visible()) ORDER BY id DESC LIMIT 1000
+$$;
+
+CREATE FUNCTION gi_get_pack(repo int, its_name text, part int) RETURNS bytea
+LANGUAGE sql STABLE SECURITY DEFINER AS $$
+    SELECT data FROM gi_pack p JOIN gi_pack_part d ON d.pack_id = p.id
+    WHERE p.repo_id = repo AND p.name = its_name AND d.number = part AND repo = ANY (gi_visible())
+$$;
+
+-- Begin a pack; its parts follow in the same transaction. The newest 30 of a repository stay.
+CREATE FUNCTION gi_put_pack(repo int, its_name text) RETURNS int
+LANGUAGE plpgsql SECURITY DEFINER AS $$
+DECLARE made int;
+BEGIN
+    IF NOT gi_writable(repo) THEN
+        RAISE EXCEPTION 'you may not publish this repository' USING ERRCODE = '42501';
+    END IF;
+    DELETE FROM gi_pack WHERE repo_id = repo AND (name = its_name OR id IN
+        (SELECT id FROM gi_pack WHERE repo_id = repo ORDER BY id DESC OFFSET 29));
+    INSERT INTO gi_pack (repo_id, name) VALUES (repo, left(its_name, 100)) RETURNING id INTO made;
+    RETURN made;
+END $$;
+
+CREATE FUNCTION gi_put_pack_part(pack int, part int, bytes bytea) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER AS $$
+BEGIN
+    IF NOT EXISTS (SELECT 1 FROM gi_pack WHERE id = pack AND writer = session_user AND gi_writable(repo_id)) THEN
+        RAISE EXCEPTION 'you may not publish this repository' USING ERRCODE = '42501';
+    END IF;
+    INSERT INTO gi_pack_part VALUES (pack, part, bytes);
+END $$;
 
 -- For administrators: members of a repository, and documents that no tree needs any more.
 CREATE FUNCTION gi_set_member(its_identity text, its_role name, see boolean, write boolean) RETURNS boolean
@@ -326,5 +372,7 @@ BEGIN
     FOR f IN SELECT p.oid::regprocedure AS signature FROM pg_proc p
              WHERE p.pronamespace = 'gitindex'::regnamespace AND p.proname LIKE 'gi\_%' LOOP
         EXECUTE format('ALTER FUNCTION %s SET search_path = pg_catalog, gitindex, pg_temp', f.signature);
+        -- A plan without sequential scans may look dear, and compiling it costs more than running it.
+        EXECUTE format('ALTER FUNCTION %s SET jit = off', f.signature);
     END LOOP;
 END $$;

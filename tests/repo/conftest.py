@@ -1,0 +1,53 @@
+"""What several modules of this ring share: a PostgreSQL server with roles, and two repositories."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from gitindex.sharing import administration
+from tests.packs import fill
+from tests.postgres import Cluster
+from tests.support import Repo
+from tests.team import USERS
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Cluster]:
+    made = Cluster()
+    made.run("postgres", "CREATE DATABASE template_team")
+    administration.init(made.url("template_team"))
+    made.run(
+        "postgres",
+        "CREATE ROLE ci LOGIN IN ROLE gi_writer",
+        "CREATE ROLE ci2 LOGIN IN ROLE gi_writer",
+        "CREATE ROLE boss LOGIN IN ROLE gi_admin",
+        *(f"CREATE ROLE {user} LOGIN IN ROLE gi_reader" for user in USERS),
+    )
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def database(cluster: Cluster, request: pytest.FixtureRequest) -> str:
+    name = f"t_{abs(hash(request.node.name)) % 10**9}"
+    cluster.run("postgres", f"CREATE DATABASE {name} TEMPLATE template_team")
+    return name
+
+
+@pytest.fixture(scope="session")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> tuple[Repo, Repo]:
+    """A library, and a program that imports it."""
+    library = Repo(tmp_path_factory.mktemp("library") / "library")
+    fill(library)
+    library.write("pyproject.toml", '[project]\nname = "pkg"\n')
+    library.commit("second")
+    library.index()
+    program = Repo(tmp_path_factory.mktemp("program") / "program")
+    program.init()
+    program.write("main.py", "from pkg.base import helper, lonely\n\nprint(helper(1), lonely())\n")
+    program.write("other.py", "def helper():\n    return 'another one'\n\n\nhelper()\n")
+    program.commit("first")
+    program.index()
+    return library, program
