@@ -7,13 +7,14 @@ where they are called, so that `--help`, which needs all files, pays for none of
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from difflib import get_close_matches
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
-import click
+import typer
 
 from gitindex import __version__
-from gitindex.cli.declare import VerbGroup, option
+from gitindex.cli.declare import UsageError, VerbGroup, option
 
 if TYPE_CHECKING:
     from gitindex.view.tree import TreeChoice
@@ -56,24 +57,22 @@ _ORDER = {name: at for at, name in enumerate(" ".join(GROUPS.values()).split())}
 class _AllCommands(VerbGroup):
     """Lists commands in groups, as git does, and imports the declaration of the one that is run."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
         return sorted(_FILE_OF, key=lambda name: _ORDER.get(name, len(_ORDER)))
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name in _FILE_OF:
             import_module(f"gitindex.cli.args.{_FILE_OF[cmd_name]}")
         return super().get_command(ctx, cmd_name)
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        try:
-            return super().resolve_command(ctx, args)
-        except click.exceptions.NoSuchCommand as error:  # it has looked at what is imported
-            name = error.command_name
-            raise click.exceptions.NoSuchCommand(name, possibilities=_ORDER, ctx=ctx) from error
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if self.get_command(ctx, args[0]) is None and args[0][:1].isalpha():
+            near = get_close_matches(args[0], _ORDER)
+            meant = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+            raise UsageError(f"No such command {args[0]!r}.{meant}", ctx)
+        return super().resolve_command(ctx, args)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
         for title, names in GROUPS.items():
             rows = [
                 (f"{name:<11}", command.get_short_help_str(formatter.width))
@@ -106,7 +105,7 @@ Json = Annotated[bool, option("--json", help="Print the structured answer.")]
 def asked(at: str = "", staged: bool = False, strict: bool = False) -> TreeChoice:
     """Which tree is asked for."""
     if at and staged:
-        raise click.BadParameter("--at and --staged exclude each other")
+        raise typer.BadParameter("--at and --staged exclude each other")
     from gitindex.view.tree import TreeChoice
 
     return TreeChoice(strict, at, staged)
@@ -137,13 +136,13 @@ def paths(typed: str) -> list[str]:
 
 
 def leave(code: int) -> None:
-    raise click.exceptions.Exit(code)
+    raise typer.Exit(code)
 
 
 def _show_version(value: bool) -> None:
     if value:
-        click.echo(f"gitindex {__version__}")
-        raise click.exceptions.Exit
+        typer.echo(f"gitindex {__version__}")
+        raise typer.Exit
 
 
 def _options(
@@ -161,7 +160,7 @@ def _options(
 
 
 app = _AllCommands(
-    name="gitindex",
+    "gitindex",
     help="A code index of a git repository that is always fresh, and can prove it.",
     callback=_options,
     context_settings={"help_option_names": ["-h", "--help"]},

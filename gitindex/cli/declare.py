@@ -1,34 +1,40 @@
-"""Commands of click, declared by the signature of a function.
+"""Commands of typer whose signatures are read only when a command is run or explained.
 
 A parameter is `Annotated[TYPE, option(...)]` or `Annotated[TYPE, argument(...)]` and has its default
-where Python has it. The signature is read when a command is run or explained, so that a list of all
-commands costs nothing but their names and summaries. Not typer: since 0.29 it imports pydantic to parse
-any command line (docs/benchmarks.md, "Cold start").
+where Python has it. `typer.Typer` reads the signatures of all commands before it can list one of them;
+here a list of all commands costs nothing but their names and summaries (docs/benchmarks.md, "Cold
+start"). Since 0.26 typer carries click inside and exports a part of it: this is the only module that
+imports the rest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from types import UnionType
-from typing import Any, NamedTuple, get_args, get_origin
+from collections.abc import Callable
+from inspect import cleandoc
+from typing import Any
 
-import click
+import typer
+from typer._click.exceptions import NoArgsIsHelpError, UsageError
+from typer._click.formatting import wrap_text
+from typer._click.globals import get_current_context
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_callback, get_params_convertors_ctx_param_name_from_function
+from typer.models import ArgumentInfo, OptionInfo
+
+__all__ = [
+    "NoArgsIsHelpError",
+    "UsageError",
+    "Verb",
+    "VerbGroup",
+    "argument",
+    "get_current_context",
+    "option",
+    "wrap_text",
+]
 
 Complete = Callable[[str], list[str]]
 """What a shell offers for the beginning of a word."""
-
-
-class Declaration(NamedTuple):
-    """An option (it has names) or an argument of a command."""
-
-    names: tuple[str, ...]
-    help: str
-    metavar: str | None = None
-    complete: Complete | None = None
-    callback: Callable[[Any], Any] | None = None
-    at_least: float | None = None
-    at_most: float | None = None
-    eager: bool = False
+Function = Callable[..., Any]
 
 
 def option(
@@ -40,9 +46,19 @@ def option(
     min: float | None = None,
     max: float | None = None,
     eager: bool = False,
-) -> Declaration:
+) -> OptionInfo:
     """An option of these names."""
-    return Declaration(names, help, metavar, complete, callback, min, max, eager)
+    declared: OptionInfo = typer.Option(
+        *names,
+        help=help,
+        metavar=metavar,
+        autocompletion=complete,
+        callback=callback,
+        min=min,
+        max=max,
+        is_eager=eager,
+    )
+    return declared
 
 
 def argument(
@@ -51,101 +67,76 @@ def argument(
     metavar: str | None = None,
     complete: Complete | None = None,
     min: float | None = None,
-) -> Declaration:
+) -> ArgumentInfo:
     """A word that stands by itself."""
-    return Declaration((), help, metavar, complete, at_least=min)
+    declared: ArgumentInfo = typer.Argument(
+        help=help, metavar=metavar, autocompletion=complete, min=min, show_default=False
+    )
+    return declared
 
 
-class _Declared(click.Command):
+class _ReadWhenAsked:
     """A command that reads its parameters from its function when they are asked for."""
 
-    _read: list[click.Parameter] | None = None
+    callback: Function | None
+    _read: list[Any] | None = None
 
     @property
-    def params(self) -> list[click.Parameter]:
+    def params(self) -> list[Any]:
         if self._read is None:
-            self._read = [] if self.callback is None else list(_parameters(self.callback))
+            function = self.callback
+            read, convertors, context = get_params_convertors_ctx_param_name_from_function(function)
+            self._read = [*map(_with_metavar, read)]
+            self.callback = get_callback(
+                callback=function,
+                params=read,
+                convertors=convertors,
+                context_param_name=context,
+                pretty_exceptions_short=False,
+            )
         return self._read
 
     @params.setter
-    def params(self, given: list[click.Parameter]) -> None:
+    def params(self, given: list[Any]) -> None:
         assert not given, "parameters are declared by the function"
 
-    def invoke(self, ctx: click.Context) -> Any:
-        for name, value in ctx.params.items():
-            if isinstance(value, tuple):
-                ctx.params[name] = list(value)
-        return super().invoke(ctx)
+
+def _with_metavar(parameter: Any) -> Any:
+    """The parameter, with the word that help shows for its value: NAME, TEXT or N."""
+    if parameter.metavar is None:
+        if parameter.param_type_name == "argument":
+            parameter.metavar = parameter.name.upper() + ("..." if parameter.nargs == -1 else "")
+        elif not parameter.is_flag:
+            parameter.metavar = "TEXT" if parameter.type.name == "str" else "N"
+    return parameter
 
 
-class Verb(_Declared):
+class Verb(_ReadWhenAsked, TyperCommand):
     """One command."""
 
 
-class VerbGroup(_Declared, click.Group):
+class VerbGroup(_ReadWhenAsked, TyperGroup):
     """Commands under one name."""
 
-    command_class = Verb
+    def __init__(self, name: str, **settings: Any) -> None:
+        settings.setdefault("no_args_is_help", not settings.get("invoke_without_command"))
+        super().__init__(name=name, rich_markup_mode=None, **settings)
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+    def command(self, name: str = "", **settings: Any) -> Callable[[Function], Verb]:
+        """Declare a command of this group by a function."""
+        return lambda function: self._add(Verb, name, function, settings)
+
+    def group(self, name: str, **settings: Any) -> Callable[[Function], VerbGroup]:
+        """Declare a group inside this one; the function takes the options of the group."""
+        return lambda function: self._add(VerbGroup, name, function, settings)
+
+    def _add(self, kind: Any, name: str, function: Function, settings: dict[str, Any]) -> Any:
+        settings.setdefault("help", cleandoc(function.__doc__ or ""))
+        if kind is Verb:
+            settings["rich_markup_mode"] = None
+        made = kind(name or function.__name__.replace("_", "-"), callback=function, **settings)
+        self.add_command(made)
+        return made
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
         return list(self.commands)  # in the order of their declaration
-
-
-VerbGroup.group_class = VerbGroup
-
-
-def _parameters(function: Callable[..., Any]) -> Iterator[click.Parameter]:
-    """What the function's signature declares."""
-    from inspect import Parameter, signature
-    from typing import get_type_hints
-
-    hints = get_type_hints(function, include_extras=True)
-    for name, parameter in signature(function).parameters.items():
-        kind, declared = get_args(hints[name])
-        optional = parameter.default is not Parameter.empty
-        yield _build(name, kind, declared, parameter.default if optional else ...)
-
-
-def _build(name: str, kind: Any, told: Declaration, default: Any) -> click.Parameter:
-    """One parameter of click. `...` is no default, as in a stub: the word must be given."""
-    if get_origin(kind) is UnionType:  # TYPE | None
-        kind = get_args(kind)[0]
-    many = get_origin(kind) is list
-    shared: dict[str, Any] = {
-        "type": _type(str if many else kind, told),
-        "metavar": told.metavar,
-        "help": told.help,
-        "callback": _called(told.callback),
-        "shell_complete": _offered(told.complete),
-        "required": default is ...,
-        "is_eager": told.eager,
-    }
-    if not many and default is not ...:
-        shared["default"] = default
-    if not told.names:
-        return click.Argument([name], nargs=-1 if many else 1, **shared)
-    if kind is bool:
-        shared["is_flag"] = True
-        del shared["type"]
-    shown = kind is not bool and default not in ("", None, ...) and not many
-    return click.Option([*told.names, name], multiple=many, show_default=shown, **shared)
-
-
-def _type(kind: Any, told: Declaration) -> Any:
-    """The type of one word; a range where the declaration has bounds."""
-    if told.at_least is None and told.at_most is None:
-        return kind
-    if kind is int:
-        least, most = told.at_least, told.at_most
-        return click.IntRange(
-            None if least is None else int(least), None if most is None else int(most)
-        )
-    return click.FloatRange(told.at_least, told.at_most)
-
-
-def _called(given: Callable[[Any], Any] | None) -> Callable[..., Any] | None:
-    return None if given is None else lambda _context, _parameter, value: given(value)
-
-
-def _offered(given: Complete | None) -> Callable[..., list[str]] | None:
-    return None if given is None else lambda _context, _parameter, typed: given(typed)

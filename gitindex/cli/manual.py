@@ -7,11 +7,13 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from inspect import cleandoc
+from typing import Any
 
-import click
+import typer
 
 from gitindex import __version__
 from gitindex.cli.app import GROUPS, app
+from gitindex.cli.declare import UsageError, VerbGroup, wrap_text
 from gitindex.cli.terminal import say
 
 ALIAS = ".so man1/git-index.1\n"
@@ -29,18 +31,18 @@ def show_page(command: list[str]) -> int:
 
 def manual_page(command: list[str] | None = None) -> str:
     """The page of one command, or of all of them."""
-    context = click.Context(app, info_name="gitindex")
-    found: click.Command = app
+    context = typer.Context(app, info_name="gitindex")
+    found: Any = app
     for name in command or []:
-        inner = found.get_command(context, name) if isinstance(found, click.Group) else None
+        inner = found.get_command(context, name) if isinstance(found, VerbGroup) else None
         if inner is None:
-            raise click.UsageError(f"no such command: {name}", context)
-        context, found = click.Context(inner, info_name=name, parent=context), inner
+            raise UsageError(f"no such command: {name}", context)
+        context, found = typer.Context(inner, info_name=name, parent=context), inner
     title = "-".join(["git-index" if found is app else "gitindex", *(command or [])])
     return "\n".join(_page(title, context, found)) + "\n"
 
 
-def _page(title: str, context: click.Context, found: click.Command) -> Iterator[str]:
+def _page(title: str, context: typer.Context, found: Any) -> Iterator[str]:
     yield f'.TH "{title.upper()}" 1 "" "gitindex {__version__}" "gitindex manual"'
     yield from (".SH NAME", f"{_safe(title)} \\- {_safe(found.get_short_help_str(200))}")
     yield from (".SH SYNOPSIS", f".B {_safe(_usage(context, found))}")
@@ -51,31 +53,31 @@ def _page(title: str, context: click.Context, found: click.Command) -> Iterator[
             yield f".SH {_safe(heading.upper())}"
             for name in names.split():
                 yield from _section(context, name)
-    elif isinstance(found, click.Group):
+    elif isinstance(found, VerbGroup):
         yield ".SH COMMANDS"
         for name in found.list_commands(context):
             yield from _section(context, name, found)
     yield from (".SH SEE ALSO", "git(1), rg(1)")
 
 
-def _section(parent: click.Context, name: str, group: click.Group = app) -> Iterator[str]:
+def _section(parent: typer.Context, name: str, group: VerbGroup = app) -> Iterator[str]:
     """A command as a part of a longer page; its own commands follow it."""
     found = group.get_command(parent, name)
     assert found is not None
-    context = click.Context(found, info_name=name, parent=parent)
+    context = typer.Context(found, info_name=name, parent=parent)
     yield f".SS {_safe(_usage(context, found))}"
     yield from _text(found.help or "")
     yield from _options(context, found)
-    if isinstance(found, click.Group):
+    if isinstance(found, VerbGroup):
         for inner in found.list_commands(context):
             yield from _section(context, inner, found)
 
 
-def _usage(context: click.Context, found: click.Command) -> str:
+def _usage(context: typer.Context, found: Any) -> str:
     return " ".join([context.command_path, *found.collect_usage_pieces(context)])
 
 
-def _options(context: click.Context, found: click.Command) -> Iterator[str]:
+def _options(context: typer.Context, found: Any) -> Iterator[str]:
     for parameter in found.get_params(context):
         record = parameter.get_help_record(context)
         if record is not None and "--help" not in parameter.opts:
@@ -84,7 +86,7 @@ def _options(context: click.Context, found: click.Command) -> Iterator[str]:
 
 def _text(text: str) -> Iterator[str]:
     """Paragraphs; lines after a \\b stay as they are, as click has it."""
-    whole = click.formatting.wrap_text(cleandoc(text), 10_000, preserve_paragraphs=True)
+    whole = wrap_text(cleandoc(text), 10_000, preserve_paragraphs=True)
     for number, paragraph in enumerate(whole.split("\n\n")):
         if number:
             yield ".PP"

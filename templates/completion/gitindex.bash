@@ -1,8 +1,8 @@
 _gitindex_offer() {
     local IFS=$'\n' line
     COMPREPLY=()
-    for line in $(COMP_WORDS="$1" COMP_CWORD="$2" _GITINDEX_COMPLETE=bash_complete gitindex 2>/dev/null); do
-        COMPREPLY+=("${line#*,}")
+    for line in $(COMP_WORDS="$1" COMP_CWORD="$2" _GITINDEX_COMPLETE=complete_bash gitindex 2>/dev/null); do
+        COMPREPLY+=("$line")
         [[ $line == */ ]] && compopt -o nospace
     done
 }

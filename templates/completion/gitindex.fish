@@ -1,4 +1,5 @@
 function __gitindex_offer
-    _GITINDEX_COMPLETE=fish_complete COMP_WORDS=(commandline -cp | string collect) COMP_CWORD=(commandline -t | string collect) gitindex 2>/dev/null | string replace -r '^[a-z]+,' ''
+    set -l words (commandline -opc)
+    COMP_WORDS=(string join ' ' -- $words (commandline -ct)) COMP_CWORD=(count $words) _GITINDEX_COMPLETE=complete_bash gitindex 2>/dev/null
 end
 complete --no-files --command gitindex --arguments "(__gitindex_offer)"

@@ -2,8 +2,7 @@
 _gitindex() {
     local -a files folders
     local line
-    for line in "${(@f)$(COMP_WORDS="${words[*]}" COMP_CWORD=$((CURRENT-1)) _GITINDEX_COMPLETE=bash_complete gitindex 2>/dev/null)}"; do
-        line="${line#*,}"
+    for line in "${(@f)$(COMP_WORDS="${words[*]}" COMP_CWORD=$((CURRENT-1)) _GITINDEX_COMPLETE=complete_bash gitindex 2>/dev/null)}"; do
         if [[ "$line" == */ ]]; then folders+=("$line"); elif [[ -n "$line" ]]; then files+=("$line"); fi
     done
     (( $#folders )) && compadd -U -S '' -a folders

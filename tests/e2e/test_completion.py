@@ -149,5 +149,5 @@ def test_git_index_help_is_a_manual_page(quiet: Repo) -> None:
 def test_help_man_prints_the_page_of_one_command(quiet: Repo) -> None:
     page = quiet.gitindex("help", "--man", "decide").stdout
     assert page.startswith('.TH "GITINDEX-DECIDE" 1')
-    assert ".SS gitindex decide commit [OPTIONS] PROOF" in page
+    assert ".SS gitindex decide commit [OPTIONS] {PROOF}" in page
     assert quiet.gitindex("help", "--man", "nosuch").returncode == 2

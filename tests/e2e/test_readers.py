@@ -7,9 +7,10 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
-import click
 import pytest
+import typer
 
 from gitindex.cli.app import app
 from tests.support import TIMEOUT, Repo
@@ -30,7 +31,7 @@ HEAVY = {
 SLOW = {"typing", "enum", "re", "json", "contextlib", "functools"}
 """What only a form that prints JSON may take."""
 FOR_PROGRAMS = {"gate", "hook", "run"}
-CONTEXT = click.Context(app)
+CONTEXT: Any = typer.Context(app)
 COMMANDS = app.list_commands(CONTEXT)
 
 

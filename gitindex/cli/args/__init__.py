@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 
-import click
-from click.exceptions import NoArgsIsHelpError, UsageError
+import typer
 
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.cli.app import app
+from gitindex.cli.declare import NoArgsIsHelpError, UsageError
 from gitindex.cli.terminal import paged
 
 COMPLETE = "_GITINDEX_COMPLETE"
@@ -18,8 +18,10 @@ COMPLETE = "_GITINDEX_COMPLETE"
 def run_cli(args: list[str]) -> int:
     """Run one command line and return its exit code."""
     if COMPLETE in os.environ:
-        from click.shell_completion import shell_complete
+        from typer._completion_classes import completion_init
+        from typer.completion import shell_complete
 
+        completion_init()
         return shell_complete(app, {}, "gitindex", COMPLETE, os.environ[COMPLETE])
     try:
         with paged(args):
@@ -31,6 +33,6 @@ def run_cli(args: list[str]) -> int:
         asked = error.ctx.command_path if error.ctx else "gitindex"
         told = error.format_message().replace("\n", " ").replace(" (env var: 'None')", "")
         raise GitIndexError(told, f"see `{asked} --help`", Exit.USAGE) from error
-    except click.Abort:
+    except typer.Abort:
         return 130
     return code if isinstance(code, int) else int(Exit.OK)

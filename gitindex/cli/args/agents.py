@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from click import get_current_context
-
 from gitindex.cli.app import Path, among, app, leave
-from gitindex.cli.declare import option
+from gitindex.cli.declare import get_current_context, option
 
 
 @app.group("mcp", short_help="The MCP server, for agents.", invoke_without_command=True)

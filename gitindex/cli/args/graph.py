@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from click import BadParameter
+from typer import BadParameter
 
 from gitindex.base.vocabulary import Direction, Role
 from gitindex.cli.app import At, Json, Path, Staged, Team, among, app, asked, leave, names, paths

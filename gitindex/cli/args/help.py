@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from typing import Annotated
 
-import click
+import typer
 
 from gitindex.cli.app import among, app, leave
-from gitindex.cli.declare import argument, option
+from gitindex.cli.declare import UsageError, VerbGroup, argument, get_current_context, option
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -23,16 +23,16 @@ def help_(
         from gitindex.cli.manual import show_page
 
         leave(show_page(command or []))
-    context = click.get_current_context()
+    context = get_current_context()
     here = context.parent
     assert here is not None
-    found: click.Command = here.command
+    found = here.command
     for name in command or []:
-        inner = found.get_command(here, name) if isinstance(found, click.Group) else None
+        inner = found.get_command(here, name) if isinstance(found, VerbGroup) else None
         if inner is None:
-            raise click.UsageError(f"no such command: {name}", context)
-        here, found = click.Context(inner, info_name=name, parent=here), inner
-    click.echo(found.get_help(here))
+            raise UsageError(f"no such command: {name}", context)
+        here, found = typer.Context(inner, info_name=name, parent=here), inner
+    typer.echo(found.get_help(here))
 
 
 @app.command()
@@ -49,7 +49,7 @@ def completion(
     from gitindex.base.shipped import shipped_folder
 
     if shell not in SHELLS:
-        raise click.BadParameter(f"one of {', '.join(SHELLS)}", param_hint="SHELL")
+        raise typer.BadParameter(f"one of {', '.join(SHELLS)}", param_hint="SHELL")
     script = os.path.join(shipped_folder("templates"), "completion", f"gitindex.{shell}")
     with open(script, encoding="utf-8") as file:
-        click.echo(file.read(), nl=False)
+        typer.echo(file.read(), nl=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isfinite
 from typing import Annotated
 
-from click import BadParameter
+from typer import BadParameter
 
 from gitindex.cli.app import Json, Path, app, leave
 from gitindex.cli.declare import VerbGroup, argument, option

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Annotated
 
-from click import BadParameter
+from typer import BadParameter
 
 from gitindex.base.vocabulary import PathKind
 from gitindex.cli.app import (
@@ -111,7 +111,7 @@ def explore(
     staged: Staged = False,
     as_json: Json = False,
 ) -> None:
-    """One question: the best places with their code, who uses them, which tests reach them."""
+    """One question: the best places with code, uses and tests."""
     from gitindex.cli.verbs.explore import show_places
 
     leave(show_places(" ".join(question), tokens, path, asked(at, staged), as_json))

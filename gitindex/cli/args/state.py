@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from click import BadParameter
+from typer import BadParameter
 
 from gitindex.cli.app import Json, Path, app, leave, paths
 from gitindex.cli.declare import VerbGroup, argument, option

@@ -5,21 +5,23 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
-import click
 import pytest
+import typer
 
 from gitindex.cli import args, verbs
 from gitindex.cli.app import DECLARED, app
+from gitindex.cli.declare import VerbGroup
 
 
 def _declared() -> dict[str, set[str]]:
-    context = click.Context(app)
+    context: Any = typer.Context(app)
     found: dict[str, set[str]] = {}
     for name in app.list_commands(context):
         command = app.get_command(context, name)
         assert command is not None, name
-        inner = list(command.commands.values()) if isinstance(command, click.Group) else []
+        inner = list(command.commands.values()) if isinstance(command, VerbGroup) else []
         first = next(one.callback for one in (command, *inner) if one.callback is not None)
         found.setdefault(first.__module__, set()).add(name)
     return found
