@@ -23,6 +23,7 @@ from gitindex.store import mapping
 from gitindex.store.connection import Database, open_reader, open_writer
 from gitindex.store.integrity import check_store
 from gitindex.store.lexical import LexicalWriter
+from gitindex.store.lexical_files import torn_file
 from gitindex.store.seal import ALL, GLANCE, SEALS, damage_of_store
 from gitindex.store.text_index import merge_segments
 
@@ -209,7 +210,7 @@ def _prepare(worktree: Worktree, look: int) -> None:
     prepare_store(worktree)
     _refuse_newer(worktree)
     halves = os.path.exists(worktree.database), os.path.exists(worktree.lexical)
-    if not all(halves) or damage_of_store(worktree.store, look):
+    if not all(halves) or damage_of_store(worktree.store, look) or torn_file(worktree.store):
         rebuild_store(worktree)  # half a store is none, and neither is a damaged one
 
 

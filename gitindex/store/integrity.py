@@ -8,6 +8,7 @@ from gitindex.base.errors import CorruptStore, StoreError
 from gitindex.store import text_index
 from gitindex.store.connection import open_reader
 from gitindex.store.lexical import LexicalReader
+from gitindex.store.lexical_files import torn_file
 from gitindex.store.seal import ALL, damage_of_store
 
 REMEDY = "run `gitindex index --force`"
@@ -19,6 +20,8 @@ def check_store(store: str) -> None:
     Checksums of all files, SQLite's own check, the rows of the text index, the number of documents.
     """
     wrong = damage_of_store(store, ALL)
+    if not wrong and (torn := torn_file(store)):
+        wrong = f"lexical/{torn} is torn"
     if not wrong:
         try:
             wrong = _contents(store)

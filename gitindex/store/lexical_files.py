@@ -1,4 +1,4 @@
-"""The files of a lexical index, named after what is in them: so that equal indexes have equal files."""
+"""The files of a lexical index: which of them are torn, and names after what is in them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import hashlib
 import json
 import os
 import uuid
+
+from gitindex.store.seal import footer_fits, is_lexical_sealed
 
 META = "meta.json"
 MANAGED = ".managed.json"
@@ -37,6 +39,28 @@ def make_canonical(folder: str) -> list[str]:
         if name not in (META, MANAGED, *files):
             os.unlink(os.path.join(folder, name))
     return [MANAGED, META, *files]
+
+
+def torn_file(store: str) -> str:
+    """A file that a writer which died, or a power cut, left torn; empty where there is none.
+
+    Where the seal is closed it speaks for the files. Else Tantivy's own footers are compared.
+    """
+    folder = os.path.join(store, "lexical")
+    if is_lexical_sealed(store) or not os.path.exists(os.path.join(folder, META)):
+        return ""
+    try:
+        with open(os.path.join(folder, META), encoding="utf-8") as file:
+            held = {uuid.UUID(one["segment_id"]).hex for one in json.load(file)["segments"]}
+    except (ValueError, KeyError, TypeError):
+        return META
+    files = [name for name in os.listdir(folder) if name.partition(".")[0] in held]
+    for name in sorted(files):
+        with open(os.path.join(folder, name), "rb") as data:
+            if not footer_fits(data.read()):
+                return name
+    gone = held - {name.partition(".")[0] for name in files}
+    return f"{min(gone)}.store" if gone else ""
 
 
 def _digest(folder: str, names: list[str]) -> str:

@@ -218,7 +218,7 @@ class LexicalSealing:
         if is_open and (name == _MUTABLE or _age(path) < TICK_SECONDS):
             return None  # it changes, or could change without a trace
         data = _content(path)
-        if name != _MUTABLE and not _footer_fits(data):
+        if name != _MUTABLE and not footer_fits(data):
             raise BrokenSeal
         return _settled(path), [crc32(data)]
 
@@ -233,6 +233,12 @@ def renew(store: str) -> None:
         if isinstance(held, Seal) and not wrong:
             files = {f: (_settled(f"{folder}/{f}"), sums) for f, (_, sums) in held.files.items()}
             _write(f"{store}/{name}", held._replace(files=files))
+
+
+def is_lexical_sealed(store: str) -> bool:
+    """Did the last writer of the lexical index get to its end?"""
+    held = _read(f"{store}/lexical.seal")
+    return isinstance(held, Seal) and not held.is_open
 
 
 def make_lock(path: str) -> None:
@@ -272,7 +278,9 @@ def _wrong_file(folder: str, seal: Seal, look: int) -> str:
         if seal.is_open and name == _MUTABLE:
             continue
         try:
-            if not _is_sound(f"{folder}/{name}", identity, sums, look, _whole_sum):
+            if not _is_sound(
+                f"{folder}/{name}", identity, sums, look, lambda p, _: crc32(_content(p))
+            ):
                 return name
         except FileNotFoundError:
             if not seal.is_open:
@@ -286,13 +294,11 @@ def _is_sound(
     """Is a file as it was sealed? What was read here before, and is the same file, is not read again."""
     found = _identity(path)
     same = found == sealed
-    if same and look == GLANCE:
-        return True
+    if (same and look == GLANCE) or found.size != sealed.size:
+        return same
     inode, known = _sound.get(path, (0, []))
     if not same or inode != found.inode or look == ALL:
         known = []
-    if found.size != sealed.size:
-        return False
     for part, said in enumerate(sums):
         if known[part : part + 1] != [said] and read(path, part) != said:
             return False
@@ -318,7 +324,7 @@ def _content(path: str) -> bytes:
         return file.read()
 
 
-def _footer_fits(data: bytes) -> bool:
+def footer_fits(data: bytes) -> bool:
     """Does a file of Tantivy have the checksum that its last bytes name?"""
     if len(data) < 8 or int.from_bytes(data[-4:], "little") != 1337:
         return False
@@ -354,12 +360,7 @@ def _descriptor(path: str) -> int:
 
 
 def _database_sum(path: str, part: int) -> int:
-    """The checksum of one part of the database, as it is now."""
     return crc32(os.pread(_descriptor(path), PART, part * PART))
-
-
-def _whole_sum(path: str, _part: int) -> int:
-    return crc32(_content(path))
 
 
 def _read(path: str) -> Seal | str:

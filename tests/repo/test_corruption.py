@@ -21,7 +21,7 @@ from gitindex.coordinator import IndexCoordinator
 from gitindex.query.grep.grep import GrepQuery, grep, scan
 from gitindex.query.grep.pattern import GrepPattern
 from gitindex.refresh.runner import RefreshRequest, Runner
-from gitindex.refresh.spool import Pace
+from gitindex.refresh.spool import Pace, append_event
 from gitindex.store import seal
 from gitindex.store.integrity import check_store
 from gitindex.view.fallback import served_or_scanned
@@ -228,6 +228,26 @@ def test_a1_what_the_disk_lost_is_answered_by_a_scan_and_mended(tmp_path: Path) 
         assert repo.gitindex("grep", "helper").stderr == ""
         check_store(repo.worktree.store)
         assert repo.state() == "fresh"
+
+
+@pytest.mark.parametrize("torn", [".store", ".term", "meta.json", "gone"])
+def test_a1_a_lexical_file_that_a_power_cut_tore_is_mended(tmp_path: Path, torn: str) -> None:
+    """Its writer had not got to its end: the seal is open and does not know the file."""
+    repo = make_quiet(Repo(tmp_path / "repo"))
+    lexical = Path(repo.worktree.lexical)
+    file = next(lexical.glob("*.store" if torn == "gone" else f"*{torn}"))
+    if torn == "gone":
+        for part in lexical.glob(f"{file.stem}*"):
+            part.unlink()
+    else:
+        file.write_bytes(file.read_bytes()[:-6])
+    seal._write(f"{lexical.parent}/lexical.seal", seal.Seal(True, {}))
+    with pytest.raises(GitIndexError, match="torn"):
+        check_store(repo.worktree.store)
+    append_event(repo.worktree, "post-commit")
+    Runner(repo.worktree).serve()
+    assert repo.state() == "fresh"
+    repo.assert_published()
 
 
 @pytest.mark.parametrize("half", ["facts.db", "lexical"])
