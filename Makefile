@@ -9,7 +9,7 @@ SEED ?=
 
 .PHONY: index test quick lint programs pages bench torture torture-full release clean
 
-$(VENV)/.installed: pyproject.toml
+$(VENV)/.installed: pyproject.toml hatch_build.py $(wildcard native/*)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --disable-pip-version-check --upgrade pip  # 23's scripts import re
 	$(BIN)/python -m pip install --progress-bar on --editable '.[dev]'
@@ -53,7 +53,7 @@ VERSION = $(shell $(BIN)/python -c 'import gitindex; print(gitindex.__version__)
 release: $(VENV)/.installed  ## wheel, sdist, notes and checksums in dist/
 	rm -rf dist
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check build twine
-	$(BIN)/python -m build --outdir dist
+	GITINDEX_PURE=1 $(BIN)/python -m build --outdir dist  # one wheel for all; a source install compiles
 	$(BIN)/twine check --strict dist/*.whl dist/*.tar.gz
 	awk -v wanted='## $(VERSION)' 'index($$0, "## ") == 1 { on = index($$0, wanted) == 1 } on' CHANGELOG.md > dist/NOTES.md
 	test -s dist/NOTES.md || { echo "CHANGELOG.md has no section $(VERSION)" >&2; exit 1; }

@@ -39,7 +39,8 @@ def _as_word(byte: int) -> int:
     return ord("A") + byte % 26 if byte >= 128 else ord(_BLANK)
 
 
-_AS_WORDS = bytes(map(_as_word, range(256)))
+AS_WORDS = bytes(map(_as_word, range(256)))
+"""Each byte of folded text as words are kept; what is in no word is a blank."""
 
 
 class _Spellings(NamedTuple):
@@ -88,7 +89,7 @@ def required(tree: SubPattern) -> tuple[Clause, ...]:
 def fragments_of(literal: str) -> frozenset[bytes]:
     """Parts of words that every text with this literal has, with a blank where a word surely ends."""
     try:
-        words = fold(literal.encode("utf-8", "surrogateescape")).translate(_AS_WORDS)
+        words = fold(literal.encode("utf-8", "surrogateescape")).translate(AS_WORDS)
     except UnicodeEncodeError:
         return frozenset()  # half a surrogate pair: no text has it
     parts = words.split(_BLANK)
@@ -104,9 +105,18 @@ def fragments_of(literal: str) -> frozenset[bytes]:
 
 def words_of_blob(data: bytes) -> set[bytes] | None:
     """The distinct words of a blob as they are kept; None where they are too many to be worth it."""
-    folded = data if data.isascii() else fold(plain_bytes(data))
-    words = set(folded.translate(_AS_WORDS).split())
+    return words_of_folded(folded_text(data))
+
+
+def words_of_folded(text: bytes) -> set[bytes] | None:
+    """The same of folded text."""
+    words = set(text.translate(AS_WORDS).split())
     return words if sum(map(len, words)) <= MAX_WORD_BYTES else None
+
+
+def folded_text(data: bytes) -> bytes:
+    """A blob's text without case, but for the letters that `AS_WORDS` makes small anyway."""
+    return data if data.isascii() else fold(plain_bytes(data))
 
 
 def _clause(group: Strings) -> Clause:

@@ -6,6 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
+from gitindex.base.compiled import LIBRARY
+
 MAX_TERM = 200
 MAX_REPEATS = 5
 """BM25 saturates: more repetitions of a term in one blob change no ranking worth having."""
@@ -37,7 +39,7 @@ def parts_of(name: str) -> list[str]:
 
 def terms_of(word: str) -> tuple[str, ...]:
     """The terms of one word: itself in lower case, then its parts when it has several."""
-    return _TERMS[word]
+    return _WORD_TERMS[word]
 
 
 def _terms(word: str) -> tuple[str, ...]:
@@ -53,59 +55,88 @@ def _terms(word: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys([whole, *extra, *(part[:MAX_TERM] for part in parts)]))
 
 
-class _Cache(dict[str, tuple[str, ...]]):
+class _WordTerms(dict[str, tuple[str, ...]]):
     """The terms of words seen before; a plain dict is half the cost of a cached function."""
-
-    def __init__(self) -> None:
-        self.plain: set[str] = set()  # words that are their own only term: most of a text
 
     def __missing__(self, word: str) -> tuple[str, ...]:
         if len(self) >= _MAX_CACHED:
             self.clear()
-            self.plain.clear()
         terms = self[word] = _terms(word)
-        if terms == (word,):
-            self.plain.add(word)
         return terms
 
 
-_TERMS = _Cache()
+class _ChunkTerms(dict[bytes, tuple[bytes, ...]]):
+    """The same of what stands between two bytes that are in no word, in UTF-8."""
+
+    def __init__(self) -> None:
+        self.plain: set[bytes] = set()  # chunks that are their own only term: most of a text
+
+    def __missing__(self, chunk: bytes) -> tuple[bytes, ...]:
+        if len(self) >= _MAX_CACHED:
+            self.clear()
+            self.plain.clear()
+        text = chunk.decode("utf-8", "replace")
+        words = (text,) if chunk.isascii() else words_of(text)
+        terms = self[chunk] = tuple(term.encode() for word in words for term in _terms(word))
+        if terms == (chunk,) and chunk.isascii():
+            self.plain.add(chunk)
+        return terms
+
+
+_WORD_TERMS = _WordTerms()
+_CHUNK_TERMS = _ChunkTerms()
 
 
 def document_text(data: bytes, names: Iterable[str]) -> tuple[str, str]:
     """What the lexical index stores of a blob and of the names of its definitions."""
-    return lexical_text(decode_text(data)), lexical_text(" ".join(names))
+    body, named = document_terms(data, names)
+    return body.decode(), named.decode()
+
+
+def document_terms(data: bytes, names: Iterable[str]) -> tuple[bytes, bytes]:
+    """The same in UTF-8."""
+    text = data if data.isascii() else decode_text(data).encode("utf-8", "replace")
+    return lexical_terms(text), lexical_terms(" ".join(names).encode("utf-8", "replace"))
 
 
 def lexical_text(text: str) -> str:
     """What the lexical index stores of a text: its terms, repeated a few times at most."""
-    counts = _count_words(text)
-    plain = _TERMS.plain
-    others = [(word, counts.pop(word)) for word in list(counts) if word not in plain]
-    for word, count in others:
-        for term in _TERMS[word]:
+    return lexical_terms(text.encode("utf-8", "replace")).decode()
+
+
+def lexical_terms(text: bytes) -> bytes:
+    """The same in UTF-8."""
+    if LIBRARY is not None:
+        found: bytes = LIBRARY.terms_of_text(text, _terms_of_chunk)
+        return found
+    return python_terms(text)
+
+
+def _terms_of_chunk(chunk: bytes) -> bytes:
+    return b" ".join(_CHUNK_TERMS[chunk])
+
+
+def python_terms(text: bytes) -> bytes:
+    """What native/terms.c does: words that are their own only term first, then the others' terms."""
+    counts = dict(Counter(text.translate(_BLANKED).split()))  # a Counter is slow to change
+    plain = _CHUNK_TERMS.plain
+    others = [
+        (chunk, counts.pop(chunk))
+        for chunk in list(counts)
+        if chunk not in plain and (_CHUNK_TERMS[chunk] != (chunk,) or not chunk.isascii())
+    ]
+    for chunk, count in others:
+        for term in _CHUNK_TERMS[chunk]:
             if term in counts:
                 counts[term] += count
             else:
                 counts[term] = count
-    return " ".join(_repeated(counts))
+    return b" ".join(_repeated(counts))
 
 
-def _repeated(counts: dict[str, int]) -> list[str]:
+def _repeated(counts: dict[bytes, int]) -> list[bytes]:
     """Each term as often as it counts: round by round, for the index knows no order."""
     terms = list(counts)
     for round_ in range(1, MAX_REPEATS):
         terms += [term for term, count in counts.items() if count > round_]
     return terms
-
-
-def _count_words(text: str) -> dict[str, int]:
-    """How often each word occurs: as `words_of`, at a quarter of the cost."""
-    found = Counter(text.encode("utf-8", "replace").translate(_BLANKED).decode().split())
-    if text.isascii():
-        return dict(found)  # a plain one: a Counter is slow to change
-    words: dict[str, int] = {}
-    for word, count in found.items():
-        for part in (word,) if word.isascii() else words_of(word):
-            words[part] = words.get(part, 0) + count
-    return words

@@ -10,7 +10,7 @@ import time
 from gitindex.base.vocabulary import FactsStatus
 from gitindex.extract.frames import WorkRequest, pack, unpack
 from gitindex.extract.plain import plain_facts
-from gitindex.extract.terms import document_text
+from gitindex.extract.terms import document_terms
 from gitindex.languages.facts import encode_facts
 from gitindex.languages.scopes.flow import FLOW
 from gitindex.languages.scopes.model import KINDS_AT as KINDS
@@ -47,8 +47,8 @@ def extract(request: WorkRequest) -> tuple[bytes, bytes, bytes]:
         facts = plain_facts(request, FactsStatus.LEXICAL)
     else:
         facts = extract_facts(request.data, request.language)
-    body, names = document_text(request.data, [symbol.name for symbol in facts.symbols])
-    return encode_facts(facts), body.encode(), names.encode()
+    body, names = document_terms(request.data, [symbol.name for symbol in facts.symbols])
+    return encode_facts(facts), body, names
 
 
 def main() -> int:

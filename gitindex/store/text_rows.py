@@ -1,17 +1,45 @@
-"""The rows of a text index as bytes: a segment's head, and the blobs that have a word. Pure."""
+"""The rows of a text index as bytes: a segment's head, its words, the blobs that have a word. Pure."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import chain, pairwise
 from typing import NamedTuple
 
+from gitindex.base.compiled import LIBRARY
+from gitindex.extract.fragments import AS_WORDS, MAX_WORD_BYTES, words_of_folded
+
+CHUNK = 64
+"""Words whose blobs are stored in one row."""
+BLOCK = 1024
+"""Words that are stored in one row."""
+BUCKETS = 8192
+"""Groups of three symbols, of which a filter says in which blocks they stand."""
+MIN_FILTERED = 4
+"""A segment of fewer blocks has no filter: all are looked through."""
+
+Words = dict[bytes, list[int]]
+"""The ordinals of the blobs that have each word, ascending."""
+
+_SYMBOLS = b" abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+_NUMBERS = {byte: number for number, byte in enumerate(_SYMBOLS)}
+
 
 class SegmentHead(NamedTuple):
-    """A segment's first row: blob ids by ordinal (0: removed), and the size of each class."""
+    """A segment's first row: blob ids by ordinal (0: removed), and how many words it has."""
 
     blobs: list[int]
     wide: set[int]  # ordinals of blobs with too many words: always candidates
-    classes: list[tuple[int, int]]  # shortest word and number of words
+    words: int
+
+
+class TextRows(NamedTuple):
+    """The words of a segment: sorted, in blocks; and for each few of them the blobs that have them."""
+
+    words: int
+    blocks: list[bytes]
+    postings: list[bytes]
+    filter: bytes
 
 
 def pack_head(head: SegmentHead) -> bytes:
@@ -22,7 +50,7 @@ def pack_head(head: SegmentHead) -> bytes:
             runs[-1][1] += 1
         else:
             runs.append([blob, 1])
-    lists = (chain.from_iterable(runs), sorted(head.wide), chain.from_iterable(head.classes))
+    lists = (chain.from_iterable(runs), sorted(head.wide), [head.words])
     return b"\n".join(b" ".join(b"%d" % number for number in numbers) for numbers in lists)
 
 
@@ -30,13 +58,92 @@ def read_head(packed: bytes | None) -> SegmentHead | None:
     """What `pack_head` packed; None for none."""
     if packed is None:
         return None
-    runs, wide, classes = (list(map(int, line.split())) for line in packed.split(b"\n"))
-    blobs = [range(first, first + count) for first, count in _in_pairs(runs)]
-    return SegmentHead(list(chain.from_iterable(blobs)), set(wide), _in_pairs(classes))
+    runs, wide, words = (list(map(int, line.split())) for line in packed.split(b"\n"))
+    blobs = [
+        range(first, first + count) for first, count in zip(runs[::2], runs[1::2], strict=True)
+    ]
+    return SegmentHead(list(chain.from_iterable(blobs)), set(wide), words[0])
 
 
-def _in_pairs(numbers: list[int]) -> list[tuple[int, int]]:
-    return list(zip(numbers[::2], numbers[1::2], strict=True))
+def pack_texts(texts: Sequence[bytes]) -> tuple[set[int], TextRows]:
+    """The rows of folded texts by ordinal, and which of them have too many words to be kept."""
+    if LIBRARY is None:
+        return python_texts(texts)
+    layout = AS_WORDS, MAX_WORD_BYTES, CHUNK, BLOCK, BUCKETS
+    wide, blocks, postings, marks = LIBRARY.pack_texts(tuple(texts), *layout)
+    last = blocks[-1].count(b" ") - blocks[-1].count(b"\n") - 1 if blocks else 0
+    return set(wide), _filtered(BLOCK * (len(blocks) - 1) + last, blocks, postings, marks)
+
+
+def python_texts(texts: Sequence[bytes]) -> tuple[set[int], TextRows]:
+    """What native/words.c does."""
+    wide: set[int] = set()
+    held: Words = {}
+    for ordinal, text in enumerate(texts):
+        words = words_of_folded(text)
+        if words is None:
+            wide.add(ordinal)
+            continue
+        for word in words:
+            if word in held:
+                held[word].append(ordinal)
+            else:
+                held[word] = [ordinal]
+    return wide, pack_words(held)
+
+
+def pack_words(words: Words) -> TextRows:
+    """The rows of words."""
+    chosen = sorted(words)
+    chunks = [chosen[at : at + CHUNK] for at in range(0, len(chosen), CHUNK)]
+    lines = [b" ".join([b"", *chunk, b""]) for chunk in chunks]
+    each = BLOCK // CHUNK
+    blocks = [b"\n".join(lines[at : at + each]) for at in range(0, len(lines), each)]
+    postings = [b" ".join([pack_ordinals(words[word]) for word in chunk]) for chunk in chunks]
+    return _filtered(len(chosen), blocks, postings, None)
+
+
+def _filtered(
+    count: int, blocks: list[bytes], postings: list[bytes], marks: bytes | None
+) -> TextRows:
+    if len(blocks) < MIN_FILTERED:
+        return TextRows(max(count, 0), blocks, postings, b"")
+    return TextRows(count, blocks, postings, filter_of(blocks) if marks is None else marks)
+
+
+def filter_of(blocks: list[bytes]) -> bytes:
+    """A bit for each block that has three symbols of a bucket side by side."""
+    width = (len(blocks) + 7) // 8
+    bits = bytearray(BUCKETS * width)
+    for number, block in enumerate(blocks):
+        at, bit = number >> 3, 1 << (number & 7)
+        for bucket in buckets_of(block):
+            bits[bucket * width + at] |= bit
+    return bytes(bits)
+
+
+def buckets_of(text: bytes) -> set[int]:
+    """The buckets of all that stands side by side in some words; a blank in the middle says nothing."""
+    text = text.replace(b"\n", b" ")
+    found = {text[at : at + 3] for at in range(len(text) - 2)}
+    numbers = _NUMBERS
+    return {
+        (((numbers[a] << 12 | numbers[b] << 6 | numbers[c]) * 2654435761 & 0xFFFFFFFF) >> 8)
+        % BUCKETS
+        for a, b, c in found
+        if b != 32
+    }
+
+
+def blocks_with(marks: bytes, blocks: int, fragment: bytes) -> list[int]:
+    """The blocks that may have a fragment, by the filter; all of them where there is none."""
+    if not marks:
+        return list(range(blocks))
+    width = (blocks + 7) // 8
+    left = (1 << blocks) - 1
+    for bucket in buckets_of(fragment):
+        left &= int.from_bytes(marks[bucket * width : (bucket + 1) * width], "little")
+    return [number for number in range(blocks) if left >> number & 1]
 
 
 def pack_ordinals(ordinals: list[int]) -> bytes:

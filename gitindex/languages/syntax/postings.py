@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from itertools import repeat
+from itertools import chain, repeat
 from math import inf
 from typing import TYPE_CHECKING
 
+from gitindex.base.compiled import LIBRARY
 from gitindex.languages.postings import NO_SYMBOL, Flat, Postings, Use, pack_postings
 from gitindex.languages.syntax.kinds import SCOPES
 
@@ -36,9 +37,34 @@ Words = dict[int, int]
 def build_postings(
     data: bytes, outline: Outline, captures: Captures, extra: list[Span]
 ) -> Postings:
-    """Name to packed places, sorted by place; `extra` are names no query could see."""
-    words, uses = _used(captures, extra)
+    """Name to packed places, sorted by place; `extra` are names no query could see.
+
+    Takes plain references out of the captures: a file can hold half a million of them.
+    """
     spelled, respelled = _spelled(data, outline.found)
+    if LIBRARY is not None and not respelled:
+        found = LIBRARY.group_names(
+            data,
+            list(chain(*extra, *_symbols(captures))),
+            captures.get("use.reference", []),
+            {use: captures[capture] for capture, use in USES.items() if capture in captures},
+            list(chain(*sorted(node.byte_range for node in captures.get("import", ())))),
+            list(chain(*[(scope.name_start, scope.name_end) for scope in spelled])),
+            list(chain(*_boundaries(outline.found))),
+        )
+        if found is not None:
+            captures.pop("use.reference", None)
+            counts, packed = found
+            return Postings(counts, packed.decode("utf-8", "surrogatepass"))
+    return python_postings(data, outline, captures, extra)
+
+
+def python_postings(
+    data: bytes, outline: Outline, captures: Captures, extra: list[Span]
+) -> Postings:
+    """What native/names.c does, and what it leaves to us."""
+    spelled, respelled = _spelled(data, outline.found)
+    words, uses = _used(captures, extra)
     words.update((scope.name_start, scope.name_end) for scope in spelled)
     order = sorted(words)
     _import(order, uses, captures)
@@ -49,16 +75,15 @@ def build_postings(
     return pack_postings(_named(by_name))
 
 
-def _used(captures: Captures, extra: list[Span]) -> tuple[Words, Words]:
-    """Identifiers and, of those that are more than references, their uses.
+def _symbols(captures: Captures) -> list[Span]:
+    """Ruby's `:name` names a method; its colon is no part of the name."""
+    return [(node.start_byte + 1, node.end_byte) for node in captures.get("use.symbol", ())]
 
-    Takes plain references out of the captures: a file can hold half a million of them.
-    """
-    words = dict(extra)
+
+def _used(captures: Captures, extra: list[Span]) -> tuple[Words, Words]:
+    """Identifiers and, of those that are more than references, their uses."""
+    words = dict(chain(extra, _symbols(captures)))
     uses: Words = {}
-    # Ruby's `:name` names a method; its colon is no part of the name.
-    for node in captures.get("use.symbol", ()):
-        words[node.start_byte + 1] = node.end_byte
     nodes = captures.pop("use.reference", [])
     starts = [node.start_byte for node in nodes]
     words.update(zip(starts, [node.end_byte for node in nodes], strict=True))

@@ -1,0 +1,76 @@
+"""Builds native/*.c where there is a C compiler. Without one the package works the same, in Python."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sysconfig
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+LIBRARY = Path("gitindex", "base", "_compiled.abi3.so")
+SECONDS = 300
+
+
+class CompiledHook(BuildHookInterface[Any]):
+    """Puts the library into the wheel; of an editable install, beside its sources."""
+
+    PLUGIN_NAME = "custom"
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Compile, or say why not: an install never fails for it."""
+        if os.environ.get("GITINDEX_PURE"):
+            return
+        root = Path(self.root)
+        self._made = tempfile.TemporaryDirectory()
+        library = Path(self._made.name, LIBRARY.name)
+        failure = compile_library(root, library)
+        if failure:
+            self.app.display_info(f"gitindex is installed without its compiled part: {failure}")
+        elif version == "editable":
+            _replace(library, root / LIBRARY)
+        else:
+            platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+            build_data["tag"] = f"cp311-abi3-{platform}"
+            build_data["pure_python"] = False
+            build_data["force_include"][os.fspath(library)] = os.fspath(LIBRARY)
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        """Remove what was built."""
+        del version, build_data, artifact_path
+        if hasattr(self, "_made"):
+            self._made.cleanup()
+
+
+def compile_library(root: Path, target: Path, *flags: str) -> str:
+    """Compile the sources below `root`; returns why it failed, empty where it did not."""
+    compiler = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")[:1]
+    include = f"-I{sysconfig.get_path('include')}"
+    sources = sorted(map(os.fspath, (root / "native").glob("*.c")))
+    argv = [
+        *compiler,
+        "-O2",
+        "-shared",
+        "-fPIC",
+        *flags,
+        include,
+        *sources,
+        "-o",
+        os.fspath(target),
+    ]
+    try:
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=SECONDS, check=False)
+    except (OSError, subprocess.SubprocessError) as error:
+        return str(error)
+    return "" if done.returncode == 0 else (done.stderr.strip() or "the compiler failed")[-300:]
+
+
+def _replace(made: Path, target: Path) -> None:
+    """In one step: a running process may have the old one loaded."""
+    beside = target.with_suffix(f".{os.getpid()}")
+    beside.write_bytes(made.read_bytes())
+    os.replace(beside, target)

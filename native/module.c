@@ -1,0 +1,43 @@
+/* gitindex._compiled: three functions of the first index, as fast as C. Python has the same ones. */
+#include "table.h"
+
+enum { FORMAT = 1 }; /* raised with every change of what a function takes or returns */
+
+static PyMethodDef methods[] = {
+    {"terms_of_text", terms_of_text, METH_VARARGS, "terms_of_text(text, expand) -> bytes"},
+    {"pack_texts", pack_texts, METH_VARARGS,
+     "pack_texts(texts, symbols, most, chunk, block, buckets) -> (wide, words, postings, filter)"},
+    {"group_names", group_names, METH_VARARGS,
+     "group_names(data, extra, references, uses, imports, defined, marks) -> (counts, packed) | None"},
+    {NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "_compiled", NULL, -1, methods, NULL, NULL, NULL, NULL,
+};
+
+/* A secret that differs from process to process, as Python's own. */
+static int seed(void) {
+    Py_hash_t made[2];
+    const char *texts[2] = {"gitindex", "compiled"};
+    for (int i = 0; i < 2; i++) {
+        PyObject *text = PyUnicode_FromString(texts[i]);
+        made[i] = text ? PyObject_Hash(text) : -1;
+        Py_XDECREF(text);
+        if (made[i] == -1)
+            return -1;
+    }
+    table_seed((uint64_t)made[0], (uint64_t)made[1]);
+    return 0;
+}
+
+PyMODINIT_FUNC PyInit__compiled(void) {
+    if (seed())
+        return NULL;
+    PyObject *module = PyModule_Create(&definition);
+    if (module && PyModule_AddIntConstant(module, "FORMAT", FORMAT)) {
+        Py_DECREF(module);
+        return NULL;
+    }
+    return module;
+}

@@ -1,0 +1,168 @@
+"""The compiled functions and those in Python say the same, byte for byte; without them all works."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gitindex.base import compiled
+from gitindex.extract import terms
+from gitindex.extract.fragments import MAX_WORD_BYTES, folded_text
+from gitindex.languages.syntax import extract, postings
+from gitindex.languages.syntax.parser import Captures
+from gitindex.languages.syntax.source import read_source
+from gitindex.languages.table import language_of
+from gitindex.store import text_rows
+
+ROOT = Path(__file__).parents[3]
+built = pytest.mark.skipif(compiled.LIBRARY is None, reason="installed without a C compiler")
+PIECES = [
+    b"parseHTTPRequest",
+    b"_",
+    b"__x__",
+    b"aB",
+    b"ABc",
+    b"9",
+    b"v2",
+    b" ",
+    b"\n",
+    b"-",
+    b".",
+    b"\t",
+]
+PIECES += [
+    "é".encode(),
+    "İ".encode(),
+    "Straße\u00a0x".encode(),
+    "日本語".encode(),
+    b"\xff",
+    b"\xe2\x80",
+    b"\0",
+]
+PIECES += [b"a" * 199, b"A" * 201, b"x1" * 120, b"getX", b"get_x", b"def f(self): return self.x\n"]
+
+
+def _texts(count: int, seed: int = 3) -> list[bytes]:
+    pick = random.Random(seed)
+    lengths = (0, 1, 2, 5, 40, 400)
+    return [b"".join(pick.choices(PIECES, k=pick.choice(lengths))) for _ in range(count)]
+
+
+def _files() -> list[Path]:
+    """Real files of all languages that have fixtures, and sources of our own."""
+    fixtures = [path for path in (ROOT / "tests/fixtures").rglob("*") if path.is_file()]
+    return sorted(fixtures) + sorted((ROOT / "gitindex/store").glob("*.py"))
+
+
+@built
+def test_terms_are_the_same() -> None:
+    texts = _texts(1_500) + [path.read_bytes() for path in _files()]
+    for data in texts:
+        text = data.decode("utf-8", "replace").encode()
+        assert terms.lexical_terms(text) == terms.python_terms(text), text
+
+
+@built
+def test_words_are_the_same() -> None:
+    """No text, few, and enough for several blocks and a filter; one with too many words."""
+    pick = random.Random(5)
+    random_texts = [folded_text(text) for text in _texts(300)]
+    many = [b" ".join(b"w%x" % pick.randrange(9_000) for _ in range(300)) for _ in range(60)]
+    wide = b" ".join(b"%x" % (number * 7919) for number in range(MAX_WORD_BYTES // 5))
+    files = [folded_text(path.read_bytes()) for path in _files()]
+    for texts in ([], [b""], random_texts, many, [b"a b", wide, b"b"], files):
+        found = text_rows.pack_texts(texts)
+        assert found == text_rows.python_texts(texts)
+        assert found[1].words == sum(len(block.split()) for block in found[1].blocks)
+    assert text_rows.pack_texts(many)[1].filter
+
+
+def test_the_filter_leaves_no_block_out() -> None:
+    pick = random.Random(7)
+    words = {
+        b"%s%x" % (pick.choice((b"get_", b"is", b"Q")), pick.randrange(1 << 20)): [0]
+        for _ in range(6_000)
+    }
+    rows = text_rows.pack_words(words)
+    assert len(rows.blocks) >= text_rows.MIN_FILTERED
+    for word in pick.sample(sorted(words), 300):
+        start = pick.randrange(len(word) - 2)
+        for fragment in (word[start : start + 3], b" " + word + b" ", word):
+            has = {n for n, block in enumerate(rows.blocks) if fragment in block}
+            assert has <= set(text_rows.blocks_with(rows.filter, len(rows.blocks), fragment))
+    assert len(text_rows.blocks_with(rows.filter, len(rows.blocks), b" get_zzzz ")) <= 1
+
+
+@built
+def test_names_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of real files, of files cut anywhere, and of such with bytes that are no UTF-8."""
+    compared = []
+
+    def both(data: bytes, outline: Any, captures: Captures, extra: Any) -> Any:
+        found = postings.build_postings(data, outline, dict(captures), extra)
+        asked = postings.python_postings(data, outline, captures, extra)
+        assert list(found.counts.items()) == list(asked.counts.items())
+        assert found.text == asked.text
+        compared.append(len(found))
+        return found
+
+    monkeypatch.setattr(extract, "build_postings", both)
+    pick = random.Random(11)
+    for path in _files():
+        data = read_source(path.read_bytes()).data
+        cut = data[: pick.randrange(len(data) + 1)]
+        broken = data.replace(b"e", b"\xe9", pick.randrange(3))
+        for text in (data, cut, broken):
+            extract.extract_facts(text, language_of(os.fsencode(path.name), text[:200]))
+    assert sum(compared) > 5_000
+
+
+@built
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("terms_of_text", ("text", len)),
+        ("terms_of_text", ("é".encode(), lambda _: "no bytes")),
+        ("pack_texts", (("text",), bytes(256), 9, 64, 1024, 8192)),
+        ("pack_texts", ((b"",), bytes(255), 9, 64, 1024, 8192)),
+        ("pack_texts", ((b"",), bytes(256), 9, 0, 0, 8192)),
+        ("group_names", (b"x", [1], [], {}, [], [], [])),
+        ("group_names", (b"x", [-1, 2], [], {}, [], [], [])),
+        ("group_names", (b"x", [], [object()], {}, [], [], [])),
+        ("group_names", (b"x", [], [], {9: []}, [], [], [])),
+        ("group_names", (b"x", [], (), {}, [], [], [])),
+    ],
+)
+def test_bad_arguments_are_refused(name: str, arguments: tuple[Any, ...]) -> None:
+    assert compiled.LIBRARY is not None
+    with pytest.raises((TypeError, ValueError, AttributeError)):
+        getattr(compiled.LIBRARY, name)(*arguments)
+
+
+@built
+def test_places_beyond_the_text_are_left_to_python() -> None:
+    assert compiled.LIBRARY is not None
+    group = compiled.LIBRARY.group_names
+    assert group(b"ab", [5, 9], [], {}, [], [], []) is None
+    assert group(b"\xff", [0, 1], [], {}, [], [], []) is None
+    assert group(b"ab", [0, 1 << 50], [], {}, [], [], [1 << 40, 1]) == ({"ab": 3}, b"\x02\0\0")
+    assert group(b"ab", [1, 0], [], {}, [], [], []) == ({"": 3}, b"\x02\x01\0")
+
+
+def test_without_the_library() -> None:
+    """The variable turns it off: an install without a compiler is the same."""
+    code = (
+        "from gitindex.base import compiled; from gitindex.extract.terms import lexical_text;"
+        "assert compiled.LIBRARY is None; print(lexical_text('parseHTTP é x'))"
+    )
+    env = {**os.environ, compiled.VARIABLE: "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"{terms.lexical_text('parseHTTP é x')}\n"
