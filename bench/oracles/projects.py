@@ -40,7 +40,7 @@ def _from_pypi(name: str, version: str) -> Callable[[Path, Path], None]:
         if not list(folder.glob("*.tar.gz")):
             folder.mkdir(parents=True, exist_ok=True)
             argv = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary"]
-            argv += [":all:", "--no-build-isolation", "-d", str(folder), f"{name}=={version}"]
+            argv += [":all:", "-d", str(folder), f"{name}=={version}"]
             run(argv, folder)
         with tarfile.open(next(iter(folder.glob("*.tar.gz")))) as archive:
             archive.extractall(folder, filter="data")

@@ -65,6 +65,7 @@ class Finder:
         self.binder = Binder(self.project)
         self.dispatch = Dispatch(self.binder)
         self._cut = False
+        self._found: dict[tuple[tuple[str, int], ...], Found] = {}
         self.view = view
 
     def sites(self, targets: Iterable[Definition]) -> list[Site]:
@@ -76,6 +77,12 @@ class Finder:
         chosen = {(d.path, d.ordinal): d for d in targets}
         if not chosen:
             return Found([], {}, False)
+        asked = tuple(sorted(chosen))
+        if asked not in self._found:  # the edges of `callers` and its certificate are one search
+            self._found[asked] = self._search(chosen)
+        return self._found[asked]
+
+    def _search(self, chosen: dict[tuple[str, int], Definition]) -> Found:
         chosen |= {(d.path, d.ordinal): d for d in self._linked(chosen.values())}
         wanted = self._wanted(chosen)
         known = KnownReferences(self.project, chosen.values())
