@@ -232,9 +232,9 @@ def _answers(
         wanted = set().union(*(used.get(other, set()) for other in named[definition.name]))
         spelled = {at for at in wanted if _is_spelled(finder, at, definition.name)}
         asked = f"{home[0]}:{home[1] + 1}:{home[2] + 1}"
-        told = find_references(view, ReferenceQuery(asked, limit=1000), memory)
+        told = dict(find_references(view, ReferenceQuery(asked, limit=1000), memory))
         by_place.add(told, used[home], truth, spelled, homonym)
-        told = find_references(view, ReferenceQuery(definition.name, limit=1000), memory)
+        told = dict(find_references(view, ReferenceQuery(definition.name, limit=1000), memory))
         by_name.add(told, wanted, truth, spelled, homonym)
         if definition.kind in FUNCTIONS:
             _callers(view, finder, asked, definition, used[home] & spelled, callers, memory)

@@ -81,7 +81,7 @@ class IndexCoordinator:
         wanted = ReferenceQuery(symbol)
 
         def ask(view: TreeView) -> Answer:
-            answer = find_references(view, wanted, self._binding)
+            answer = dict(find_references(view, wanted, self._binding))
             return answer if context is None else _of_context(view, answer, context)
 
         return self._answer(ask)

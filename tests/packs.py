@@ -173,6 +173,6 @@ def in_database(*statements: str) -> Callable[[Path], None]:
 def certificate(repo: Repo, name: str, memory: Memory | None = None) -> dict[str, Any]:
     """What `refs` says."""
     with open_tree(repo.worktree, ".") as view:
-        answer = find_references(view, ReferenceQuery(name), memory)
+        answer = dict(find_references(view, ReferenceQuery(name), memory))
     assert json.dumps(answer)
     return answer

@@ -61,7 +61,7 @@ def write(repo: Repo, files: dict[str, str]) -> Repo:
 
 def gate(repo: Repo, *targets: EditTarget) -> dict[str, Any]:
     with open_tree(repo.worktree, ".") as view:
-        return check_mutation_gate(view, targets)
+        return dict(check_mutation_gate(view, targets))
 
 
 def one(repo: Repo, path: str, symbol: str = "", line: int = 0) -> dict[str, Any]:

@@ -176,3 +176,176 @@ class GrepAnswer(Envelope):
     results: list[GrepRow]
     truncated: bool
     notSearched: NotRequired[dict[str, int]]  # files that the policy leaves out, by reason
+
+
+class SpanFields(PathFields):
+    """A place in a file, 1-based: columns in bytes, and in UTF-16 units as editors count."""
+
+    line: int
+    column: int
+    endColumn: int
+    columnUtf16: int
+    endColumnUtf16: int
+
+
+class ReferenceRow(SpanFields):
+    """One use of a symbol, the surest first."""
+
+    role: str
+    use: str
+    tier: str
+    text: str
+    enclosing: NotRequired[str]
+    layer: str
+    source: str
+
+
+class DefinitionRow(SpanFields):
+    """A definition, or the declaration of a name that is no symbol."""
+
+    name: str
+    qualifiedName: str
+    kind: str
+    endLine: int
+    signature: str
+    exported: bool
+    layer: str
+    source: str
+
+
+class MentionRow(PathFields):
+    """A place in a text that is no listed reference, and why."""
+
+    line: int
+    column: int
+    columnUtf16: int
+    why: str
+    text: str
+
+
+class ReferencesAnswer(Envelope):
+    """`refs`, `find_references`: the references, and the certificate that they are all."""
+
+    name: str
+    definitions: list[DefinitionRow]
+    references: list[ReferenceRow]
+    truncated: bool
+    totalReferences: int
+    complete: bool
+    unexplained: list[MentionRow]
+    unexplainedCount: NotRequired[int]
+    mentions: dict[str, int]
+    mentioned: NotRequired[list[MentionRow]]
+    coverage: NotRequired[dict[str, int]]
+    near: NotRequired[list[str]]
+    semanticLayer: NotRequired[dict[str, Any]]
+
+
+class ChangedFile(PathFields):
+    """A path that differs between two trees."""
+
+    change: str
+
+
+class ReachRow(PathFields):
+    """A symbol that changed, or that a changed one reaches."""
+
+    name: str
+    qualifiedName: str
+    kind: str
+    line: int
+    change: NotRequired[str]
+    distance: NotRequired[int]
+    tier: NotRequired[str]
+
+
+class ImpactAnswer(Envelope):
+    """`impact`."""
+
+    base: str
+    changedFiles: list[ChangedFile]
+    changedSymbols: list[ReachRow]
+    reached: list[ReachRow]
+    files: list[str]
+    tests: list[str]
+    truncated: bool
+
+
+class SliceAnswer(TypedDict):
+    """`slice`: also without an index, so without the proof of one."""
+
+    status: str
+    path: str
+    codebaseRoot: str
+    message: NotRequired[str]  # where the status is not ok
+    line: NotRequired[int]
+    column: NotRequired[int]
+    language: NotRequired[str]
+    direction: NotRequired[str]
+    function: NotRequired[dict[str, Any]]
+    variable: NotRequired[dict[str, Any]]
+    definitions: NotRequired[list[dict[str, Any]]]
+    uses: NotRequired[list[dict[str, Any]]]
+    lines: NotRequired[list[dict[str, Any]]]
+    partial: NotRequired[bool]
+    truncated: NotRequired[bool]
+    source: NotRequired[str]
+    freshness: NotRequired[FreshnessFields]
+    receipt: NotRequired[ReceiptFields | None]
+
+
+class DocumentRow(PathFields):
+    """One document, with the place that matched or its first paragraph."""
+
+    topics: list[str]
+    summary: str
+    createdAt: str | None
+    startLine: int
+    endLine: int
+    snippet: str
+    matched: list[str]
+    source: str
+
+
+class DocumentsAnswer(Envelope):
+    """`docs`, `search_documents`."""
+
+    query: str
+    tags: list[str]
+    dateFrom: str | None
+    dateTo: str | None
+    fields: dict[str, str]
+    results: list[DocumentRow]
+    totalCount: int
+    truncated: bool
+
+
+class StateRow(PathFields):
+    """How current and how sure what is known of one file is."""
+
+    freshness: str
+    certainty: str
+    via: NotRequired[list[str]]  # the files on the way to what makes it uncertain
+    because: NotRequired[list[str]]
+
+
+class StatesAnswer(Envelope):
+    """`state`, `file_state`."""
+
+    files: list[StateRow]
+
+
+class TargetRow(StateRow):
+    """What the mutation gate says of one target."""
+
+    status: str
+    symbol: NotRequired[str]
+    line: NotRequired[int]
+    decision: NotRequired[dict[str, Any]]
+    witness: NotRequired[dict[str, Any]]
+
+
+class GateAnswer(Envelope):
+    """`state --gate`, `check_mutation_gate`: the worst of its targets is the status."""
+
+    targets: list[TargetRow]

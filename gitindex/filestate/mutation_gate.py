@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from gitindex.base.escape import path_fields
 from gitindex.base.vocabulary import Certainty, Freshness, Layer, Mutation
@@ -14,6 +14,9 @@ from gitindex.filestate.decisions import decision_fields, replayed
 from gitindex.filestate.witness import PacketInputs, witness
 from gitindex.store.decisions import Decision
 from gitindex.view.tree import TreeView
+
+if TYPE_CHECKING:
+    from gitindex.base.answers import GateAnswer
 
 _ORDER = (Mutation.OK, Mutation.NEEDS_DECISION, Mutation.BLOCKED)
 
@@ -47,10 +50,11 @@ def behaviour(state: FileState) -> Mutation:
             return Mutation.BLOCKED
 
 
-def check_mutation_gate(view: TreeView, targets: Sequence[EditTarget]) -> dict[str, Any]:
+def check_mutation_gate(view: TreeView, targets: Sequence[EditTarget]) -> GateAnswer:
     """Return the gate's envelope for some targets; `status` is the worst of them."""
     found = FileStateService(view).check_mutation_gate(targets)
-    return {**view.envelope(targets=found.targets), "status": str(found.status)}
+    answer = {**view.envelope(targets=found.targets), "status": str(found.status)}
+    return cast("GateAnswer", answer)
 
 
 def judge_targets(

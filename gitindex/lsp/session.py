@@ -84,7 +84,7 @@ class EditorSession:
         with self._open(file.worktree) as view:
             if view is None:
                 return {"references": [], "definitions": []}
-            return find_references(view, wanted, self._memory(file.worktree))
+            return dict(find_references(view, wanted, self._memory(file.worktree)))
 
     def calls(self, worktree: Worktree, node: str, direction: Direction) -> dict[str, Any]:
         """The calls around a node of the call graph, or around the name at `FILE:LINE:COL`."""

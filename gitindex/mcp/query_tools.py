@@ -75,7 +75,7 @@ def impact(server: ServerState, asked: Arguments) -> Answer:
     between = TreePair(before._replace(**strict), after._replace(**strict))
     here = asked["path"] or worktree.root
     with _debugged(worktree, asked), comparing(worktree, here, between) as change:
-        return impact(change, asked["depth"])
+        return dict(impact(change, asked["depth"]))
 
 
 def rename_symbol(server: ServerState, asked: Arguments) -> Answer:
@@ -96,7 +96,7 @@ def search_documents(server: ServerState, asked: Arguments) -> Answer:
     limit = asked["offset"] + asked["limit"]
     wanted = DocumentQuery(asked["query"], filters, limit, fields, asked["regex"])
     with opened(server, asked) as view:
-        return search_documents(view, wanted)
+        return dict(search_documents(view, wanted))
 
 
 def search_codebase(server: ServerState, asked: Arguments) -> Answer:
@@ -143,7 +143,8 @@ def slice_(server: ServerState, asked: Arguments) -> Answer:
     with opened(server, asked) as view:
         _check_live(view, asked["file"])
         root = view.worktree.root
-    return slice_file(SlicePoint(asked["file"], asked["line"], column), root, asked["forward"])
+    place = SlicePoint(asked["file"], asked["line"], column)
+    return dict(slice_file(place, root, asked["forward"]))
 
 
 def find_references(server: ServerState, asked: Arguments) -> Answer:
@@ -154,7 +155,7 @@ def find_references(server: ServerState, asked: Arguments) -> Answer:
         asked["symbol"], asked["role"], asked["within"], asked["offset"] + asked["limit"]
     )
     with opened(server, asked) as view:
-        answer = find_references(view, wanted, server.binding)
+        answer: Answer = dict(find_references(view, wanted, server.binding))
         add_lines(view, answer["references"][asked["offset"] :])
     return answer
 
@@ -200,9 +201,8 @@ def check_mutation_gate(server: ServerState, asked: Arguments) -> Answer:
 
     with opened(server, asked) as view:
         _check_live(view, asked["file"])
-        return check_mutation_gate(
-            view, [EditTarget(asked["file"], asked["symbol"], asked["line"])]
-        )
+        target = EditTarget(asked["file"], asked["symbol"], asked["line"])
+        return dict(check_mutation_gate(view, [target]))
 
 
 def add_lines(view: TreeView, rows: list[Answer], around: int = 0) -> None:

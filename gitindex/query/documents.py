@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import path_fields, safe_text
@@ -30,6 +30,9 @@ from gitindex.view.fallback import served_or_scanned
 from gitindex.view.live_scan import fallback_envelope, live_files
 from gitindex.view.overlay import WORKTREE
 from gitindex.view.tree import NOW, TreeChoice, TreeView, open_tree
+
+if TYPE_CHECKING:
+    from gitindex.base.answers import DocumentsAnswer
 
 MAX_TEXT = 500
 MAX_WORDS = 16
@@ -79,31 +82,31 @@ class _Sources(NamedTuple):
 
 def find_documents(
     worktree: Worktree, path: str, wanted: DocumentQuery, ask: TreeChoice = NOW
-) -> dict[str, Any]:
+) -> DocumentsAnswer:
     """Return the documents that are wanted, as an envelope. Without a usable store: by a live scan."""
     check_request(wanted)
 
-    def serve() -> dict[str, Any]:
+    def serve() -> DocumentsAnswer:
         with open_tree(worktree, path, ask) as view:
             return search_documents(view, wanted)
 
-    def scan(why: str) -> dict[str, Any]:
+    def scan(why: str) -> DocumentsAnswer:
         read = _disk_reader(worktree)
         documents = with_fields(scanned_documents(worktree, wanted.filter), wanted.fields, read)
         fields = _fields(wanted, documents, _Sources(read, worktree.root))
-        return fallback_envelope(worktree, why, **fields)
+        return cast("DocumentsAnswer", fallback_envelope(worktree, why, **fields))
 
     return served_or_scanned(ask, serve, scan)
 
 
-def search_documents(view: TreeView, wanted: DocumentQuery) -> dict[str, Any]:
+def search_documents(view: TreeView, wanted: DocumentQuery) -> DocumentsAnswer:
     """Return the documents of a tree that are wanted, as an envelope."""
     check_request(wanted)
     read = reader_of(view)
     documents = with_fields(_narrowed(view, wanted), wanted.fields, read)
     on_disk = view.overlay.source == WORKTREE
     sources = _Sources(read, view.worktree.root if on_disk else "")
-    return view.envelope(**_fields(wanted, documents, sources))
+    return cast("DocumentsAnswer", view.envelope(**_fields(wanted, documents, sources)))
 
 
 def count_topics(

@@ -82,7 +82,7 @@ def _add_uses(view: TreeView, place: Row, room: int, binding: Memory | None) -> 
     """Add callers, tests and what is uncertain; returns the characters they take."""
     asked = ReferenceQuery(f"{place['path']}#{place['name']}", limit=LOOKED_AT)
     told = find_references(view, asked, binding)
-    uses = [row for row in told["references"] if row["role"] == "reference"]
+    uses: list[Row] = [dict(row) for row in told["references"] if row["role"] == "reference"]
     tests = list(dict.fromkeys(row["path"] for row in uses if is_test(row["path"])))
     callers = [row for row in uses if not is_test(row["path"])]
     shown = list(_within(_with_text(view, callers[:USES]), room))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from gitindex.base.escape import path_fields, safe_text, utf16_length
 from gitindex.base.vocabulary import Layer, Role, Tier
@@ -20,6 +20,9 @@ from gitindex.query.names.source import Definition
 from gitindex.query.names.targets import DeclaredPlace, ReferenceTarget, find_target
 from gitindex.semantic.coverage import layer_fields
 from gitindex.view.tree import TreeView
+
+if TYPE_CHECKING:
+    from gitindex.base.answers import ReferencesAnswer
 
 MAX_LIMIT = 1_000
 
@@ -47,7 +50,7 @@ class ReferenceQuery(NamedTuple):
 
 def find_references(
     view: TreeView, wanted: ReferenceQuery, memory: Memory | None = None
-) -> dict[str, Any]:
+) -> ReferencesAnswer:
     """References to what was asked for, the surest first, as an envelope."""
     finder = Finder(view, memory)
     target = find_target(finder.binder, wanted.asked)
@@ -73,9 +76,11 @@ def find_references(
     used = {d.path for d in target.definitions} | {site.path for site in sites}
     fields |= layer_fields(coverage(finder.project), map(os.fsencode, used))
     if target.local:  # a variable of one function: nothing outside of it can name it
-        return view.envelope(**fields, complete=target.proven, unexplained=[], mentions={})
-    certificate = certify(finder.project, target.name, looked, wanted.mentions)
-    return view.envelope(**fields, **certificate.fields(wanted.mentions))
+        fields |= {"complete": target.proven, "unexplained": [], "mentions": {}}
+    else:
+        certificate = certify(finder.project, target.name, looked, wanted.mentions)
+        fields |= certificate.fields(wanted.mentions)
+    return cast("ReferencesAnswer", view.envelope(**fields))
 
 
 def site_fields(project: Project, site: Site) -> dict[str, Any]:

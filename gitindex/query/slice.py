@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from gitindex.base.confined_read import read_text
 from gitindex.base.errors import Exit, GitIndexError
@@ -19,6 +19,9 @@ from gitindex.languages.table import language_of
 from gitindex.view.overlay import WORKTREE
 from gitindex.view.snapshot import GateClosed
 from gitindex.view.tree import open_tree
+
+if TYPE_CHECKING:
+    from gitindex.base.answers import SliceAnswer
 
 _PLACE = re.compile(r"(?P<file>.+?):(?P<line>[0-9]{1,9})(?::(?P<column>[0-9]{1,9}))?", re.DOTALL)
 
@@ -50,7 +53,7 @@ def parse_place(text: str) -> SlicePoint:
 
 def slice_file(
     place: SlicePoint, start: str = ".", forward: bool = False, seconds: float = SECONDS_PER_BLOB
-) -> dict[str, Any]:
+) -> SliceAnswer:
     """The slice of a statement or variable, whatever is indexed; with proof where there is an index."""
     worktree = find_worktree(start)
     path = inside_root(worktree.root, start, place.file)
@@ -61,10 +64,11 @@ def slice_file(
     fields = {"path": safe_text(path), "codebaseRoot": safe_text(worktree.root)}
     answer: dict[str, Any] = json.loads(reply.payload)
     if answer["status"] != "ok":
-        return answer | fields
+        return cast("SliceAnswer", answer | fields)
     asked = {"line": place.line} if place.column is None else place._asdict()
     asked.pop("file", None)
-    return answer | fields | asked | {"language": language} | _proof(worktree, start, path)
+    answer |= fields | asked | {"language": language} | _proof(worktree, start, path)
+    return cast("SliceAnswer", answer)
 
 
 def _proof(worktree: Worktree, start: str, path: str) -> dict[str, Any]:

@@ -65,7 +65,7 @@ def still(tmp_path_factory: pytest.TempPathFactory) -> Repo:
 
 def ask(repo: Repo, asked: str) -> dict[str, Any]:
     with open_tree(repo.worktree, ".") as view:
-        return find_references(view, ReferenceQuery(asked))
+        return dict(find_references(view, ReferenceQuery(asked)))
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def _find(
     wanted = DocumentQuery(
         text, Filter(tags, bounds.get("since", ""), bounds.get("until", "")), limit
     )
-    return find_documents(repo.worktree, str(repo.path), wanted, ask)
+    return dict(find_documents(repo.worktree, str(repo.path), wanted, ask))
 
 
 def _paths(answer: dict[str, Any]) -> list[str]:

@@ -32,7 +32,7 @@ def project(repo: Repo) -> Repo:
 
 def ask(repo: Repo, between: str = "", staged: bool = False, depth: int = 2) -> dict[str, Any]:
     with comparing(repo.worktree, ".", parse_range(between, staged)) as change:
-        return impact(change, depth)
+        return dict(impact(change, depth))
 
 
 def changed(answer: dict[str, Any]) -> set[tuple[str, str]]:

@@ -80,7 +80,7 @@ def modules(tmp_path_factory: pytest.TempPathFactory) -> Repo:
 
 def ask(repo: Repo, name: str) -> dict[str, Any]:
     with open_tree(repo.worktree, ".") as view:
-        return find_references(view, ReferenceQuery(name))
+        return dict(find_references(view, ReferenceQuery(name)))
 
 
 def places(answer: dict[str, Any], tier: str) -> set[str]:

@@ -50,7 +50,7 @@ def still(tmp_path_factory: pytest.TempPathFactory) -> Repo:
 
 def ask(repo: Repo, name: str, how: TreeChoice = NOW, **fields: Any) -> dict[str, Any]:
     with open_tree(repo.worktree, ".", how) as view:
-        return find_references(view, ReferenceQuery(name, **fields))
+        return dict(find_references(view, ReferenceQuery(name, **fields)))
 
 
 def places(repo: Repo, name: str, how: TreeChoice = NOW) -> set[tuple[str, int, str]]:

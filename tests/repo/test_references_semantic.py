@@ -123,7 +123,7 @@ def kin(sem: Repo, fake: Fake) -> Repo:
 
 def answer(repo: Repo, asked: str) -> dict[str, Any]:
     with open_tree(repo.worktree, ".") as view:
-        return find_references(view, ReferenceQuery(asked))
+        return dict(find_references(view, ReferenceQuery(asked)))
 
 
 def found(repo: Repo, asked: str) -> dict[str, tuple[str, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gitindex.base.escape import safe_text
 from gitindex.base.worktree import find_worktree
@@ -13,6 +13,9 @@ from gitindex.cli.terminal import paint, say, say_nothing
 from gitindex.query.documents import DocumentQuery, count_topics, find_documents
 from gitindex.store.entities import Filter
 from gitindex.view.tree import NOW, TreeChoice
+
+if TYPE_CHECKING:
+    from gitindex.base.answers import DocumentRow, DocumentsAnswer
 
 
 def docs(
@@ -38,7 +41,7 @@ def _say_topics(answer: dict[str, Any]) -> None:
         say_nothing("no document has a topic")
 
 
-def _say_documents(answer: dict[str, Any]) -> None:
+def _say_documents(answer: DocumentsAnswer) -> None:
     for result in answer["results"]:
         _say_document(result)
     if not answer["results"]:
@@ -46,7 +49,7 @@ def _say_documents(answer: dict[str, Any]) -> None:
     print_warnings(answer)
 
 
-def _say_document(result: dict[str, Any]) -> None:
+def _say_document(result: DocumentRow) -> None:
     day = (result["createdAt"] or "")[:10]
     topics = ", ".join(result["topics"])
     told = "  ".join(filter(None, (day, f"[{topics}]" if topics else "")))

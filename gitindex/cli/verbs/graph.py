@@ -23,7 +23,7 @@ from gitindex.view.snapshot import GateClosed
 from gitindex.view.tree import NOW, TreeChoice, TreeView
 
 if TYPE_CHECKING:
-    from gitindex.base.answers import CallGraphAnswer
+    from gitindex.base.answers import CallGraphAnswer, ImpactAnswer, ReferencesAnswer
     from gitindex.query.callgraph.answer import GraphQuery
     from gitindex.query.impact.affected import AffectedTest
     from gitindex.query.impact.change import TreeChange
@@ -50,7 +50,7 @@ def refs(
 
     inside = wanted._replace(asked=_inside(path, wanted.asked))
 
-    def question(view: TreeView) -> dict[str, Any]:
+    def question(view: TreeView) -> ReferencesAnswer:
         with patience("following names"):
             answer = find_references(view, inside)
             if not (answer["definitions"] or answer["references"]):
@@ -211,7 +211,7 @@ def impact(
     """What a change reaches: symbols, files, tests."""
     from gitindex.query.impact.reach import impact as find_impact
 
-    def question() -> dict[str, Any]:
+    def question() -> ImpactAnswer:
         with _comparing(path, wanted, staged) as change:
             return find_impact(change, depth)
 
@@ -222,7 +222,7 @@ def impact(
     return print_answer(told[0], as_json, told[1], told[2])
 
 
-def _exported_changes(answer: dict[str, Any]) -> list[str]:
+def _exported_changes(answer: ImpactAnswer) -> list[str]:
     """Names of changed definitions that another repository could use."""
     changed = [one for one in answer["changedSymbols"] if one["kind"] not in _DATA_KINDS]
     return [one["qualifiedName"].rpartition(".")[2] for one in changed]

@@ -35,7 +35,7 @@ from gitindex.view.snapshot import GateClosed
 from gitindex.view.tree import NOW, TreeChoice, open_tree
 
 if TYPE_CHECKING:
-    from gitindex.base.answers import ReadAnswer, SymbolsAnswer
+    from gitindex.base.answers import ReadAnswer, SliceAnswer, SymbolsAnswer
 
 A = TypeVar("A", bound=Mapping[str, Any])
 
@@ -135,7 +135,7 @@ def slice_lines(place: str, path: str = ".", forward: bool = False, as_json: boo
     return print_answer(question, as_json, _say_slice, lambda found: SLICE_EXITS[found["status"]])
 
 
-def _say_slice(answer: dict[str, Any]) -> None:
+def _say_slice(answer: SliceAnswer) -> None:
     if answer["status"] != "ok":
         raise GitIndexError(answer["message"], code=SLICE_EXITS[answer["status"]])
     function = answer["function"]

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from gitindex.base.errors import Exit, GitIndexError, NotIndexed
 from gitindex.base.escape import path_fields, safe_text
@@ -32,6 +32,9 @@ from gitindex.store import history
 from gitindex.store.connection import Database, open_reader, open_writer
 from gitindex.view.tree import NOW, TreeView, open_tree
 
+if TYPE_CHECKING:
+    from gitindex.base.answers import StatesAnswer, TargetRow
+
 _GATE_EXITS = {
     Mutation.OK: Exit.OK,
     Mutation.NEEDS_DECISION: Exit.NO,
@@ -46,17 +49,17 @@ def show_states(
     worktree = find_worktree(path)
     named = [_inside(worktree, path, file) for file in files]
 
-    def question() -> dict[str, Any]:
+    def question() -> StatesAnswer:
         if refresh:
             _refresh(worktree, named, path)
         with open_tree(worktree, path) as view:
             return file_states(view, named)
 
-    def code(answer: dict[str, Any]) -> int:
+    def code(answer: StatesAnswer) -> int:
         clean = all(file["freshness"] == Freshness.CLEAN for file in answer["files"])
         return Exit.OK if clean else Exit.NO
 
-    def text(answer: dict[str, Any]) -> None:
+    def text(answer: StatesAnswer) -> None:
         _say_states(answer, everything=bool(files))
 
     return print_answer(question, as_json, text, code)
@@ -68,7 +71,7 @@ def _inside(worktree: Worktree, start: str, file: str) -> str:
     return inside_root(worktree.root, start, file)
 
 
-def file_states(view: TreeView, named: Sequence[str]) -> dict[str, Any]:
+def file_states(view: TreeView, named: Sequence[str]) -> StatesAnswer:
     """The states of files and of all files below folders; of the whole tree if none is named."""
     service = FileStateService(view)
     paths = _expand(service, named or ["."])
@@ -87,7 +90,7 @@ def file_states(view: TreeView, named: Sequence[str]) -> dict[str, Any]:
             fields["via"] = [safe_text(name) for name in chain[1:]]
             fields["because"] = [safe_text(name) for name in because[:10]]
         files.append(fields)
-    return view.envelope(files=files)
+    return cast("StatesAnswer", view.envelope(files=files))
 
 
 def _expand(service: FileStateService, named: Sequence[str]) -> list[str]:
@@ -124,7 +127,7 @@ def _refresh(worktree: Worktree, named: Sequence[str], path: str) -> None:
         database.close()
 
 
-def _say_states(answer: dict[str, Any], everything: bool) -> None:
+def _say_states(answer: StatesAnswer, everything: bool) -> None:
     for file in answer["files"]:
         if everything or file["freshness"] != Freshness.CLEAN:
             why = " → ".join((*file.get("via", ()), ", ".join(file.get("because", ()))))
@@ -151,8 +154,8 @@ def _target(worktree: Worktree, start: str, text: str) -> EditTarget:
     return found._replace(path=inside_root(worktree.root, start, found.path))
 
 
-def _say_gate(one: dict[str, Any]) -> None:
-    for line in gate_lines(one, shown_path):
+def _say_gate(one: TargetRow) -> None:
+    for line in gate_lines(dict(one), shown_path):
         say(safe_text(line))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from gitindex.base.escape import path_fields
 from gitindex.base.path_kind import is_test
@@ -15,6 +15,9 @@ from gitindex.query.impact.words import file_words, import_words
 from gitindex.query.names.finder import Finder
 from gitindex.query.names.project import Project
 from gitindex.query.names.source import Definition, place_of
+
+if TYPE_CHECKING:
+    from gitindex.base.answers import ImpactAnswer
 
 MAX_REACHED = 500
 """Symbols that are followed and shown."""
@@ -30,12 +33,12 @@ class Reached(NamedTuple):
     tier: Tier
 
 
-def impact(change: TreeChange, depth: int) -> dict[str, Any]:
+def impact(change: TreeChange, depth: int) -> ImpactAnswer:
     """Changed symbols, and the symbols, files and tests they reach, as an envelope."""
     reached, cut = _reached(change, max(1, min(depth, MAX_DEPTH)))
     files = {r.definition.path for r in reached} | importing_files(change)
     tests = runnable_tests(change, files | set(change.paths))
-    return change.after.view.envelope(
+    answer = change.after.view.envelope(
         base=change.before.view.overlay.commit or change.before.view.overlay.tree,
         changedFiles=[
             {**path_fields(os.fsencode(path)), "change": what}
@@ -47,6 +50,7 @@ def impact(change: TreeChange, depth: int) -> dict[str, Any]:
         tests=_shown(tests),
         truncated=cut,
     )
+    return cast("ImpactAnswer", answer)
 
 
 def importing_files(change: TreeChange) -> set[str]:

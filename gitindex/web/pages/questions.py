@@ -115,7 +115,7 @@ def _docs(session: WebSession, asked: WebQuestion) -> Answer:
     filters = Filter(tuple(asked.many("tag")), asked.text("from"), asked.text("to"))
     limit = asked.number("n", LIMIT, MAX_LIMIT)
     wanted = DocumentQuery(asked.text("q"), filters, limit, regex=bool(asked.text("regex")))
-    return find_documents(session.worktree, session.worktree.root, wanted, asked.choice)
+    return dict(find_documents(session.worktree, session.worktree.root, wanted, asked.choice))
 
 
 def _docs_command(asked: WebQuestion) -> list[str]:

@@ -31,7 +31,8 @@ _ABOUT = {
 
 def _answer(session: WebSession, asked: WebQuestion) -> Answer:
     with session.open_names(asked.choice) as view:
-        answer = find_references(view, ReferenceQuery(asked.path, limit=LIMIT), session.names)
+        wanted = ReferenceQuery(asked.path, limit=LIMIT)
+        answer: Answer = dict(find_references(view, wanted, session.names))
         if not (answer["definitions"] or answer["references"]):
             answer["near"] = suggestions(view, asked.path.rpartition("#")[2] or asked.path)
             answer |= {"status": "not_found", "message": f"no symbol {asked.path}"}
