@@ -14,8 +14,11 @@ import re
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from gitindex.base.errors import GitIndexError
@@ -33,6 +36,7 @@ from gitindex.view.overlay_tables import FactsMemory
 from gitindex.view.tree import TreeChoice, open_tree
 
 SEED = 16
+KINDS = ("function", "method", "class", "member", "module")
 CODE = (".py", ".ts", ".tsx", ".js", ".go", ".rs", ".java")
 
 
@@ -74,6 +78,7 @@ def replay_commits(worktree: Worktree, count: int) -> Replay:
 
 def replay_merges(worktree: Worktree, count: int) -> Replay:
     """The last merges, made again from their parents."""
+    memory = FactsMemory()
     alarms: list[Alarm] = []
     cost: list[float] = []
     done = 0
@@ -86,7 +91,7 @@ def replay_merges(worktree: Worktree, count: int) -> Replay:
         try:
             with (
                 merged_tree(worktree, ours, theirs) as merged,
-                open_sides(worktree, ".", ours, theirs, merged) as sides,
+                open_sides(worktree, ".", ours, theirs, merged, memory) as sides,
             ):
                 found = check_merge(sides)
         except GitIndexError:
@@ -101,71 +106,136 @@ def replay_merges(worktree: Worktree, count: int) -> Replay:
 
 
 class Planted(NamedTuple):
-    """Breakages that were planted, by what the reference engine knew of them before."""
+    """Breakages that were planted by kind, how many of them were caught, and what was missed."""
 
-    planted: int
-    caught: int
-    missed: list[Definition]
+    planted: Counter[str]
+    caught: Counter[str]
+    missed: list[str]
 
 
 def plant(worktree: Worktree, count: int) -> Planted:
-    """Rename definitions that are surely used elsewhere, one at a time, and ask the gate."""
-    chosen = random.Random(SEED)
-    caught = 0
-    missed: list[Definition] = []
+    """Rename what is surely used elsewhere, one at a time, as many of each kind, and ask the gate."""
+    planted: Counter[str] = Counter()
+    caught: Counter[str] = Counter()
+    missed: list[str] = []
     with open_tree(worktree, ".", TreeChoice(at="HEAD")) as before:
         finder = Finder(before)
-        for definition in _candidates(finder, chosen, count * 8):
-            sites = [s for s in finder.sites([definition]) if s.tier in (Tier.EXACT, Tier.IMPORT)]
-            if not sites:
+        for kind, definition in _candidates(finder, random.Random(SEED)):
+            if planted[kind] * len(KINDS) >= count or not _is_used(finder, kind, definition):
                 continue
-            if _is_caught(worktree, finder, definition):
-                caught += 1
+            planted[kind] += 1
+            if _is_caught(worktree, finder, kind, definition):
+                caught[kind] += 1
             else:
-                missed.append(definition)
-            if caught + len(missed) == count:
+                missed.append(f"{kind} {definition.path}:{definition.line + 1} {definition.name}")
+            if planted.total() >= count:
                 break
-    return Planted(caught + len(missed), caught, missed)
+    return Planted(planted, caught, missed)
 
 
-def _is_caught(worktree: Worktree, finder: Finder, definition: Definition) -> bool:
+def _candidates(finder: Finder, chosen: random.Random) -> Iterator[tuple[str, Definition]]:
+    """Definitions of every kind, a few of each file; the first of a file stands for its module."""
+    rows = finder.view.rows("SELECT DISTINCT path FROM {live} WHERE skip IS NULL")
+    paths = [os.fsdecode(path) for (path,) in rows]
+    paths = sorted(p for p in paths if p.endswith(CODE) and not file_kinds(p).test)
+    chosen.shuffle(paths)
+    for path in paths:
+        source = finder.project.source(path)
+        by_kind: dict[str, list[Definition]] = {}
+        for symbol in source.symbols if source else ():
+            if re.fullmatch(r"[A-Za-z]\w{3,}", symbol.name):
+                by_kind.setdefault(_kind(finder, symbol), []).append(symbol)
+        for kind in set(by_kind) & set(KINDS):
+            yield from ((kind, s) for s in chosen.sample(by_kind[kind], min(3, len(by_kind[kind]))))
+        if source and source.symbols and source.language not in ("go", "java"):
+            yield "module", source.symbols[0]
+
+
+def _kind(finder: Finder, symbol: Definition) -> str:
+    if symbol.kind in TYPES:
+        return "class"
+    member = finder.binder.is_member(symbol)
+    if symbol.kind in FUNCTIONS - {"constructor"}:
+        return "method" if member else "function"
+    return "member" if symbol.kind in ("field", "property", "constant", "variable") else ""
+
+
+def _is_used(finder: Finder, kind: str, definition: Definition) -> bool:
+    """Is something surely broken by a rename? Not if a twin, or what a base has, takes its place."""
+    if kind != "module":
+        twins = [d for d in finder.project.definitions(definition.name) if d != definition]
+        folder = os.path.dirname(definition.path)
+        same = [d for d in twins if d.qualified == definition.qualified]
+        if any(d.path == definition.path or os.path.dirname(d.path) == folder for d in same):
+            return False
+        classes = finder.binder.types.classes
+        owner = classes.class_of(definition)
+        if owner and (
+            classes.ancestors(owner)[1] or classes.members(owner, definition.name, True)[0]
+        ):
+            return False
+        return any(s.tier in (Tier.EXACT, Tier.IMPORT) for s in finder.sites([definition]))
+    stem = os.path.basename(definition.path).partition(".")[0]
+    if stem in ("__init__", "index", "mod", "lib", "main"):
+        return False
+    importers = finder.project.importing(definition.path)
+    finder.project.load(importers)
+    return any(
+        definition.path in finder.project.resolve(source, item)
+        for path in importers
+        if path != definition.path and (source := finder.project.source(path)) is not None
+        for item in source.imports
+    )
+
+
+def _is_caught(worktree: Worktree, finder: Finder, kind: str, definition: Definition) -> bool:
     data = finder.project.text(definition.path)
-    at = finder.project.offset(definition.path, definition.line, definition.column)
+    if kind == "module":
+        with _moved(worktree, definition.path) as tree:
+            choice = TreeChoice(at=tree)
+            with open_tree(worktree, ".", choice) as after:
+                found = find_dangling(TreeChange.between(finder, Finder(after)))
+        return any(one.missing_from == definition.path for one in found.sure)
+    source = finder.project.source(definition.path)
+    own = source.children(definition.ordinal, definition.name) if source else []
     name = definition.name.encode()
-    if data[at : at + len(name)] != name:
-        return True
-    changed = data[:at] + b"Renamed" + name[:1].upper() + name[1:] + data[at + len(name) :]
-    raw = os.fsencode(definition.path)
-    with open_tree(worktree, ".", buffers={raw: changed}) as after:
+    for symbol in sorted([definition, *own], key=lambda s: (s.line, s.column), reverse=True):
+        at = finder.project.offset(symbol.path, symbol.line, symbol.column)
+        assert data[at : at + len(name)] == name  # a class, and its constructors with it
+        data = data[:at] + _renamed(definition.name).encode() + data[at + len(name) :]
+    with open_tree(worktree, ".", buffers={os.fsencode(definition.path): data}) as after:
         found = find_dangling(TreeChange.between(finder, Finder(after)))
     return any(one.name == definition.name for one in found.sure)
 
 
-def _candidates(finder: Finder, chosen: random.Random, count: int) -> Iterator[Definition]:
-    rows = finder.view.rows("SELECT DISTINCT path FROM {live} WHERE skip IS NULL")
-    paths = [os.fsdecode(path) for (path,) in rows]
-    paths = [p for p in paths if p.endswith(CODE) and not file_kinds(p).test]
-    chosen.shuffle(paths)
-    taken = 0
-    for path in paths:
-        source = finder.project.source(path)
-        kinds = FUNCTIONS | TYPES
-        symbols = [s for s in source.symbols if s.kind in kinds] if source else []
-        symbols = [s for s in symbols if re.fullmatch(r"[A-Za-z]\w{3,}", s.name)]
-        for symbol in chosen.sample(symbols, min(4, len(symbols))):
-            taken += 1
-            yield symbol
-            if taken == count:
-                return
+def _renamed(name: str) -> str:
+    """Another name that is exported as the old one was."""
+    return f"Renamed{name[0].upper()}{name[1:]}" if name[0].isupper() else f"renamed_{name}"
+
+
+@contextmanager
+def _moved(worktree: Worktree, path: str) -> Iterator[str]:
+    """A tree in which one file has another name; git keeps it as an object that nothing refers to."""
+    folder, base = os.path.split(path)
+    new = os.path.join(folder, f"renamed_{base}")
+    with TemporaryDirectory() as scratch:
+        env = {**os.environ, "GIT_INDEX_FILE": os.path.join(scratch, "index")}
+        _git(worktree, "read-tree", "HEAD", env=env)
+        [line] = _git(worktree, "ls-files", "-s", "--", path, env=env)
+        mode, oid, _ = line.split(maxsplit=2)
+        _git(worktree, "update-index", "--force-remove", path, env=env)
+        entry = f"{mode},{oid},{new}"
+        _git(worktree, "update-index", "--add", "--cacheinfo", entry, env=env)
+        yield _git(worktree, "write-tree", env=env)[0]
 
 
 def _as_dangling(found: Definition) -> Dangling:
     return Dangling(found.path, found.line, found.column, found.name, "both sides", Tier.EXACT)
 
 
-def _git(worktree: Worktree, *args: str) -> list[str]:
+def _git(worktree: Worktree, *args: str, env: dict[str, str] | None = None) -> list[str]:
     done = subprocess.run(
-        ["git", "-C", worktree.root, *args], capture_output=True, text=True, check=True
+        ["git", "-C", worktree.root, *args], capture_output=True, text=True, check=True, env=env
     )
     return done.stdout.splitlines()
 
@@ -188,9 +258,13 @@ def main() -> int:
                 _print(path.name, name, replay(worktree, count))
         if asked.planted:
             planted = plant(worktree, asked.planted)
-            print(f"{path.name}: {planted.caught} of {planted.planted} planted breakages caught")
+            by_kind = [f"{k} {planted.caught[k]}/{n}" for k, n in sorted(planted.planted.items())]
+            print(
+                f"{path.name}: {planted.caught.total()} of {planted.planted.total()} planted"
+                f" breakages caught ({', '.join(by_kind)})"
+            )
             for one in planted.missed:
-                print(f"  missed {one.path}:{one.line + 1} {one.kind} {one.qualified}")
+                print(f"  missed {one}")
     return 0
 
 

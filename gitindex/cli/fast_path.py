@@ -85,6 +85,16 @@ def _impact(_verb: str, rest: list[str]) -> int | None:
     return (dangling if rest[1] == "--dangling" else reached_tests)("", True)
 
 
+def _merge_check(_verb: str, rest: list[str]) -> int | None:
+    """With a branch, with the upstream, or of the merge under way."""
+    if len(rest) > 1 or (rest and rest[0].startswith("-") and rest[0] != "--merging"):
+        return None
+    from gitindex.cli.verbs.merges import merge_check
+
+    merging = rest == ["--merging"]
+    return merge_check("" if merging else "".join(rest), merging=merging)
+
+
 def _search(verb: str, rest: list[str]) -> int | None:
     plain, limit = _take_limit(rest, 1, 200)
     words, as_json = _words(plain)
@@ -187,6 +197,7 @@ _VERBS: dict[str, Callable[[str, list[str]], int | None]] = {
     "hook": _hook,
     "gate": _run_gate,
     "impact": _impact,
+    "merge-check": _merge_check,
     "search": _search,
     "grep": _grep,
     **dict.fromkeys(("symbols", "outline", "read", "refs", "callers", "callees"), _ask),

@@ -100,6 +100,7 @@ def certify(project: Project, name: str, found: Found, mentions: bool = False) -
     A place is explained if it is listed, if scopes and imports prove that it is something else, or
     if it is no code.
     """
+    project.view.ensure_facts()
     coverage, left_out = _tree(project, name)
     listed = {site[:3] for site in found.sites}
     indexed, others = look(project, name), look_in(project, left_out, name)
@@ -276,7 +277,6 @@ def _tree(project: Project, name: str) -> tuple[dict[str, int], list[MentioningF
 
 def _coverage(view: TreeView) -> dict[str, int]:
     """How many files of the tree were understood how well."""
-    view.ensure_facts()
     counts = dict.fromkeys(("parsed", "partial", "noGrammar", "quarantined", "skipped"), 0)
     keys = {FactsStatus.PARSED: "parsed", FactsStatus.PARTIAL: "partial"}
     keys |= {FactsStatus.LEXICAL: "noGrammar", FactsStatus.QUARANTINED: "quarantined"}

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import weakref
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
-from typing import Any
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from gitindex.extract.policy import MAX_TEXT_BYTES
 from gitindex.git.command import read_blobs
@@ -15,8 +17,13 @@ from gitindex.store.blobs import BlobTable
 from gitindex.view.overlay import OverlaidFile, Overlay
 from gitindex.view.snapshot import Snapshot
 
+if TYPE_CHECKING:
+    from gitindex.extract.pool import Extractor
+
 MAX_EXTRACTED = 400
 """Files without stored facts that one answer extracts in memory."""
+FEW = 8
+"""Files that one child extracts: another one costs more to start than it saves."""
 TABLES = ("blobs", "names", "symbols", "occurrences", "imports", "exports", "documents")
 PREFIX = "laid_"
 
@@ -43,6 +50,7 @@ class FactsMemory:
     def __init__(self, limit: int = 2_000) -> None:
         self._limit = limit
         self._held: OrderedDict[FactsKey, BlobFacts] = OrderedDict()
+        self._extractor: Extractor | None = None
 
     def get(self, key: FactsKey) -> BlobFacts | None:
         """The facts of `key`, if they are remembered."""
@@ -53,6 +61,23 @@ class FactsMemory:
         self._held[key] = facts
         if len(self._held) > self._limit:
             self._held.popitem(last=False)
+
+    @contextmanager
+    def workers(self, blobs: int) -> Iterator[Extractor]:
+        """Who extracts so many blobs. A few go to one child that stays: a question asks again."""
+        from gitindex.extract.pool import Extractor  # lazily: most answers extract nothing
+
+        if blobs > FEW:
+            many = Extractor()
+            try:
+                yield many
+            finally:
+                many.close()
+            return
+        if self._extractor is None:
+            self._extractor = Extractor(workers=1)
+            weakref.finalize(self, self._extractor.close)
+        yield self._extractor
 
 
 class OverlayTables:
@@ -91,14 +116,14 @@ class OverlayTables:
         return [row for text in asked for row in self._db.rows(text, *values)]
 
     def ensure_facts(self, words: Iterable[str] | None, paths: Iterable[bytes] | None) -> None:
-        """Extract overlaid files that contain one of the words, or these paths, or all."""
+        """Extract overlaid files: all, or these paths, or what contains one of the words."""
         if not self._waiting:
             return
-        if words is not None:
+        wanted = self._waiting.keys() & set(self._waiting if paths is None else paths)
+        if words is not None and wanted:
             needles = [word.lower().encode("utf-8", "surrogatepass") for word in words]
-            wanted = {p for p, data in self._texts().items() if _contains(data, needles)}
-        else:
-            wanted = self._waiting.keys() & set(self._waiting if paths is None else paths)
+            texts = self._texts()
+            wanted = {p for p in wanted & texts.keys() if _contains(texts[p], needles)}
         if wanted:
             self._load(wanted)
 
@@ -176,7 +201,6 @@ class OverlayTables:
     def _facts(self, texts: dict[bytes, bytes]) -> Iterator[tuple[bytes, BlobFacts]]:
         # lazily: most answers extract nothing
         from gitindex.extract.extraction import extract_blobs
-        from gitindex.extract.pool import Extractor
 
         paths: dict[FactsKey, list[bytes]] = {}
         bytes_of: dict[str, bytes | None] = {}
@@ -189,14 +213,13 @@ class OverlayTables:
                 paths.setdefault(_key(laid), []).append(path)
                 bytes_of[laid.oid] = data if len(data) <= MAX_TEXT_BYTES else None
         blobs = [(key, self._waiting[paths[key][0]].language) for key in paths]
-        extractor = Extractor(workers=None if len(blobs) > 8 else 1)
-        try:
+        if not blobs:
+            return
+        with self._memory.workers(len(blobs)) as extractor:
             for blob in extract_blobs(blobs, bytes_of.__getitem__, extractor):
                 self._memory.put(blob.key, blob.facts)
                 for path in paths[blob.key]:
                     yield path, blob.facts
-        finally:
-            extractor.close()
 
 
 def _key(laid: OverlaidFile) -> FactsKey:

@@ -3,8 +3,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from gitindex.query.impact.change import comparing, parse_range
+from gitindex.query.impact.dangling import find_dangling
 from tests.support import Repo
 
 FILES = {
@@ -203,3 +207,45 @@ def test_calls_that_no_longer_fit(project: Repo, case: tuple[str, str, list[str]
     assert sorted({one["why"] for one in answer["misfits"]}) == expected
     done = project.gitindex("gate", "dangling", "--signatures")
     assert done.returncode == (1 if expected else 0)
+
+
+@pytest.mark.parametrize("line", ["x = getattr(Shape, kind)", "SIZES[name] = 1"])
+def test_a_computed_name_that_makes_none_hides_no_breakage(tmp_path: Path, line: str) -> None:
+    made = Repo(tmp_path / "repo")
+    made.init()
+    text = f"class Shape: ...\n\n\ndef area(kind, name=''):\n    SIZES = {{}}\n    {line}\n"
+    made.write("core.py", text)
+    made.write("use.py", "from core import area\n\narea('x')\n")
+    made.commit("first")
+    made.index()
+    made.write("core.py", text.replace("def area", "def surface"))
+    made.git("add", "-A")
+    with comparing(made.worktree, ".", parse_range("", True)) as change:
+        found = find_dangling(change)
+    assert [(one.path, one.line) for one in found.sure] == [("use.py", 0), ("use.py", 2)]
+
+
+def test_a_module_that_makes_names_at_run_time_never_blocks(tmp_path: Path) -> None:
+    made = Repo(tmp_path / "repo")
+    made.init()
+    made.write("core.py", "def area(): ...\n\n\nglobals()['late'] = getattr(area, str())\n")
+    made.write("use.py", "from core import area\n\narea()\n")
+    made.commit("first")
+    made.index()
+    made.write("core.py", "globals()['are' + 'a'] = getattr(int, str())\n")
+    made.git("add", "-A")
+    with comparing(made.worktree, ".", parse_range("", True)) as change:
+        assert find_dangling(change).sure == []
+
+
+def test_a_field_of_a_nameless_go_struct_is_no_use(tmp_path: Path) -> None:
+    made = Repo(tmp_path / "repo")
+    made.init()
+    made.write("a.go", "package p\n\nvar slash = 1\nvar other = slash\n")
+    made.write("b.go", "package p\n\nvar cases = []struct {\n\tslash bool\n}{{true}}\n")
+    made.commit("first")
+    made.index()
+    made.write("a.go", "package p\n\nvar other = 1\n")
+    made.git("add", "-A")
+    with comparing(made.worktree, ".", parse_range("", True)) as change:
+        assert find_dangling(change).sure == []

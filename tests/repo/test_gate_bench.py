@@ -43,5 +43,6 @@ def test_what_is_sound_raises_no_alarm(history: Repo) -> None:
 
 def test_planted_renames_are_caught(history: Repo) -> None:
     planted = plant(history.worktree, 12)
-    assert planted.planted >= 8
-    assert [(d.path, d.qualified) for d in planted.missed] == []
+    assert planted.planted.total() >= 8
+    assert planted.missed == []
+    assert planted.caught == planted.planted

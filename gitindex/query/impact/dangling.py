@@ -7,13 +7,15 @@ nothing in the tree after, is dangling.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Collection, Iterable, Iterator
+from functools import cached_property
 from typing import NamedTuple
 
 from gitindex.base.path_kind import MAIN_NAMES
 from gitindex.base.vocabulary import FactsStatus, Tier
 from gitindex.languages.facts import Import, Occurrence, Use
-from gitindex.languages.syntax.kinds import SPACES
+from gitindex.languages.syntax.kinds import FUNCTIONS, SPACES
 from gitindex.languages.table import TEXT
 from gitindex.query.impact.change import TreeChange
 from gitindex.query.impact.standing import Judge
@@ -26,6 +28,7 @@ MAX_LOST = 400
 """Names that one change may lose before the rest is not looked at."""
 MAX_POSSIBLE = 50
 """Uncertain references that are listed."""
+_WORD = re.compile(rb"[\w$\x80-\xff]+")
 _SURE = (Tier.SEMANTIC, Tier.EXACT, Tier.IMPORT)
 _NO_CODE = frozenset({TEXT, "json", "yaml", "toml", "markdown", "html", "css", "rst", "xml"})
 
@@ -53,26 +56,31 @@ class DanglingReferences(NamedTuple):
     truncated: bool
 
 
-def find_dangling(change: TreeChange) -> DanglingReferences:
-    """Every reference left behind, in order of path and line."""
-    return _DanglingSearch(change).run()
+def find_dangling(change: TreeChange, within: Collection[str] | None = None) -> DanglingReferences:
+    """Every reference left behind, in order of path and line; or those of some files only."""
+    return _DanglingSearch(change, within).run()
 
 
 class _DanglingSearch:
     """One question."""
 
-    def __init__(self, change: TreeChange) -> None:
+    def __init__(self, change: TreeChange, within: Collection[str] | None) -> None:
         self._change = change
+        self._within = within
         self._before, self._after = change.before.project, change.after.project
         self._gone = {path for path, what in change.paths.items() if what == "deleted"}
         self._judge = Judge(change.before, change.after)
         self._sure: set[Dangling] = set()
         self._possible: set[Dangling] = set()
+        self._renamed: dict[Definition, bool] = {}
 
     def run(self) -> DanglingReferences:
+        if self._within is not None and not self._within:
+            return DanglingReferences([], [], False)
+        self._paths = self._looked_at()
         for project in (self._before, self._after):
-            project.load(self._change.paths)
-        lost = list(self._lost())
+            project.load(self._paths)
+        lost = [d for d in self._lost() if self._is_said(d.name)]
         names = dict.fromkeys(definition.name for definition in lost)
         for name in list(names)[:MAX_LOST]:
             self._follow(name, [d for d in lost if d.name == name])
@@ -82,12 +90,36 @@ class _DanglingSearch:
         shown = sorted(possible, key=Dangling.order)[:MAX_POSSIBLE]
         return DanglingReferences(sorted(self._sure, key=Dangling.order), shown, cut)
 
+    @cached_property
+    def _text(self) -> bytes:
+        """The text of the files that matter: what they do not spell they do not refer to."""
+        self._after.read(self._within or ())
+        return b"\n".join(self._after.text(path) for path in self._within or ())
+
+    def _is_said(self, name: str) -> bool:
+        return self._within is None or name.encode("utf-8", "surrogatepass") in self._text
+
+    def _looked_at(self) -> list[str]:
+        """Changed files that may lose something: of those, the new text is read, too."""
+        paths = list(self._change.paths)
+        if self._within is None or len(paths) <= len(self._within):
+            return paths
+        self._before.load(paths)
+        words = set(_WORD.findall(self._text))
+        return [
+            path
+            for path in paths
+            if path in self._gone
+            or (source := self._before.source(path)) is None
+            or not words.isdisjoint(_offered(source))
+        ]
+
     def _is_told(self, found: Dangling) -> bool:
         return any(found[:3] == known[:3] for known in self._sure)
 
     def _lost(self) -> Iterator[Definition]:
         """Definitions that their file has no more; not the members of a class that is gone itself."""
-        for path in self._change.paths:
+        for path in self._paths:
             old, new = self._before.source(path), self._after.source(path)
             if (
                 old is None
@@ -95,18 +127,20 @@ class _DanglingSearch:
                 or (new and new.origin.status != FactsStatus.PARSED)
             ):
                 continue
-            still = {symbol.qualified for symbol in new.symbols} if new else set()
+            still = {_identity(new, symbol) for symbol in new.symbols} if new else set()
             for symbol in old.symbols:
                 outer = old.symbol(symbol.parent)
-                if symbol.qualified in still or symbol.kind in SPACES:
+                if _identity(old, symbol) in still or symbol.kind in SPACES:
                     continue
-                if outer is None or outer.qualified in still or outer.kind in SPACES:
+                if outer is None or _identity(old, outer) in still or outer.kind in SPACES:
                     yield symbol
 
     def _follow(self, name: str, lost: list[Definition]) -> None:
-        if not self._after.places(name):
+        if not self._after.places(name, self._within or ()):
             return
-        for site in self._change.before.sites(lost):
+        for site in self._change.before.sites(lost, self._within or ()):
+            if self._within is not None and site.path not in self._within:
+                continue
             target = next((d for d in site.targets if d in lost), lost[0])
             for place in self._standing(site):
                 self._note(site, place, target)
@@ -117,12 +151,37 @@ class _DanglingSearch:
         if source.language in _NO_CODE:
             return
         broken = self._judge.is_broken(source, place)
+        if broken is None and site.tier in _SURE and self._is_renamed(target):
+            broken = True  # that a base or a computed name has the old name, too, is far-fetched
         if broken is False:
             return
         tier = site.tier if broken or site.tier not in _SURE else Tier.NAME
         name = target.name
         found = Dangling(site.path, place.line, place.column, name, target.path, tier)
         (self._sure if broken and site.tier in _SURE else self._possible).add(found)
+
+    def _is_renamed(self, lost: Definition) -> bool:
+        """Is a lost definition there under a new name, with the same text otherwise?"""
+        if lost not in self._renamed:
+            old, new = self._before.source(lost.path), self._after.source(lost.path)
+            assert old is not None
+            known = {symbol.qualified for symbol in old.symbols}
+            outer = old.symbol(lost.parent)
+            maybe = [
+                symbol
+                for symbol in (new.symbols if new else ())
+                if symbol.kind == lost.kind
+                and symbol.qualified not in known
+                and _signature(new, symbol.parent) == (outer.signature if outer else "")
+                and symbol.end_line - symbol.start_line == lost.end_line - lost.start_line
+            ]
+            was = _without(self._before.span(lost.path, lost.start_line, lost.end_line), lost.name)
+            self._renamed[lost] = not self._judge.is_shimmed(lost.path) and any(
+                was
+                == _without(self._after.span(s.path, s.start_line, s.end_line), s.name, lost.name)
+                for s in maybe
+            )
+        return self._renamed[lost]
 
     def _standing(self, site: Site) -> list[Occurrence]:
         """The places of the new tree where a reference of the old one still is."""
@@ -151,12 +210,15 @@ class _DanglingSearch:
 
     def _imports(self) -> None:
         """Imports of modules that are gone, and of names that a module does not pass on any more."""
-        for path in self._change.paths:
+        for path in self._paths:
             for name in self._not_passed_on(path):
-                self._lost_name(path, name)
+                if self._is_said(name):
+                    self._lost_name(path, name)
         candidates: set[str] = set()
         for path in self._gone:
             candidates |= self._may_import(path)
+        if self._within is not None:
+            candidates.intersection_update(self._within)
         self._after.load(candidates)
         words = {word for path in self._gone for word in file_words(path)}
         for path in candidates:
@@ -177,7 +239,7 @@ class _DanglingSearch:
         folder, _, name = gone.rpartition("/")
         stem, parent = name.partition(".")[0], folder.rpartition("/")[2]
         needle = parent if stem in MAIN_NAMES and parent else stem
-        self._after.view.ensure_facts()
+        self._after.view.ensure_facts(words=[needle])
         rows = self._after.view.rows(
             "SELECT DISTINCT l.path, i.module, i.level FROM {imports} i"
             " JOIN {live} l ON l.blob_id=i.blob_id"
@@ -188,6 +250,7 @@ class _DanglingSearch:
         found = set()
         for raw, module, level in rows:
             near = level or module.startswith(".") or not parent or parent in module
+            near = near or source.language == "rust"  # there a path starts at the file or the crate
             if near or needle == parent:
                 found.add(os.fsdecode(raw))
         return found
@@ -203,7 +266,7 @@ class _DanglingSearch:
         """Importers of a name that a module lost. Those of a definition were found before, unless new."""
         old = self._before.source(module)
         defined = old is not None and bool(old.children(-1, name))
-        places = self._after.places(name)
+        places = self._after.places(name, self._within or ())
         paths = [p for p, found in places.items() if any(o.use == Use.IMPORT for o in found)]
         if defined:
             paths = [path for path in paths if path in self._change.paths]
@@ -239,6 +302,21 @@ class _DanglingSearch:
                     self._sure.add(found)
 
 
+def _identity(source: FileNames, symbol: Definition) -> tuple[str, bool]:
+    """What a name of a file is; in Rust a field and a method may share one."""
+    return symbol.qualified, source.language == "rust" and symbol.kind in FUNCTIONS
+
+
+def _signature(source: FileNames | None, ordinal: int) -> str:
+    found = source.symbol(ordinal) if source else None
+    return found.signature if found else ""
+
+
+def _without(text: str, *names: str) -> str:
+    """A text in which names do not matter."""
+    return re.sub(rf"\b(?:{'|'.join(map(re.escape, names))})\b", "_", text)
+
+
 def _at(path: str, place: Occurrence, name: str, module: str) -> Dangling:
     return Dangling(path, place.line, place.column, name, module, Tier.IMPORT)
 
@@ -249,6 +327,12 @@ def _provided(source: FileNames | None) -> set[str]:
         return set()
     names = {symbol.name for symbol in source.symbols if symbol.parent < 0}
     return names | {local for imported in source.imports for _, local in imported.names}
+
+
+def _offered(source: FileNames) -> set[bytes]:
+    """The words of names that a file may lose: definitions at any depth, and what it imports."""
+    names = _provided(source) | {symbol.name for symbol in source.symbols}
+    return set(_WORD.findall(" ".join(names).encode("utf-8", "surrogatepass")))
 
 
 def _stems(path: str) -> set[str]:

@@ -16,10 +16,9 @@ from gitindex.query.impact.dangling import Dangling, find_dangling
 from gitindex.query.names.finder import Finder
 from gitindex.query.names.memory import Memory
 from gitindex.query.names.source import Definition, FileNames
+from gitindex.view.overlay_tables import FactsMemory
 from gitindex.view.tree import TreeChoice, TreeView, open_tree
 
-_BY_FOLDER = frozenset({"go"})
-"""Here a package is a folder: a name twice in it does not compile."""
 _ONCE = frozenset({"python", "go", "rust", "java", "javascript", "typescript", "tsx"})
 """Here a second definition of the same name hides the first, or does not compile."""
 
@@ -56,14 +55,20 @@ class MergeFindings(NamedTuple):
 
 @contextmanager
 def open_sides(
-    worktree: Worktree, path: str, ours: str, theirs: str, result: MergedTree | None
+    worktree: Worktree,
+    path: str,
+    ours: str,
+    theirs: str,
+    result: MergedTree | None,
+    memory: FactsMemory | None = None,
 ) -> Iterator[Sides]:
     """Both sides by commit, and what is merged: by git, or the staged tree if no result is given."""
+    memory = memory or FactsMemory()
     merged = TreeChoice(merged=result) if result else TreeChoice(staged=True)
     with (
-        open_tree(worktree, path, TreeChoice(at=ours)) as one,
-        open_tree(worktree, path, TreeChoice(at=theirs)) as two,
-        open_tree(worktree, path, merged) as three,
+        open_tree(worktree, path, TreeChoice(at=ours), memory) as one,
+        open_tree(worktree, path, TreeChoice(at=theirs), memory) as two,
+        open_tree(worktree, path, merged, memory) as three,
     ):
         yield Sides(one, two, three)
 
@@ -74,46 +79,36 @@ def check_merge(sides: Sides) -> MergeFindings:
     ours, theirs, result = (Finder(view, memory) for view in sides)
     breaks: list[MergeBreak] = []
     possible: list[MergeBreak] = []
-    for side, own, other in (("ours", ours, theirs), ("theirs", theirs, ours)):
-        change = TreeChange.between(own, result)
-        found = find_dangling(change)
-        known = _broken_already(change, other, [*found.sure, *found.possible])
-        breaks += [MergeBreak(side, one) for one in found.sure if one not in known]
-        possible += [MergeBreak(side, one) for one in found.possible if one not in known]
-    duplicates = list(_duplicates(ours, theirs, result))
-    return MergeFindings(breaks, possible, duplicates)
+    one, two = (TreeChange.between(side, result) for side in (ours, theirs))
+    for side, change, other in (("ours", one, two), ("theirs", two, one)):
+        # what the other side left behind itself is in files that the merge takes as they are there
+        own = [path for path, what in other.paths.items() if what != "deleted"]
+        found = find_dangling(change, frozenset(own))
+        breaks += [MergeBreak(side, dangling) for dangling in found.sure]
+        possible += [MergeBreak(side, dangling) for dangling in found.possible]
+    return MergeFindings(breaks, possible, list(_duplicates(one, two)))
 
 
-def _broken_already(
-    change: TreeChange, other: Finder, found: list[Dangling]
-) -> frozenset[Dangling]:
-    """What the other side left behind itself: its file is the merged one, the merge adds nothing."""
-    paths = {one.path for one in found}
-    mine, theirs = (_ids(finder.view, paths) for finder in (change.after, other))
-    return frozenset(one for one in found if mine.get(one.path) == theirs.get(one.path))
-
-
-def _ids(view: TreeView, paths: set[str]) -> dict[str, bytes]:
-    sql = "SELECT path, oid FROM {live} WHERE path=?"
-    rows = [row for path in paths for row in view.rows(sql, os.fsencode(path))]
-    return {os.fsdecode(path): oid for path, oid in rows}
-
-
-def _duplicates(ours: Finder, theirs: Finder, result: Finder) -> Iterator[Duplicate]:
+def _duplicates(ours: TreeChange, theirs: TreeChange) -> Iterator[Duplicate]:
     """Names that the result defines more often than either side does, where both sides changed."""
-    changed = [set(TreeChange.between(side, result).paths) for side in (ours, theirs)]
-    paths = changed[0] | changed[1]
-    for finder in (ours, theirs, result):
+    result = ours.after
+    changed = [{_group(path) for path in side.paths} for side in (ours, theirs)]
+    both = changed[0] & changed[1]
+    paths = sorted(p for p in ours.paths.keys() | theirs.paths.keys() if _group(p) in both)
+    for finder in (ours.before, theirs.before, result):
         finder.project.load(paths)
-    groups: dict[tuple[str, str], list[str]] = {}
-    for path in sorted(paths):
+    groups: dict[str, list[str]] = {}
+    for path in paths:
         source = result.project.source(path)
         if source is not None and source.language in _ONCE:
-            by_folder = source.language in _BY_FOLDER
-            key = os.path.dirname(path) if by_folder else path
-            groups.setdefault((source.language, key), []).append(path)
+            groups.setdefault(_group(path), []).append(path)
     for group in groups.values():
-        yield from _twice(ours, theirs, result, group)
+        yield from _twice(ours.before, theirs.before, result, group)
+
+
+def _group(path: str) -> str:
+    """Within what a name is defined once: a file, or where a package is a folder, all of it."""
+    return os.path.dirname(path) + "/*.go" if path.endswith(".go") else path
 
 
 def _twice(ours: Finder, theirs: Finder, result: Finder, paths: list[str]) -> Iterator[Duplicate]:

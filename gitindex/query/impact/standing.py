@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from gitindex.base.vocabulary import FactsStatus
 from gitindex.languages.facts import Import, Occurrence, Use
+from gitindex.languages.syntax.kinds import FUNCTIONS
 from gitindex.query.names.builtins import BUILTINS
 from gitindex.query.names.chains import receiver
 from gitindex.query.names.finder import Finder
-from gitindex.query.names.meanings import ECMA, STRICT, Meaning, State
+from gitindex.query.names.meanings import ECMA, STRICT, UNKNOWN, Meaning, State
 from gitindex.query.names.source import Definition, FileNames
 from gitindex.query.names.values import ExpressionPlace, Value, ValueKind
 
@@ -20,8 +22,19 @@ uint uint8 uint16 uint32 uint64 uintptr
 """
 _GO_BUILTINS = frozenset(_GO_WORDS.split())
 _ARROWS = frozenset({"c", "cpp", "php"})
-_DYNAMIC = frozenset({"eval_exec", "monkey_patch", "dynamic_attribute"})
-"""Files with these flags may offer names that no text spells out."""
+_COMPUTED = "dynamic_attribute"
+"""The flag of files that reach names by computing them; only some of these make names."""
+_MAKES_NAMES = {
+    "python": re.compile(rb"\b(?:globals|vars|locals)\s*\(|\bsys\.modules\b|\b__dict__\b"),
+    "ecma": re.compile(rb"\bexports\s*\[|\bdefineProper|\bObject\.assign\b|\bProxy\b"),
+}
+"""What gives a module names that no text spells out."""
+_MAKES_MEMBERS = {
+    "python": re.compile(rb"\bsetattr\s*\(|\b__dict__\b|\btype\s*\([^()]*,"),
+    "ecma": re.compile(rb"\]\s*=[^=>]|\bdefineProper|\bObject\.assign\b|\bProxy\b"),
+}
+"""What gives a class such members."""
+_FIELDS = frozenset({"field", "property"})
 _HOOKS = ("__getattr__", "__getattribute__", "__call", "__get", "method_missing")
 """A class or module with one of these answers for any name."""
 
@@ -37,6 +50,10 @@ class Judge:
     def is_broken(self, source: FileNames, place: Occurrence) -> bool | None:
         """Does the name at a place stand for nothing at all?"""
         meaning = self._finder.binder.meaning(source, place)
+        if source.language == "rust" and _misses(meaning, place):
+            meaning = UNKNOWN
+        if source.language == "java" and meaning.module and not self._declares(meaning, place.name):
+            meaning = UNKNOWN
         if meaning.state not in (State.UNBOUND, State.UNKNOWN):
             return False
         if place.use == Use.IMPORT:
@@ -47,12 +64,24 @@ class Judge:
         if chain is None:
             return self._bare(source, place, meaning)
         where = ExpressionPlace(source, place.enclosing, at)
-        return self._member(self._finder.binder.types.chain(chain, where), place.name)
+        called = place.use == Use.CALL if source.language == "rust" else None
+        return self._member(self._finder.binder.types.chain(chain, where), place.name, called)
 
     def offers_anything(self, paths: Iterable[str]) -> bool:
         """May a module have names that nobody can list: by a star from outside, or made at run time?"""
         sources = [self._project.source(path) for path in paths]
         return any(s is None or self._is_open(s) for s in sources)
+
+    def _declares(self, meaning: Meaning, name: str) -> bool:
+        """Has the file that an import of Java reaches the class of its name?"""
+        paths = meaning.module.paths if meaning.module else ()
+        sources = [self._project.source(path) for path in paths]
+        return not paths or any(source is None or source.named(name) for source in sources)
+
+    def is_shimmed(self, path: str) -> bool:
+        """Does a file answer for names that it does not have?"""
+        source = self._project.source(path)
+        return source is not None and any(source.named(name) for name in _HOOKS)
 
     def _passes_on(self, paths: Iterable[str], name: str, seen: frozenset[str]) -> bool:
         """May a module have a name: by itself, or from a module that it takes it from?"""
@@ -70,11 +99,21 @@ class Judge:
         return False
 
     def _is_open(self, source: FileNames) -> bool:
-        if source.origin.status != FactsStatus.PARSED or _DYNAMIC.intersection(source.origin.flags):
+        if source.origin.status != FactsStatus.PARSED or self._computes(source, _MAKES_NAMES):
             return True
         if any(source.children(-1, name) for name in _HOOKS):
             return True
         return source.language in STRICT and self._has_foreign_star(source)
+
+    def _computes(self, source: FileNames, makes: dict[str, re.Pattern[bytes]]) -> bool:
+        """May a file make names that no text spells out?"""
+        flags = source.origin.flags
+        if "eval_exec" in flags:
+            return True
+        if _COMPUTED not in flags:
+            return False
+        pattern = makes.get(source.origin.family)
+        return pattern is None or pattern.search(self._project.text(source.path)) is not None
 
     def _was_ours(self, source: FileNames, item: Import) -> bool:
         """Did an import that leads nowhere now lead to a module of the tree before?"""
@@ -88,6 +127,8 @@ class Judge:
         near = [item for item in source.imports if item.line <= place.line]
         line = max((item.line for item in near), default=-1)
         items = [i for i in near if i.line == line and _binds(i, place.name)]
+        if source.language == "rust" and items:
+            return self._rust(source, place, [(i, place.name) for i in items])
         if not items or source.language not in STRICT:
             return None
         if self.is_guarded(source, line):
@@ -119,7 +160,7 @@ class Judge:
                 depth = _indent(before)
         return False
 
-    def _member(self, value: Value, name: str) -> bool | None:
+    def _member(self, value: Value, name: str, called: bool | None) -> bool | None:
         if value.module is not None:
             paths = value.module.paths
             return None if not paths or self.offers_anything(paths) else True
@@ -130,18 +171,23 @@ class Judge:
             ValueKind.SUPER,
         ):
             return None
-        return self._lacks(holder, name, value.kind is ValueKind.SUPER)
+        return self._lacks(holder, name, value.kind is ValueKind.SUPER, called)
 
-    def _lacks(self, holder: Definition, name: str, above: bool) -> bool | None:
+    def _lacks(
+        self, holder: Definition, name: str, above: bool, called: bool | None
+    ) -> bool | None:
         """Has a class no member of this name, neither of its own nor from any base?"""
         classes = self._finder.binder.types.classes
         found, is_open = classes.members(holder, name, above)
+        if called is not None:
+            found = [d for d in found if (d.kind in FUNCTIONS) == called]
         if found:
             return False
         source = self._project.source(holder.path)
         if is_open or source is None or source.origin.status != FactsStatus.PARSED:
             return None
-        if _DYNAMIC.intersection(source.origin.flags) or classes.ancestors(holder)[1]:
+        patched = "monkey_patch" in source.origin.flags
+        if patched or self._computes(source, _MAKES_MEMBERS) or classes.ancestors(holder)[1]:
             return None
         if any(classes.members(holder, hook, above)[0] for hook in _HOOKS):
             return None
@@ -154,6 +200,8 @@ class Judge:
         if source.origin.status != FactsStatus.PARSED or "eval_exec" in source.origin.flags:
             return None
         bindings = source.bindings.get(name)
+        if language == "rust":
+            return self._rust(source, place, bindings or [])
         if bindings:
             if language not in STRICT or any(self.is_guarded(source, i.line) for i, _ in bindings):
                 return None
@@ -162,6 +210,29 @@ class Judge:
             unbound = meaning.state is State.UNBOUND and not self._has_foreign_star(source)
             return True if unbound else None
         return self._nowhere(source, place)
+
+    def _rust(
+        self, source: FileNames, place: Occurrence, bindings: list[tuple[Import, str]]
+    ) -> bool | None:
+        """A bare name of Rust: of its file, or from where `use` takes it; a macro may make it."""
+        stars = [(item, place.name) for item in source.stars if ("*", "*") in item.names]
+        for item, name in [*bindings, *stars]:
+            paths = self._project.resolve(source, item)
+            if not paths and _crate_of(item) not in ("self", "super", "crate"):
+                return None
+            for target in map(self._project.source, paths):
+                if target is None or target.origin.status != FactsStatus.PARSED:
+                    return None
+                passed = [i for i, _ in target.bindings.get(name, ()) if i is not item]
+                further = [i for i in target.stars if ("*", "*") in i.names]
+                if target.named(name) or (target is not source and (passed or further)):
+                    return None
+        macro = re.compile(rb"!\s*[({\[][^;{}]*\b" + re.escape(place.name.encode()) + rb"\b")
+        text = self._project.text(source.path)
+        after = self._project.offset(source.path, place.line, place.column) + len(place.name)
+        if text[after : after + 1] == b"!" or (not bindings and macro.search(text)):
+            return self._nowhere(source, place)
+        return True
 
     def _nowhere(self, source: FileNames, place: Occurrence) -> bool | None:
         """Languages where a bare name may come from anywhere: broken if nothing defines it any more."""
@@ -176,6 +247,21 @@ class Judge:
         self._project.load(d.path for d in others)
         kin = [s for d in others if (s := self._project.source(d.path)) is not None]
         return None if any(s.origin.family == source.origin.family for s in kin) else True
+
+
+def _misses(meaning: Meaning, place: Occurrence) -> bool:
+    """A call that is said to mean a field, or a `use` of a name that only reaches the file it was in."""
+    if meaning.state is State.MODULE:
+        paths = meaning.module.paths if meaning.module else ()
+        stems = {part for path in paths for part in path.removesuffix(".rs").split("/")[-2:]}
+        return bool(paths) and place.name not in stems
+    called = place.use == Use.CALL
+    members = [d for d in meaning.definitions if d.parent >= 0 and d.kind in FUNCTIONS | _FIELDS]
+    return bool(members) and all((d.kind in FUNCTIONS) != called for d in members)
+
+
+def _crate_of(item: Import) -> str:
+    return item.module.partition("::")[0]
 
 
 def _is_relative(item: Import) -> bool:

@@ -68,11 +68,14 @@ class Finder:
         self._found: dict[tuple[tuple[str, int], ...], Found] = {}
         self.view = view
 
-    def sites(self, targets: Iterable[Definition]) -> list[Site]:
-        """References to any of the targets, the surest first; their definitions are not among them."""
-        return self.find(targets).sites
+    def sites(self, targets: Iterable[Definition], within: Iterable[str] = ()) -> list[Site]:
+        """References to any of the targets, the surest first; their definitions are not among them.
 
-    def find(self, targets: Iterable[Definition]) -> Found:
+        `within`: only these files matter; others may be listed too.
+        """
+        return self.find(targets, within).sites
+
+    def find(self, targets: Iterable[Definition], within: Iterable[str] = ()) -> Found:
         """References to any of the targets, and why other places of their names are none."""
         chosen = {(d.path, d.ordinal): d for d in targets}
         if not chosen:
@@ -93,7 +96,7 @@ class Finder:
         families = self._families(chosen.values())
         self._cut = False
         for name in names:  # grows while it is walked
-            for source, places in self._occurrences(name):
+            for source, places in self._occurrences(name, within):
                 foreign = families and source.origin.family not in families
                 for place in places:
                     at = (source.path, place.line, place.column)
@@ -108,11 +111,11 @@ class Finder:
                 more = [n for n in dict.fromkeys(aliases) if n not in names]
                 self._cut = self._cut or len(names) + len(more) > MAX_ALIASES
                 names += more[: max(0, MAX_ALIASES - len(names))]
-        for source, place in self._annotations(chosen.values()):
+        for source, place in self._annotations(chosen.values(), within):
             site = self._judge(source, place, wanted)
             if isinstance(site, Site):
                 found.setdefault(site[:3], site)
-        for source, place in self._exported(chosen.values()):
+        for source, place in self._exported(chosen.values(), within):
             site = self._judge(source, place, wanted)
             if isinstance(site, Site):
                 found.setdefault(site[:3], site)
@@ -165,11 +168,13 @@ class Finder:
         meaning = self.binder.meaning(source, place)
         return meaning.state is State.LOCAL and meaning.sure and meaning.variable > 0
 
-    def _annotations(self, targets: Iterable[Definition]) -> Iterator[tuple[FileNames, Occurrence]]:
+    def _annotations(
+        self, targets: Iterable[Definition], within: Iterable[str]
+    ) -> Iterator[tuple[FileNames, Occurrence]]:
         """Python's annotations that are written as strings: types before they are defined."""
         names = {t.name for t in targets if t.path.endswith((".py", ".pyi")) and t.parent < 0}
         for name in sorted(names):
-            for file, places in look(self.project, name).places.items():
+            for file, places in look(self.project, name, within).places.items():
                 for line, column, _ in places if file.language == "python" else ():
                     text = self.project.span(file.path, line, line)
                     if is_annotation(text, column, column + len(name)):
@@ -179,11 +184,13 @@ class Finder:
                         if source is not None:
                             yield source, Occurrence(name, line, column, Use.TYPE, scope)
 
-    def _exported(self, targets: Iterable[Definition]) -> Iterator[tuple[FileNames, Occurrence]]:
+    def _exported(
+        self, targets: Iterable[Definition], within: Iterable[str]
+    ) -> Iterator[tuple[FileNames, Occurrence]]:
         """Items of Python's `__all__`: each names what its module binds."""
         names = {t.name for t in targets if t.path.endswith((".py", ".pyi")) and t.parent < 0}
         for name in sorted(names):
-            for file, places in look(self.project, name).places.items():
+            for file, places in look(self.project, name, within).places.items():
                 text = self.project.text(file.path) if file.language == "python" else b""
                 if b"__all__" not in text:
                     continue
@@ -196,8 +203,10 @@ class Finder:
                     if whole and scopes.quiet(start) == "exported":
                         yield source, Occurrence(name, line, column, Use.REFERENCE, -1)
 
-    def _occurrences(self, name: str) -> Iterator[tuple[FileNames, list[Occurrence]]]:
-        by_path = self.project.places(name)
+    def _occurrences(
+        self, name: str, within: Iterable[str] = ()
+    ) -> Iterator[tuple[FileNames, list[Occurrence]]]:
+        by_path = self.project.places(name, within)
         if len(by_path) > MAX_FILES:
             self._cut = True
             by_path = self._nearest(by_path, name)

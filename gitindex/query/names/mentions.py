@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from gitindex.extract.fragments import fragments_of
@@ -18,6 +18,7 @@ MAX_FILES = 2_000
 _FILE = "SELECT l.path, b.language, b.status, l.oid FROM "
 _INDEXED = " WHERE b.status NOT IN ('skipped', 'quarantined')"
 _ALL = f"{_FILE} {{live}} l JOIN {{blobs}} b ON b.id=l.blob_id {_INDEXED}"
+_OF_PATHS = f"{_FILE} {LISTED} JOIN {{blobs}} b ON b.id=l.blob_id {_INDEXED}"
 _OF_BLOBS = (  # from what is asked for to the tree, which may be large
     f"{_FILE} {{listed}} w CROSS JOIN {{blobs}} b ON b.id=w.column1"
     f" CROSS JOIN {{live}} l ON l.blob_id=b.id {_INDEXED}"
@@ -44,8 +45,14 @@ class TextMentions(NamedTuple):
     unread: int
 
 
-def look(project: Project, name: str) -> TextMentions:
-    """Every place of a name in the indexed texts of a tree."""
+def look(project: Project, name: str, within: Iterable[str] = ()) -> TextMentions:
+    """Every place of a name in the indexed texts of a tree; only in some files, where they are named."""
+    only = [os.fsencode(path) for path in within]
+    if only:
+        project.view.ensure_facts(words=[name], paths=only)
+        rows = rows_of(project.view, _OF_PATHS, only)
+        files = [MentioningFile(os.fsdecode(row[0]), *row[1:]) for row in rows]
+        return look_in(project, files, name)
     held: TextMentions | None = project.notes.get(name)
     if held is None:
         files = files_holding(project.view, name)
@@ -67,6 +74,7 @@ def look_in(project: Project, files: list[MentioningFile], name: str) -> TextMen
 
 def files_holding(view: TreeView, name: str) -> list[MentioningFile]:
     """Indexed files that may hold a name: by what is stored; what was edited is looked at anyway."""
+    view.ensure_facts(words=[name])
     fragments = fragments_of(name)
     blobs = candidates(view.served.database, [frozenset({fragments})] if fragments else [])
     if blobs is None:
@@ -74,9 +82,7 @@ def files_holding(view: TreeView, name: str) -> list[MentioningFile]:
     else:
         changed = [path for path, laid in view.changed().items() if laid is not None]
         rows = rows_of(view, _OF_BLOBS, sorted(blobs))
-        rows += rows_of(
-            view, f"{_FILE} {LISTED} JOIN {{blobs}} b ON b.id=l.blob_id {_INDEXED}", changed
-        )
+        rows += rows_of(view, _OF_PATHS, changed)
     found = {row[0]: MentioningFile(os.fsdecode(row[0]), *row[1:]) for row in rows}
     return [found[path] for path in sorted(found)]
 

@@ -162,7 +162,9 @@ class Binder:
         return name in source.bindings and all(d.kind == "import" for d in declared)
 
     def _is_key(self, source: FileNames, place: Occurrence, at: int) -> bool:
-        if source.language in ECMA:
+        if (
+            source.language in ECMA or source.language == "go"
+        ):  # there: a field of a nameless struct
             return place.use == Use.ATTRIBUTE
         scopes = self.project.scopes(source.path)
         return scopes is not None and at in scopes.keys

@@ -37,6 +37,12 @@ _SYMBOLS_NAMED = (
     f"{_SYMBOL} {{names}} n CROSS JOIN {{symbols}} s ON s.name_id=n.id"
     " CROSS JOIN {live} l ON l.blob_id=s.blob_id WHERE n.text=?"
 )
+_PLACES = "SELECT l.path, o.places FROM"
+_PLACES_NAMED = (
+    f"{_PLACES} {{names}} n CROSS JOIN {{occurrences}} o ON o.name_id=n.id"
+    " CROSS JOIN {live} l ON l.blob_id=o.blob_id WHERE n.text=?"
+)
+_NAMED = "WHERE o.name_id=(SELECT id FROM {names} WHERE text=?)"
 LISTED = "{listed} w CROSS JOIN {live} l ON l.path=w.column1"
 
 
@@ -72,18 +78,14 @@ class Project:
 
     def places(self, name: str, within: Iterable[str] = ()) -> dict[str, list[Occurrence]]:
         """Every occurrence of a name, by path; only in some files, where they are named."""
-        self.view.ensure_facts(words=[name])
-        rows = self.view.rows(
-            "SELECT l.path, o.places FROM {names} n CROSS JOIN {occurrences} o ON o.name_id=n.id"
-            " CROSS JOIN {live} l ON l.blob_id=o.blob_id WHERE n.text=?",
-            name,
-        )
-        only = {os.fsencode(path) for path in within}
-        return {
-            os.fsdecode(path): unpack_places(name, packed)
-            for path, packed in rows
-            if not only or path in only
-        }
+        only = [os.fsencode(path) for path in within]
+        self.view.ensure_facts(words=[name], paths=only or None)
+        if only:
+            sql = f"{_PLACES} {LISTED} JOIN {{occurrences}} o ON o.blob_id=l.blob_id {_NAMED}"
+            rows = rows_of(self.view, sql, only, name)
+        else:
+            rows = self.view.rows(_PLACES_NAMED, name)
+        return {os.fsdecode(path): unpack_places(name, packed) for path, packed in rows}
 
     def places_in(self, path: str) -> list[Occurrence]:
         """Every occurrence of one file, in its order."""
@@ -299,9 +301,8 @@ class Project:
 
     def _settle(self, paths: list[str]) -> None:
         """Files that were edited have their facts in."""
-        changed = self.view.changed()
-        if changed and any(os.fsencode(path) in changed for path in paths):
-            self.view.ensure_facts()
+        if self.view.changed():
+            self.view.ensure_facts(paths=map(os.fsencode, paths))
 
     def _remembered(self, path: str) -> bool:
         oid = self._oids.get(path)
@@ -369,13 +370,13 @@ class Project:
             yield source
 
 
-def rows_of(view: TreeView, sql: str, values: Sequence[Any]) -> list[Any]:
+def rows_of(view: TreeView, sql: str, values: Sequence[Any], *rest: Any) -> list[Any]:
     """Rows of a query that starts from a list of values, `{listed}`; a part of them at a time."""
     rows = []
     for at in range(0, len(values), CHUNK):
         part = values[at : at + CHUNK]
         listed = f"(VALUES {','.join(['(?)'] * len(part))})"
-        rows += view.rows(sql.replace("{listed}", listed), *part)
+        rows += view.rows(sql.replace("{listed}", listed), *part, *rest)
     return rows
 
 
