@@ -15,6 +15,19 @@ from typing import Any
 from tests.pages import ROOT, TORTURE, cells, row
 
 _ROW = re.compile(r"\| ([IP]-\d+) \|")
+_TOTAL = re.compile(r"\| `(\w+)\.(\w+)` \|")
+GOALS = {
+    "answers.answers": 1_000_000,
+    "damaged_stores.database": 15_000,
+    "damaged_stores.lexical": 3_000,
+    "fuzzed_requests.cases": 100_000,
+    "hostile_repositories.cases": 1_000,
+    "kill_points.cases": 1_000,
+    "power_cuts.cases": 250,
+    "soak.cases": 2_000,
+    "soak.calls": 20_000,
+}
+"""What several runs of `make torture` together are to reach."""
 
 
 def collect() -> list[dict[str, Any]]:
@@ -54,6 +67,7 @@ def torture_sums() -> Counter[str]:
         for name, counts in json.loads(line)["suites"].items():
             if name in SUITES and counts["code"] == code_of(name):
                 sums[name] += counts.get("answers", counts.get("cases", 0))
+                sums.update({f"{name}.{what}": n for what, n in counts.items() if what != "code"})
     return sums
 
 
@@ -62,10 +76,11 @@ def render(page: str, collected: list[dict[str, Any]]) -> str:
     sums = torture_sums()
     lines = []
     for line in page.splitlines():
-        match = _ROW.match(line)
-        lines.append(
-            row([*cells(line)[:2], *_columns(match[1], collected, sums)]) if match else line
-        )
+        if match := _ROW.match(line):
+            line = row([*cells(line)[:2], *_columns(match[1], collected, sums)])
+        elif match := _TOTAL.match(line):
+            line = row([*cells(line)[:2], *_total(f"{match[1]}.{match[2]}", sums)])
+        lines.append(line)
     return "\n".join(lines) + "\n"
 
 
@@ -83,6 +98,12 @@ def _columns(id_: str, collected: list[dict[str, Any]], sums: Counter[str]) -> l
         f"{sum(test['cases'] for test in quick):,}",
         "<br>".join(full) or "–",
     ]
+
+
+def _total(what: str, sums: Counter[str]) -> list[str]:
+    goal, done = GOALS[what], sums[what]
+    wrong = sums[f"{what.partition('.')[0]}.wrong"]
+    return [f"{goal:,}", f"{done:,}", f"{wrong:,}", "yes" if done >= goal else "no"]
 
 
 def unheld(page: str) -> list[str]:
