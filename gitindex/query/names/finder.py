@@ -65,7 +65,7 @@ class Finder:
         self.binder = Binder(self.project)
         self.dispatch = Dispatch(self.binder)
         self._cut = False
-        self._found: dict[tuple[tuple[str, int], ...], Found] = {}
+        self._found: dict[tuple[tuple[tuple[str, int], ...], frozenset[str]], Found] = {}
         self.view = view
 
     def sites(self, targets: Iterable[Definition], within: Iterable[str] = ()) -> list[Site]:
@@ -80,12 +80,12 @@ class Finder:
         chosen = {(d.path, d.ordinal): d for d in targets}
         if not chosen:
             return Found([], {}, False)
-        asked = tuple(sorted(chosen))
+        asked = (tuple(sorted(chosen)), frozenset(within))
         if asked not in self._found:  # the edges of `callers` and its certificate are one search
-            self._found[asked] = self._search(chosen)
+            self._found[asked] = self._search(chosen, asked[1])
         return self._found[asked]
 
-    def _search(self, chosen: dict[tuple[str, int], Definition]) -> Found:
+    def _search(self, chosen: dict[tuple[str, int], Definition], within: frozenset[str]) -> Found:
         chosen |= {(d.path, d.ordinal): d for d in self._linked(chosen.values())}
         wanted = self._wanted(chosen)
         known = KnownReferences(self.project, chosen.values())
