@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from gitindex.base.answers import SymbolRow, SymbolsAnswer
 
 MAX_LIMIT = 1_000
+ALL = 1 << 40
 
 MAX_NEAR = 200
 """Names near the asked one whose definitions are looked up."""
@@ -74,6 +75,12 @@ def list_symbols(view: TreeView, wanted: SymbolQuery) -> SymbolsAnswer:
     if wanted.exact or not wanted.name:
         return _answer(view, wanted, limit)
     return _near(view, wanted, limit)
+
+
+def all_symbols(view: TreeView) -> SymbolsAnswer:
+    """Every definition of the tree, without a bound: for an export."""
+    view.ensure_facts()
+    return _answer(view, SymbolQuery(), ALL)
 
 
 def suggestions(view: TreeView, asked: str, limit: int = 5) -> list[str]:

@@ -26,7 +26,7 @@ from gitindex.web.session import Answer, WebPage, WebQuestion, WebSession, ask
 from gitindex.web.static_files import StaticFolder
 
 MAX_FIELDS = 64
-WITH_PATH = frozenset({"file", "symbol", "callers", "hover"})
+WITH_PATH = frozenset({"file", "symbol", "callers", "hover", "reach"})
 """Pages whose address goes on with a path."""
 _CODES = {"not_found": 404, "invalid_request": 400, "error": 500}
 _NO_STORE = {"cache-control": "no-store"}

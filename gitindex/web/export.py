@@ -11,7 +11,7 @@ from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.base.worktree import Worktree
 from gitindex.query.map.answer import map_picture
-from gitindex.query.symbols import MAX_LIMIT, SymbolQuery, list_symbols
+from gitindex.query.symbols import all_symbols
 from gitindex.view.tree import NOW
 from gitindex.web.frame import freshness_bar
 from gitindex.web.html import Html, element, join, shorten
@@ -20,9 +20,11 @@ from gitindex.web.pages.map import MAP
 from gitindex.web.session import Answer, WebQuestion, WebSession
 from gitindex.web.static_files import StaticFolder
 
+PART = 2_000
+"""Symbols on one page of the snapshot."""
 _PAGES = (("index", "Health"), ("map", "Map"), ("symbols", "Symbols"))
 _LIVE = re.compile(
-    r' (?:hx-[a-z-]+|data-[a-z]+|href)="(?!#|index\.html|map\.html|symbols\.html)[^"]*"'
+    r' (?:hx-[a-z-]+|data-[a-z]+|href)="(?!#|(?:index|map|symbols(?:-[0-9]+)?)\.html)[^"]*"'
 )
 """What only a server answers: links into it, and what asks it for more."""
 
@@ -38,20 +40,23 @@ def export_snapshot(worktree: Worktree, folder: str) -> list[str]:
     nothing = WebQuestion()
     health, drawn = HEALTH.answer(session, nothing), MAP.answer(session, nothing)
     with session.open(NOW) as view:
-        symbols: Answer = dict(list_symbols(view, SymbolQuery(limit=MAX_LIMIT)))
+        symbols: Answer = dict(all_symbols(view))
         picture = map_picture(view)
     shown = {
         "index": (health, Html(HEALTH.render(nothing, health))),
         "map": (drawn, join(_picture(), Html(MAP.render(nothing, drawn)))),
-        "symbols": (symbols, _symbols(symbols)),
     }
+    parts = max(1, -(-len(symbols["symbols"]) // PART))
+    for number in range(parts):
+        shown[_part_name(number)] = (symbols, _symbols(symbols, number, parts))
     sheet = StaticFolder().get("app.css")
     assert sheet is not None
     files = {"style.css": sheet.data, "map.svg": picture.encode()}
     for name, (answer, main) in shown.items():
         page = _page(name, os.path.basename(worktree.root), answer, main)
         files[f"{name}.html"] = page.encode("utf-8", "replace")
-        files[f"{'health' if name == 'index' else name}.json"] = json.dumps(answer).encode()
+    told = {"health": health, "map": drawn, "symbols": symbols}
+    files |= {f"{name}.json": json.dumps(answer).encode() for name, answer in told.items()}
     for name, data in sorted(files.items()):
         write_atomic(os.path.abspath(os.path.join(folder, name)), data)
     return [os.path.join(folder, name) for name in sorted(files)]
@@ -74,7 +79,12 @@ def _prepare(folder: str) -> None:
 
 def _page(name: str, root: str, answer: Answer, main: Html) -> str:
     links = [
-        element("a", title, href=f"{page}.html", aria_current="page" if page == name else None)
+        element(
+            "a",
+            title,
+            href=f"{page}.html",
+            aria_current="page" if page == name.partition("-")[0] else None,
+        )
         for page, title in _PAGES
     ]
     body = join(
@@ -105,7 +115,11 @@ def _picture() -> Html:
     return Html('<p><img src="map.svg" alt="The files that matter most and their imports"></p>')
 
 
-def _symbols(answer: Answer) -> Html:
+def _part_name(number: int) -> str:
+    return f"symbols-{number + 1}" if number else "symbols"
+
+
+def _symbols(answer: Answer, number: int, parts: int) -> Html:
     rows = [
         element(
             "li",
@@ -114,11 +128,21 @@ def _symbols(answer: Answer) -> Html:
             element("span", shorten(f"{row['path']}:{row['line']}", 80), class_="place"),
             class_="hit one",
         )
-        for row in answer["symbols"]
+        for row in answer["symbols"][number * PART : (number + 1) * PART]
     ]
-    more = element("p", f"The first {len(rows)} are listed.", class_="hint")
+    links = [
+        element(
+            "a",
+            f"page {part + 1} ",
+            href=f"{_part_name(part)}.html",
+            aria_current="page" if part == number else None,
+        )
+        for part in range(parts)
+    ]
     return join(
-        element("h1", "Symbols", class_="crumbs"),
-        element("ol", rows, class_="hits uses"),
-        more if answer.get("truncated") else None,
+        element("h1", f"Symbols: {len(answer['symbols'])}", class_="crumbs"),
+        element("nav", links, aria_label="Parts of the list") if parts > 1 else None,
+        element("ol", rows, class_="hits uses")
+        if rows
+        else element("p", "There are no symbols.", class_="empty"),
     )

@@ -19,8 +19,9 @@ from tests.support import Repo, stop_runners
 
 expect.set_options(timeout=120_000)
 UTIL = (
-    'def helper(value):\n    """Double a value."""\n    return value * 2\n\n\n'
-    "class Box:\n    def open(self):\n        return helper(1)\n"
+    'def helper(value):\n    """Double a value."""\n    return double(value)\n\n\n'
+    "class Box:\n    def open(self):\n        return helper(1)\n\n\n"
+    "def double(value):\n    return value * 2\n"
 )
 OLD_APP = "def main():\n    return 0\n"
 APP = "from lib.util import Box, helper\n\n\ndef main():\n    return helper(21) + Box().open()\n"
@@ -300,7 +301,8 @@ def test_a_symbol_has_its_definition_callers_and_certificate(visit: Visitor) -> 
     callers = page.locator("section", has=page.locator("h2", has_text="Callers")).last
     for name in ("app.py#main", "lib/util.py#Box.open", "tests/test_util.py#test_helper"):
         expect(callers).to_contain_text(name)
-    expect(page.locator("main")).to_contain_text("It calls nothing of this repository.")
+    calls = page.locator("section", has=page.locator("h2", has_text="Calls")).last
+    expect(calls).to_contain_text("lib/util.py#double")
     visit.shoot("symbol")
 
 
@@ -310,6 +312,19 @@ def test_a_symbol_shows_its_calls_and_tests(visit: Visitor) -> None:
     page = visit.open("/symbol/lib/util.py%23helper")
     expect(page.locator("main a", has_text="tests/test_util.py").first).to_be_visible()
     expect(page.locator(".uses .kind", has_text="import").first).to_be_visible()
+
+
+def test_tests_reach_a_symbol_through_calls(visit: Visitor) -> None:
+    """test_helper calls helper, which calls double; no test reaches main."""
+    page = visit.open("/symbol/lib/util.py%23double")
+    tests = page.locator("section", has=page.locator("h2", has_text="Tests that reach it")).last
+    expect(tests).to_contain_text("through 1 call")
+    expect(tests.locator("a", has_text="tests/test_util.py")).to_be_visible()
+    page = visit.open("/symbol/lib/util.py%23helper")
+    tests = page.locator("section", has=page.locator("h2", has_text="Tests that reach it")).last
+    expect(tests).to_contain_text("direct")
+    page = visit.open("/symbol/app.py%23main")
+    expect(page.locator("main")).to_contain_text("No test reaches it within 4 calls.")
 
 
 def test_a_symbol_that_is_not_there_has_near_names(visit: Visitor) -> None:
@@ -333,11 +348,29 @@ def test_the_map_draws_and_opens(visit: Visitor) -> None:
 
 def test_a_click_on_the_picture_opens_and_closes(visit: Visitor) -> None:
     page = visit.open("/map?open=docs")
-    expect(page.locator("#graph")).to_have_attribute("data-drawn", re.compile(r"\d+"))
     tree = page.get_by_role("navigation", name="Map as a list")
     expect(tree).to_contain_text("guide.md")
-    tree.get_by_role("button", name="docs/").click()
-    expect(page.get_by_role("navigation", name="Map as a list")).not_to_contain_text("guide.md")
+    _click_node(page, "lib")  # a real click on the canvas, where the node is drawn
+    expect(page).to_have_url(re.compile("open=docs.*open=lib"))
+    expect(tree).to_contain_text("util.py")
+    _click_node(page, "lib/util.py")
+    expect(tree).to_contain_text("Box")
+    _click_node(page, "docs", edge=True)  # an open folder closes where nothing covers it
+    expect(tree).not_to_contain_text("guide.md")
+    _click_node(page, "lib/util.py#Box")
+    expect(page).to_have_url(re.compile("/symbol/lib/util.py%23Box"))
+
+
+def _click_node(page: Page, node: str, edge: bool = False) -> None:
+    expect(page.locator("#graph")).to_have_attribute("data-drawn", re.compile(r"\d+"))
+    box = page.evaluate(
+        "(id) => { const n = document.getElementById('graph')._cyreg.cy.getElementById(id);"
+        " const b = n.renderedBoundingBox({includeLabels: false}); return [b.x1, b.y1, b.x2, b.y2]; }",
+        node,
+    )
+    left, top, right, bottom = box
+    across = left + 4 if edge else (left + right) / 2
+    page.locator("#graph").click(position={"x": across, "y": (top + bottom) / 2})
 
 
 def test_the_map_shows_the_neighbours_of_a_file(visit: Visitor) -> None:

@@ -39,7 +39,28 @@ def test_the_snapshot_is_static_and_whole(quiet: Repo, tmp_path: Path) -> None:
     assert "&lt;b&gt;odd.py" in (out / "map.html").read_text()
     symbols = json.loads((out / "symbols.json").read_text())
     assert symbols == quiet.answer("symbols", "-n", "1000")
+    assert "Symbols: 3" in (out / "symbols.html").read_text()
     assert json.loads((out / "health.json").read_text())["receipt"]["treeId"] == quiet.tree()
+
+
+def test_no_symbol_is_left_out(repo: Repo, tmp_path: Path) -> None:
+    """More than any answer lists, and more than fit on one page."""
+    repo.init()
+    for number in range(3):
+        lines = [f"def f{number}_{at}():\n    pass\n" for at in range(900)]
+        repo.write(f"m{number}.py", "\n\n".join(lines))
+    repo.commit("many")
+    repo.index()
+    out = tmp_path / "out"
+    assert repo.gitindex("web", "--export", str(out)).returncode == 0
+    symbols = json.loads((out / "symbols.json").read_text())
+    assert len(symbols["symbols"]) == 2_700
+    assert symbols["truncated"] is False
+    pages = [(out / name).read_text() for name in ("symbols.html", "symbols-2.html")]
+    assert [page.count('class="hit one"') for page in pages] == [2_000, 700]
+    assert all('href="symbols-2.html"' in page for page in pages)
+    listed = {row["name"] for row in symbols["symbols"]}
+    assert all(any(name in page for page in pages) for name in listed)
 
 
 def test_a_folder_that_holds_something_is_left_alone(quiet: Repo, tmp_path: Path) -> None:

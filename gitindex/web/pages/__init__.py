@@ -6,10 +6,11 @@ from gitindex.web.pages.callers import CALLERS, HOVER
 from gitindex.web.pages.file import FILE
 from gitindex.web.pages.health import HEALTH, HOOK
 from gitindex.web.pages.map import MAP
+from gitindex.web.pages.reach import REACH
 from gitindex.web.pages.search import SEARCH
 from gitindex.web.pages.symbol import SYMBOL
 from gitindex.web.pages.time import TIME
 from gitindex.web.session import WebPage
 
-_ALL = (SEARCH, FILE, SYMBOL, MAP, TIME, HEALTH, CALLERS, HOVER, HOOK)
+_ALL = (SEARCH, FILE, SYMBOL, MAP, TIME, HEALTH, CALLERS, HOVER, REACH, HOOK)
 PAGES: dict[str, WebPage] = {page.name: page for page in _ALL}

@@ -233,20 +233,25 @@ def _calls(asked: WebQuestion, answer: Answer, callers: bool) -> Html:
 
 
 def _tests_block(asked: WebQuestion, answer: Answer) -> Html:
+    """Tests that use it; those that reach it through calls arrive after the page."""
+    at = asked.text("at")
     rows = [
         element(
             "li",
-            element("a", shorten(p, 64), href=link("file", p, at=asked.text("at")), class_="place"),
+            element("a", shorten(path, 64), href=link("file", path, at=at), class_="place"),
             class_="hit one",
         )
-        for p in answer["tests"]
+        for path in answer["tests"]
     ]
-    body = (
+    listed = (
         element("ol", rows, class_="hits uses")
         if rows
         else element("p", "No test uses it directly.", class_="hint")
     )
-    return join(element("h2", "Tests", element("span", len(rows), class_="hint")), body)
+    return join(
+        element("h2", "Tests that reach it"),
+        element("div", listed, hx_get=link("reach", asked.path, at=at), hx_trigger="load"),
+    )
 
 
 SYMBOL = WebPage("symbol", "Symbol", _answer, _render)
