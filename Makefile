@@ -7,7 +7,7 @@ WORKERS ?= 4  # two more than cores: tests also wait, for runners that linger an
 SECONDS ?= 600
 SEED ?=
 
-.PHONY: index test quick lint programs pages bench torture torture-full release clean
+.PHONY: index test quick unit lint programs pages bench torture torture-full release clean
 
 $(VENV)/.installed: pyproject.toml hatch_build.py $(wildcard native/*)
 	$(PYTHON) -m venv $(VENV)
@@ -27,8 +27,11 @@ lint: $(VENV)/.installed
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-quick: lint  ## lint and the unit ring
-	$(BIN)/pytest -n $(WORKERS) -m "not torture and not slow" tests/unit
+quick: $(VENV)/.installed  ## lint and the unit ring, side by side
+	$(MAKE) --no-print-directory --output-sync=target --jobs 2 lint unit
+
+unit: $(VENV)/.installed
+	$(BIN)/pytest -n 2 -m "not torture and not slow" tests/unit
 
 programs: $(VENV)/.installed  ## what tests need besides Python and git
 	$(BIN)/python -m tests.bring
