@@ -146,7 +146,7 @@ def candidates(database: Database, clauses: Iterable[Clause]) -> set[int] | None
                 continue  # its blobs are known to nobody, and candidates for that
             held = SegmentReader(database, segment, head).holders(asked)
             narrowed = narrowed or held is not None
-            live = [blob for blob in head.blobs if blob]
+            live = head.blobs if all(head.blobs) else [blob for blob in head.blobs if blob]
             known += live
             found.update(live if held is None else filter(None, map(head.blobs.__getitem__, held)))
         return found | _unknown(database, known) if narrowed else None

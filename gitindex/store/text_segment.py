@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 
 from gitindex.extract.fragments import Clause
-from gitindex.store.checksum import SIZE, checked, is_sound
+from gitindex.store.checksum import SIZE, is_sound
 from gitindex.store.connection import Database
 from gitindex.store.text_rows import (
     BLOCK,
@@ -25,8 +25,6 @@ FEW = 64
 """A word that so few blobs have is always followed, in a segment of any size."""
 BITS = 24
 """Of a row's id: the number of a block or a chunk in its segment."""
-
-_POSTINGS = "SELECT id, postings FROM text_postings WHERE id IN (SELECT value FROM json_each(?))"
 
 Place = tuple[int, int]
 """A word of a segment: the chunk it is in, and its number there."""
@@ -85,53 +83,57 @@ class SegmentReader:
 
     def _holding(self, fragment: bytes) -> set[int] | None:
         """Ordinals of the blobs with a word that has this fragment; None where that is most of them."""
-        found: set[int] = set()
-        room, most = MAX_HITS, max(FEW, len(self._head.blobs) // 2)
-        for number in blocks_with(self._filter(), self._blocks, fragment):
-            places = _places(self._text(number), fragment, room, number * (BLOCK // CHUNK))
-            room -= len(places)
-            if room <= 0:
+        numbers = blocks_with(self._filter(), self._blocks, fragment)
+        self._read_blocks(numbers)
+        places: list[Place] = []
+        for number in numbers:
+            room = MAX_HITS - len(places)
+            places += _places(self._texts[number], fragment, room, number * (BLOCK // CHUNK))
+            if len(places) >= MAX_HITS:
                 return None
-            for posting in self._postings(places):
-                if len(posting) > most:
-                    return None
-                found.update(unpack_ordinals(posting))
+        found: set[int] = set()
+        most = max(FEW, len(self._head.blobs) // 2)
+        for posting in self._postings(places):
+            if len(posting) > most:
+                return None
+            found.update(unpack_ordinals(posting))
         return found
 
     def _filter(self) -> bytes:
         if self._marks is None:
             row_id = self._segment << BITS
             filtered = self._blocks >= MIN_FILTERED
-            self._marks = self._row("words", row_id)[SIZE:] if filtered else b""
+            self._marks = self._rows("words", [row_id])[0][SIZE:] if filtered else b""
         return self._marks
 
-    def _text(self, number: int) -> bytes:
-        """The words of a block behind their checksum."""
-        if number not in self._texts:
-            self._texts[number] = self._row("words", block_id(self._segment, number))
-        return self._texts[number]
+    def _read_blocks(self, numbers: Iterable[int]) -> None:
+        """The words of some blocks, behind their checksums."""
+        missing = [number for number in numbers if number not in self._texts]
+        rows = self._rows("words", [block_id(self._segment, number) for number in missing])
+        self._texts.update(zip(missing, rows, strict=True))
 
-    def _row(self, column: str, row_id: int) -> bytes:
+    def _rows(self, column: str, row_ids: list[int]) -> list[bytes]:
+        """Some rows in the order of their ids, which is ascending; each behind its checksum."""
         table = f"text_{column}"
-        row = self._db.row(f"SELECT {column} FROM {table} WHERE id=?", row_id)
-        if row is None or not is_sound(row[0], table, row_id):
+        sql = f"SELECT id, {column} FROM {table} WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id"
+        rows = self._db.rows(sql, json.dumps(row_ids)) if row_ids else []
+        if len(rows) != len(row_ids) or not all(is_sound(v, table, row_id) for row_id, v in rows):
             raise Damaged
-        return row[0]
+        return [value for _, value in rows]
 
     def _postings(self, places: list[Place]) -> Iterator[bytes]:
         """What is stored for some words, ascending by place."""
         first = self._segment << BITS
         wanted = sorted({first + chunk for chunk, _ in places})
-        rows = self._db.rows(_POSTINGS, json.dumps(wanted)) if wanted else []
-        stored = {row_id: _sound(row_id, packed).split(b" ") for row_id, packed in rows}
-        if len(stored) != len(wanted):
-            raise Damaged
+        rows = self._rows("postings", wanted)
+        stored = {row_id: row[SIZE:].split(b" ") for row_id, row in zip(wanted, rows, strict=True)}
         for chunk, at in places:
             yield stored[first + chunk][at]
 
     def everything(self) -> Words:
         """All words of the segment; raises where a row is damaged."""
-        blocks = [self._text(number)[SIZE:] for number in range(self._blocks)]
+        self._read_blocks(range(self._blocks))
+        blocks = [self._texts[number][SIZE:] for number in range(self._blocks)]
         words = [word for block in blocks for word in block.split()]
         if len(words) != self._head.words or (
             self._filter() and self._filter() != filter_of(blocks)
@@ -140,13 +142,6 @@ class SegmentReader:
         places = [divmod(place, CHUNK) for place in range(len(words))]
         postings = map(unpack_ordinals, self._postings(places))
         return dict(zip(words, postings, strict=True))
-
-
-def _sound(row_id: int, stored: object) -> bytes:
-    value = checked("text_postings", row_id, stored)
-    if value is None:
-        raise Damaged
-    return value
 
 
 def _places(text: bytes, fragment: bytes, most: int, chunk: int) -> list[Place]:
