@@ -15,6 +15,8 @@ LLMC = ".llmc"
 
 BUILDING = "building"
 """A whole store inside the store, until it takes its place."""
+READY = "ready"
+"""In it, from the moment when it does."""
 
 
 class Worktree(NamedTuple):

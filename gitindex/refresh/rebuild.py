@@ -16,7 +16,7 @@ from gitindex.base.atomic_file import read_small, remove, write_atomic
 from gitindex.base.errors import GitIndexError
 from gitindex.base.ownership import STORE, check_folder
 from gitindex.base.vocabulary import BuildKind
-from gitindex.base.worktree import BUILDING, Worktree, worktree_at
+from gitindex.base.worktree import BUILDING, READY, Worktree, worktree_at
 from gitindex.freshness.marker import is_newer
 from gitindex.freshness.observation import prove
 from gitindex.refresh import public_files
@@ -28,7 +28,6 @@ from gitindex.refresh.worktree_writer import LongJobStatus, ProgressNotes, Repor
 from gitindex.store import decisions, mapping
 from gitindex.store.seal import SEALS, NobodyWrites, renew
 
-READY = "ready"
 ROOT = "root"
 """Beside a marker that waits: the root of its worktree."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ from typing import Any, NamedTuple
 from gitindex.base.errors import CorruptStore, StoreError
 from gitindex.base.escape import safe_text
 from gitindex.base.vocabulary import BuildKind, EditScope, FreshnessState, ProofOutcome
-from gitindex.base.worktree import Worktree
+from gitindex.base.worktree import BUILDING, READY, Worktree
 from gitindex.freshness.gate import GateInput, decide_gate, gating_envelope
 from gitindex.freshness.observation import DAMAGED, Observation, observe
 from gitindex.freshness.verdict import Verdict, judge
@@ -76,7 +77,7 @@ def open_snapshot(
                     searchable = row is not None and row.generation > 0
                     last = attempt == ATTEMPTS - 1
                     if decide_gate(_gate(seen, searchable, strict)) is not None:
-                        if searchable and _between(seen) and not last:
+                        if searchable and _between(worktree, seen) and not last:
                             continue
                         outdated = seen.proof.outcome is ProofOutcome.FINGERPRINT_MISMATCH
                         envelope = _envelope(worktree, seen, path, searchable, strict)
@@ -135,8 +136,13 @@ def _envelope(
     return gating_envelope(status, gate, safe_text(path), safe_text(worktree.root))
 
 
-def _between(seen: Observation) -> bool:
-    """Is an incremental refresh between its stamp and its marker? Its proof is moments away."""
+def _between(worktree: Worktree, seen: Observation) -> bool:
+    """Is an incremental refresh between its stamp and its marker, or are stores being exchanged?
+
+    Then a proof is moments away.
+    """
+    if os.path.exists(os.path.join(worktree.store, BUILDING, READY)):
+        return True
     refreshing = seen.progress is not None and seen.progress.kind is BuildKind.REFRESH
     return refreshing and seen.proof.outcome is ProofOutcome.STALE_LOCAL
 
