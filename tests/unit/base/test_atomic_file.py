@@ -10,7 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from gitindex.base.atomic_file import read_small, remove, sync_dir, write_atomic
+from gitindex.base.atomic_file import (
+    MOMENT_SECONDS,
+    read_small,
+    remove,
+    sweep_temporaries,
+    sync_dir,
+    write_atomic,
+)
 from tests.support import TIMEOUT
 
 
@@ -151,3 +158,62 @@ def test_remove_is_idempotent(tmp_path: Path) -> None:
     remove(str(tmp_path / "file"))
     remove(str(tmp_path / "file"))
     assert os.listdir(tmp_path) == []
+
+
+def test_a3_a_scratch_folder_on_another_file_system(tmp_path: Path) -> None:
+    """EXDEV: one temporary file beside the target, and none where the folder is gone."""
+    ours = os.stat(tmp_path).st_dev
+    others = [f for f in ("/dev/shm", "/tmp") if os.path.isdir(f) and os.stat(f).st_dev != ours]
+    if not others:
+        pytest.skip("no second file system")
+    write_atomic(str(tmp_path / "a"), b"one", scratch=others[0])
+    assert (tmp_path / "a").read_bytes() == b"one"
+    assert os.listdir(tmp_path) == ["a"]
+    with pytest.raises(FileNotFoundError):
+        write_atomic(str(tmp_path / "gone/a"), b"one", scratch=others[0])
+    assert not (tmp_path / "gone").exists()
+    assert not [name for name in os.listdir(others[0]) if name.startswith(f".a.{os.getpid()}-")]
+
+
+def test_a_failure_that_is_not_of_two_file_systems_is_raised(tmp_path: Path) -> None:
+    (tmp_path / "scratch").mkdir()
+    (tmp_path / "a").mkdir()
+    with pytest.raises(IsADirectoryError):
+        write_atomic(str(tmp_path / "a"), b"one", scratch=str(tmp_path / "scratch"))
+    assert os.listdir(tmp_path / "scratch") == []
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o644, 0o755])
+def test_a_mode_is_set_whatever_the_umask(tmp_path: Path, mode: int) -> None:
+    before = os.umask(0o077)
+    try:
+        write_atomic(str(tmp_path / "a"), b"one", mode=mode)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == mode
+
+
+def test_a14_temporaries_of_the_dead_are_swept(tmp_path: Path) -> None:
+    done = subprocess.run(
+        ["sh", "-c", "echo $$"], capture_output=True, text=True, check=True, timeout=TIMEOUT
+    )
+    dead, alive = done.stdout.strip(), os.getpid()
+    names = {
+        "dead": f".a.{dead}-ab.tmp",
+        "alive": f".a.{alive}-ab.tmp",
+        "nameless": ".a.tmp",
+        "ours": "a.tmp",
+        "other": ".a",
+    }
+    now = (tmp_path / "clock").write_text("") or (tmp_path / "clock").stat().st_mtime
+    for name in names.values():
+        (tmp_path / name).write_text("")
+        os.utime(tmp_path / name, (now, now - MOMENT_SECONDS - 5))
+    new = tmp_path / f".b.{dead}-ab.tmp"
+    new.write_text("")
+    sweep_temporaries(str(tmp_path), 1_000.0)
+    left = set(os.listdir(tmp_path))
+    assert left == {*names.values(), new.name, "clock"} - {names["dead"]}
+    sweep_temporaries(str(tmp_path), 1.0)
+    assert set(os.listdir(tmp_path)) == {"a.tmp", ".a", "clock", new.name}
+    sweep_temporaries(str(tmp_path / "missing"), 1.0)
