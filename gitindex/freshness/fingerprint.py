@@ -1,4 +1,4 @@
-"""What must be equal for old facts to be ours: an explicit list. Anything else never forces a rebuild."""
+"""The fingerprint: an explicit list of versions and rules. Only a change of these forces a rebuild."""
 
 from __future__ import annotations
 

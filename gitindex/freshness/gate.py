@@ -1,4 +1,4 @@
-"""The one gate: may a reader be served, and what does it hear if not. Envelopes are built here only."""
+"""The gate: decides whether a reader is answered, and builds the envelope if not."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def indexing_fields(progress: Progress | None) -> dict[str, Any]:
 
 
 def add_debug_hint(envelope: dict[str, Any], proof: CompletionProof) -> None:
-    """Say by what a build is proven complete, to whoever debugs one that is not."""
+    """Add the proof that a build needs, for debugging an incomplete one."""
     present = proof.marker is not None
     hint = {"completionProof": "marker_doc", "markerPresent": present}
     envelope["hints"]["debugIndexing"] = hint

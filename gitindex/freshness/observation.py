@@ -1,4 +1,4 @@
-"""One look at a worktree's index: marker, HEAD, lock, spool. Writes nothing, starts nothing."""
+"""Observes a worktree's index: marker, HEAD, lock, spool. Writes and starts nothing."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Observation(NamedTuple):
 def observe(
     worktree: Worktree, scope: EditScope = EditScope.NONE, probe: WorktreeProbe | None = None
 ) -> Observation:
-    """A consistent look: the marker is the same before and after HEAD was read.
+    """Return a consistent observation: the marker is the same before and after HEAD was read.
 
     `scope` says which edits are counted; freshness does not depend on them. `probe` is a look at the
     work tree that is under way.

@@ -1,4 +1,4 @@
-"""`gitindex status`: one look, told in one line, a few, or JSON. Imports nothing slow: prompts run it."""
+"""`gitindex status`: prints one observation as text or JSON. Shell prompts run it: no slow imports."""
 
 from __future__ import annotations
 

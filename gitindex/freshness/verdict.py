@@ -12,7 +12,7 @@ UNKNOWN = "unknown"
 
 
 class Verdict(NamedTuple):
-    """What a reader says, and why in one line."""
+    """The state, its exit code, and the reason in one line."""
 
     state: IndexState
     freshness: FreshnessState
@@ -62,7 +62,7 @@ def judge(seen: Observation) -> Verdict:
 
 
 def _concerns(failure: Failure, seen: Observation) -> bool:
-    """Was it this HEAD that failed, and is nothing queued that may mend it?
+    """Whether this HEAD failed and nothing is queued that may fix it.
 
     A store that could not be opened (no commit) says nothing of an index that is proven for HEAD.
     """

@@ -28,7 +28,7 @@ _WHOLE = frozenset({b"TREE", b"REUC", b"UNTR", b"FSMN", b"EOIE", b"IEOT"})
 
 
 class Unreadable(GitIndexError):
-    """Not an index file as it is known here."""
+    """The file is not an index of a supported format."""
 
     def __init__(self) -> None:
         super().__init__("git's index has a format that gitindex does not read")

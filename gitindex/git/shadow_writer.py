@@ -83,7 +83,7 @@ def pays(worktree: Worktree) -> bool:
 
 
 def _put_in_place(temp: str, name: str) -> tuple[int, ...]:
-    """Rename a file and return the identity it has then: of this very file, whoever else makes one."""
+    """Rename a file and return its new identity, even if another process creates one of that name."""
     fd = os.open(temp, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.replace(temp, name)

@@ -50,7 +50,7 @@ def parse_tree(data: bytes, id_bytes: int) -> Listing:
 def compare_trees(load: Load, old: str, new: str) -> Iterator[tuple[bytes, Entry | None]]:
     """Paths that differ, with their entry in `new`. Folders of equal id are not looked into.
 
-    A folder that repeats others beyond all measure is one entry where a whole tree is listed, and
+    A folder that repeats others too often is one entry where a whole tree is listed, and
     TooManyPaths where two are compared.
     """
     todo = [(b"", old, new)]

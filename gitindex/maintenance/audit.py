@@ -1,4 +1,4 @@
-"""Incremental = clean: the published tree is indexed anew, elsewhere, and both stores are compared."""
+"""Compares the published index with a clean build of the same tree in a temporary store."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Dump = dict[bytes, dict[str, object]]
 
 
 def audit(worktree: Worktree, path: str, report: Report) -> dict[str, Any]:
-    """An envelope: `equal`, and what is not."""
+    """Return an envelope with `equal` and the differences."""
     with open_tree(worktree, path) as view:
         row = view.served.published
         with _clean_build(worktree, row, report) as clean:
@@ -62,7 +62,7 @@ def audit(worktree: Worktree, path: str, report: Report) -> dict[str, Any]:
 
 
 def dump(database: Database, worktree: Worktree) -> Dump:
-    """What is published for a worktree, in words that no store has for itself alone."""
+    """The published content of a worktree without ids that only one store knows."""
     row = mapping.published(database, worktree.id)
     assert row is not None
     held = LexicalReader(worktree.lexical).all_keys()

@@ -1,4 +1,4 @@
-"""Tidies the store: facts that no worktree and no branch needs, worktrees that are gone. Nothing else."""
+"""Removes facts that no worktree and no branch needs, and worktrees that are gone."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def survey(worktree: Worktree) -> dict[str, Any]:
 
 
 def collect(worktree: Worktree, report: Report) -> dict[str, Any]:
-    """Remove it, as the runner of the store. Readers keep their snapshot, and lose nothing they serve.
+    """Remove it while holding the runner's lock. Readers keep their snapshot.
 
     SQLite first, the lexical index after: what SQLite knows is always searchable.
     """
@@ -102,7 +102,7 @@ def _session(worktree: Worktree) -> Iterator[Session]:
 
 
 def _gone_worktrees(worktree: Worktree, database: Database) -> list[str]:
-    """Linked worktrees that git itself has forgotten: one on a drive that is away is not gone."""
+    """Linked worktrees that git has pruned; one on an unmounted drive still counts."""
     linked = os.path.join(worktree.common_dir, "worktrees")
     return sorted(
         name

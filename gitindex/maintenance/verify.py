@@ -1,4 +1,4 @@
-"""Does the index hold what git says? Everything is derived again and compared. Writes nothing."""
+"""Derives the index again from git and compares. Writes nothing."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
 class Receipt(NamedTuple):
-    """What an answer says of where it comes from."""
+    """The receipt of an answer."""
 
     fields: dict[str, Any]
     named: bool  # the answer was for a tree asked for by its name
@@ -95,7 +95,7 @@ def parse_receipt(text: str) -> Receipt:
 
 
 def _proof(view: TreeView) -> Check:
-    """Marker, stamp and the published row say the same, and by our own tools."""
+    """Check that marker, stamp and published row agree and are of the running version."""
     proof, row = view.served.seen.proof, view.served.published
     marker = proof.marker
     if proof.outcome is not ProofOutcome.VALID or marker is None:

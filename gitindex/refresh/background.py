@@ -1,4 +1,4 @@
-"""What a hook starts: a process that git and the terminal can forget, and that becomes the runner."""
+"""The process that a hook starts: it detaches from git and the terminal and becomes the runner."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_SETTLE_SECONDS = 10.0
 
 
 def become_background() -> None:
-    """Own session, no inherited descriptor, no git environment, cwd `/`, low priority, private files."""
+    """Detach: own session, no inherited descriptor or git environment, cwd `/`, low priority, umask 077."""
     with contextlib.suppress(OSError):
         os.setsid()
     os.closerange(3, 4096)
@@ -79,12 +79,12 @@ def _settle(anchor: Worktree) -> bool:
 
 
 def _is_new(anchor: Worktree) -> bool:
-    """May the lock's file be missing? A store has one from the start, but for those of old templates."""
+    """Whether the lock file may be missing: only in stores that an old template made."""
     return os.path.exists(_from_template(anchor))
 
 
 def _age_of_events(spool: str) -> float:
-    """Seconds since the last event; a date in the future counts as old."""
+    """Seconds since the last event; a time in the future counts as old."""
     newest = max(os.stat(os.path.join(spool, name)).st_mtime for name in os.listdir(spool))
     age = time.time() - newest
     return age if age >= 0 else MAX_SETTLE_SECONDS

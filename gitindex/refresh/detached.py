@@ -19,7 +19,7 @@ from gitindex.refresh.runner import RefreshRequest
 
 
 def start_detached(worktree: Worktree, kind: BuildKind, reason: str) -> subprocess.Popen[bytes]:
-    """Start it. The lock is taken here and inherited, so that a job is visible at every moment."""
+    """Start the process. The lock is taken here and inherited, so the job is visible at every moment."""
     command = [sys.executable, "-I", "-m", "gitindex.refresh.detached", worktree.root, kind, reason]
     lock = RunnerLock(worktree.lock)
     try:

@@ -15,12 +15,12 @@ POLL_SECONDS = 0.1
 
 
 MAX_OWNER = 100
-"""Bytes of an owner's name that are told: the end of a path tells more than its start."""
+"""Bytes of the owner's name that are shown: the end of a path says more than its start."""
 
 
 @contextmanager
 def heavy_slot(owner: str, waiting: Callable[[str], None]) -> Iterator[None]:
-    """Hold the user's slot for heavy work; `waiting` is told whose work has it, while that is so.
+    """Hold the user's slot for heavy work; `waiting` is called with the owner while another job holds it.
 
     Politeness, not correctness: where no lock file can be had, work goes on without one.
     """
@@ -39,7 +39,7 @@ def heavy_slot(owner: str, waiting: Callable[[str], None]) -> Iterator[None]:
 
 
 def _read_owner(fd: int) -> str:
-    """Who holds the slot, to be shown."""
+    """The name of the slot's holder, for display."""
     try:
         name = os.pread(fd, MAX_OWNER, 0)
     except OSError:
@@ -53,7 +53,7 @@ def _write_owner(fd: int, owner: str) -> None:
         os.ftruncate(fd, 0)
         os.pwrite(fd, name if len(name) <= MAX_OWNER else b"..." + name[3 - MAX_OWNER :], 0)
     except OSError:
-        return  # a full disk: whoever waits is not told for whom
+        return  # a full disk: the waiting process cannot show the owner
 
 
 def _open_slot() -> int | None:

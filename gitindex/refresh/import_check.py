@@ -1,4 +1,4 @@
-"""Derives facts that came with a pack again, and drops the whole store where one of them is wrong."""
+"""Extracts the facts of packs again, and rebuilds the whole store if one of them is wrong."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def write_pack_note(store: str, note: PackNote) -> None:
 
 
 def note_progress_of_imports(store: str, database: Database) -> None:
-    """Write down how many imported blobs are verified."""
+    """Record how many imported blobs are verified."""
     held, note = imported_facts(database), read_pack_note(store)
     if held is None:
         write_pack_note(store, PackNote(rejected=note.rejected))

@@ -82,7 +82,7 @@ class Ingest:
             self._commit_batch()
 
     def add(self, blob: ExtractedBlob) -> None:
-        """Take one blob; writes a part that is large enough, and commits a batch that is."""
+        """Add one blob; writes a part and commits a batch when they are large enough."""
         self.count += 1
         self._part.append(blob)
         self._part_bytes += len(blob.data)
@@ -121,7 +121,7 @@ class Ingest:
         return batch
 
     def _commit_batch(self) -> None:
-        """Commit the documents, look for them, commit the facts."""
+        """Commit the documents, check that they are there, then commit the facts."""
         batch, self._batch = self._batch, None
         if batch is None:
             return
@@ -134,7 +134,7 @@ class Ingest:
         self._transaction.close()
 
     def _check_documents(self, keys: list[FactsKey]) -> None:
-        """Look for a sample: a writer that went wrong reports success and stores nothing."""
+        """Check a sample of the documents: a broken writer reports success and stores nothing."""
         reader = LexicalReader(self._worktree.lexical)
         if not all(map(reader.holds, keys[:: max(1, len(keys) // SAMPLE)])):
             raise StoreError("the lexical index did not store its documents", "see `gitindex log`")

@@ -1,4 +1,4 @@
-"""The life of an index, asked for from outside: create, reindex, sync, repair, clear, status."""
+"""Operations on an index that users and agents ask for: create, reindex, sync, repair, clear, status."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def reindex(worktree: Worktree) -> ManageResult:
 
 
 def sync(worktree: Worktree) -> ManageResult:
-    """Bring a proven index up to HEAD, unless it is there or somebody is at it."""
+    """Bring a proven index up to HEAD, unless it is fresh or a job is running."""
     check_owner(worktree)
     seen = observe(worktree)
     if seen.progress is not None:
@@ -119,7 +119,7 @@ def repair(worktree: Worktree) -> ManageResult:
 
 
 def clear(worktree: Worktree, root: str) -> ManageResult:
-    """Remove the index of exactly `root`: our files, no others. The hooks stay."""
+    """Remove the index of exactly `root`: only our own files. The hooks stay."""
     if root != worktree.root:
         raise GitIndexError(
             "clear needs the exact root of the codebase",
@@ -155,19 +155,19 @@ def describe(worktree: Worktree, path: str) -> dict[str, Any]:
 
 
 def _release(worktree: Worktree, lock: RunnerLock) -> None:
-    """Runners that hooks started meanwhile found the lock taken and left: serve what they came for."""
+    """Release the lock and serve the events of runners that found it taken."""
     lock.release()
     if waiting(worktree):
         start_runner(worktree)
 
 
 def new_operation(action: str) -> str:
-    """A name that nobody else has for what is about to be done."""
+    """A unique name for the operation that is about to start."""
     return f"{action}-{os.urandom(6).hex()}"
 
 
 def was_asked_for(worktree: Worktree, operation: str) -> bool:
-    """Is there a job of this operation, whoever started it? The queue notes for what a job was."""
+    """Whether the queue has a job of this operation; it records the operation of every job."""
     jobs = read_history(worktree, KEEP_ENDED) or []
     return any(job.trigger_reason == operation for job in jobs)
 
@@ -184,7 +184,7 @@ def _refuse_newer(seen: Observation) -> None:
 
 
 class _NotAdoptable(Exception):
-    """The store does not prove a generation of its own."""
+    """The store holds no generation that can be proven."""
 
 
 def _adoptable(worktree: Worktree) -> CompletionMarker:
@@ -234,7 +234,7 @@ def _read_published(worktree: Worktree) -> tuple[Published, mapping.Counts, int]
 
 
 def _remove_index(worktree: Worktree) -> None:
-    """All of the store, or only this worktree's part where others use it too."""
+    """Remove the whole store, or only this worktree's part if others use it."""
     remove(worktree.stamp)  # first: no marker outlives its facts
     if _others(worktree):
         database = open_writer(worktree.database)

@@ -21,7 +21,7 @@ TEAM_FILE = "team.json"
 
 
 def drain_outbox(worktrees: Iterable[Worktree]) -> None:
-    """Start to publish in a process of its own; without a server it ends, and the next run tries again."""
+    """Start a process that publishes; without a server it ends, and the next run tries again."""
     for worktree in worktrees:
         if worktree.id == "main" and _is_waiting(worktree):
             import subprocess  # lazily: most clones are in no team

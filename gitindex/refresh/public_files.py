@@ -34,7 +34,7 @@ NOTE_BYTES = 256
 
 
 def create_store(worktree: Worktree) -> None:
-    """Make the store: a person asked for an index of this repository. Its existence is the opt-in."""
+    """Create the store. Its existence is the user's opt-in."""
     if not check_folder(worktree.store, STORE):
         with contextlib.suppress(FileExistsError):
             os.mkdir(worktree.store, 0o700)  # never its parents
@@ -43,14 +43,14 @@ def create_store(worktree: Worktree) -> None:
 
 
 def prepare_store(worktree: Worktree) -> None:
-    """Make what a store lacks. A store that is gone stays gone, and so does one that is being deleted."""
+    """Create what is missing in a store, but never the store itself: it may be being deleted."""
     if not os.path.isdir(os.path.join(worktree.store, "spool")):
         raise StoreReplaced
     _fill_store(worktree)
 
 
 def _fill_store(worktree: Worktree) -> None:
-    """Make the folders, private to their owner, and note the interpreter that hooks start."""
+    """Create the folders, private to their owner, and record the interpreter that hooks start."""
     for folder in (worktree.store, *(os.path.join(worktree.store, n) for n in STORE_FOLDERS)):
         if not check_folder(folder, STORE):
             with contextlib.suppress(FileExistsError):
@@ -64,7 +64,7 @@ def _fill_store(worktree: Worktree) -> None:
 
 
 def _note_interpreter(worktree: Worktree) -> None:
-    """Hooks start this gitindex from now on, unless a newer one serves this store already."""
+    """Make hooks start this gitindex, unless a newer one already serves the store."""
     if newer_writer(worktree):
         return
     interpreter = os.path.join(worktree.store, "python")
@@ -77,7 +77,7 @@ def _note_interpreter(worktree: Worktree) -> None:
 
 
 def refuse_older_writer(worktree: Worktree) -> None:
-    """Two installed versions, one store: the newer writes. Else each would undo the other's work."""
+    """Refuse to write if a newer installed version serves this store: they would undo each other's work."""
     newer = newer_writer(worktree)
     if newer:
         raise GitIndexError(
@@ -87,7 +87,7 @@ def refuse_older_writer(worktree: Worktree) -> None:
 
 
 def ensure_folder(worktree: Worktree, make: bool = True) -> None:
-    """Make `.llmc/`, or refuse one that is not ours to write. Never in a worktree that is gone.
+    """Create `.llmc/`, or refuse one that we may not write. Never in a worktree that is gone.
 
     Without `make` it was there when the job began: where it is missing now, it is being removed.
     """
@@ -103,7 +103,7 @@ def ensure_folder(worktree: Worktree, make: bool = True) -> None:
 
 
 def may_make_folder(worktree: Worktree) -> bool:
-    """Before the first publish: did somebody ask for an index here, or only a git template?"""
+    """Whether a user asked for an index here; a git template alone is not enough."""
     return os.path.isdir(worktree.llmc) or not os.path.exists(
         os.path.join(worktree.store, FROM_TEMPLATE)
     )
@@ -131,7 +131,7 @@ def is_tracked(worktree: Worktree) -> bool:
 
 
 def sweep_litter(worktree: Worktree) -> None:
-    """Remove what killed writers left behind: a live one keeps its temporary file for moments."""
+    """Remove old temporary files of killed writers."""
     folders = (worktree.store, *(os.path.join(worktree.store, name) for name in STORE_FOLDERS))
     for folder in (worktree.llmc, *folders):
         if not os.path.islink(folder):
@@ -156,7 +156,7 @@ def publish_status(worktree: Worktree, marker: CompletionMarker) -> None:
 
 
 def mark_stale(worktree: Worktree) -> None:
-    """What the hook does by `mv`."""
+    """Rename the stale status into place, as the hook does with `mv`."""
     try:
         os.replace(worktree.stale_status, os.path.join(worktree.llmc, "rag_index_status.json"))
     except FileNotFoundError:
@@ -180,7 +180,7 @@ def write_state(
 
 
 def note_progress(worktree: Worktree, kind: BuildKind, phase: str, percent: float | None) -> None:
-    """Tell readers how far the running job is."""
+    """Write the progress of the running job, for readers."""
     fields = {
         "kind": kind,
         "phase": phase,
@@ -192,7 +192,7 @@ def note_progress(worktree: Worktree, kind: BuildKind, phase: str, percent: floa
 
 
 def end_progress(worktree: Worktree) -> None:
-    """Tell readers that no job runs."""
+    """Remove the progress note: no job runs."""
     with contextlib.suppress(FileNotFoundError):
         os.truncate(worktree.progress, 0)
 

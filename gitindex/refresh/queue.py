@@ -130,7 +130,7 @@ class RefreshJobService:
             return self._get(job.id)
 
     def run_job(self, job_id: int, run_id: str, work: Callable[[Job], int]) -> Job | None:
-        """Claim a queued job, do its work, and end it: completed, queued again, or failed.
+        """Claim a queued job, run it, and set its result: completed, queued again, or failed.
 
         `work` returns how many blobs it extracted. None: the job was not there to claim.
         """
@@ -151,12 +151,12 @@ class RefreshJobService:
             self._end(job, JobStatus.COMPLETED, extracted=extracted)
 
     def supersede(self, job: Job, why: str) -> None:
-        """HEAD moved while the job ran: what it found is of no use."""
+        """End a job whose result is useless because HEAD moved while it ran."""
         with self._db.write():
             self._end(job, JobStatus.SUPERSEDED, superseded_reason=why)
 
     def fail(self, job: Job, reason: FailureReason, error: str, final: bool = False) -> bool:
-        """Give the job back for another attempt, or for good after the last: then True."""
+        """Queue the job for another attempt; returns True if it was the last and the job has failed."""
         with self._db.write():
             if job.attempts < MAX_ATTEMPTS and not final:
                 self._give_back(job, error)
@@ -165,7 +165,7 @@ class RefreshJobService:
             return True
 
     def take_over_orphans(self, layer: Layer | None = None) -> list[Job]:
-        """Jobs of dead runners go back to the queue; returns those that died once too often.
+        """Queue the jobs of dead runners again; returns those that have used up their attempts.
 
         Only the holder of the layer's lock calls this: then no live runner owns a running row of it.
         """

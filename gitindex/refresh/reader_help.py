@@ -1,4 +1,4 @@
-"""What saves readers work is made after the work, by a process that nobody waits for.
+"""Prepares files that make readers faster, after a refresh and in a process that nobody waits for.
 
 A copy of git's index, and a note of the files that git converted: both take a look at the whole index.
 """
@@ -21,7 +21,7 @@ from gitindex.git.worktree_probe import read_head_state
 
 
 def help_readers(worktrees: Iterable[Worktree]) -> None:
-    """Make what is worth it. Called without the runner's lock: no job waits for it."""
+    """Prepare what pays off. Called without the runner's lock, so no job waits for it."""
     for worktree in worktrees:
         with contextlib.suppress(OSError, GitIndexError):
             if pays(worktree):
@@ -30,7 +30,7 @@ def help_readers(worktrees: Iterable[Worktree]) -> None:
 
 
 def start_helper(worktree: Worktree) -> None:
-    """The same for a command whose user waits: in a process of its own where the index is large."""
+    """The same for a foreground command: in a process of its own if the index is large."""
     if not is_large(worktree):
         help_readers([worktree])
         return

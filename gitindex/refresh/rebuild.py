@@ -42,7 +42,7 @@ class RebuildPlan(NamedTuple):
 
 
 def plan_rebuild(session: Session, asked: Worktree, reason: str) -> RebuildPlan | None:
-    """None where the store holds what only others can make again: indexers' facts, and packs'.
+    """What a rebuild must keep; None if the store holds facts that cannot be derived here (SCIP, packs).
 
     And where a refresh would be refused: then it says why.
     """
@@ -61,7 +61,7 @@ def plan_rebuild(session: Session, asked: Worktree, reason: str) -> RebuildPlan 
 
 
 def rebuild(plan: RebuildPlan, report: Report) -> bool:
-    """Build and exchange; False where that failed, and the store is as it was."""
+    """Build a new store and put it in place; False if that failed and the old store is unchanged."""
     clear_building(plan.asked)
     try:
         _build(plan, report)
@@ -110,7 +110,7 @@ def _index(
 
 
 def finish_exchange(worktree: Worktree) -> None:
-    """Put a store that is ready in place; what a process that died has done already stays done."""
+    """Move a finished store into place; continues where a killed process stopped."""
     store, building = worktree.store, _inside(worktree)
     with NobodyWrites(store):  # no writer is in a transaction
         _remove_stamps(worktree, building)
@@ -166,7 +166,7 @@ def clear_building(worktree: Worktree) -> None:
 
 
 def settle(worktree: Worktree) -> None:
-    """End what a process that died has begun: an exchange goes on, anything less is dropped."""
+    """Clean up after a killed process: finish an exchange that was ready, remove anything less."""
     if os.path.lexists(_inside(worktree)):
         check_folder(_inside(worktree), STORE)
         if os.path.exists(_inside(worktree, READY)):
@@ -176,7 +176,7 @@ def settle(worktree: Worktree) -> None:
 
 
 def _remove_folder(store: str, name: str) -> None:
-    """By directory descriptor: whatever takes the store's place meanwhile, nothing else is removed."""
+    """Remove a folder by its descriptor, so that nothing that replaces it meanwhile is removed."""
     fd = os.open(store, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         remove_tree(name, fd)

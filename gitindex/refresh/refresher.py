@@ -1,4 +1,4 @@
-"""A refresh: the difference of two trees becomes facts, a published mapping, and a proof of it."""
+"""A refresh: turns the difference of two trees into facts, a published mapping and its proof."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ HEAVY_BLOBS = 200
 
 
 class Plan(NamedTuple):  # not a dataclass: a runner that a hook starts cannot afford the import
-    """What must change so that the mapping becomes a tree."""
+    """The changes that turn the published mapping into a tree."""
 
     head: Head
     gone: list[bytes]
@@ -161,7 +161,7 @@ class Refresher:
         return policy.of_tree(filter(None, files.values()), partial(read_present, self._repo))
 
     def _extract(self, plan: Plan, scope: RefreshScope, force: bool) -> dict[FactsKey, int]:
-        """Make sure that all that is wanted has facts; returns the ids of those that had some."""
+        """Extract what has no facts yet; returns the ids of blobs that already had facts."""
         by_key = {wanted.key: wanted for wanted in reversed(plan.wanted)}
         held = {} if force else self._blobs.ids(by_key)
         again = self._blobs.with_reason(by_key, TIMED_OUT)
@@ -195,7 +195,7 @@ class Refresher:
         return absent
 
     def _polite(self, blobs: int) -> AbstractContextManager[None]:
-        """Much work waits for its turn among this user's repositories; little work never does."""
+        """Wait for the user's slot before heavy work; light work never waits."""
         if blobs < HEAVY_BLOBS:
             return nullcontext()
         told = "waiting for the index of {}"

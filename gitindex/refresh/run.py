@@ -77,7 +77,7 @@ def _try_refresh(
 
 
 def _watch(worktree: Worktree, report: Report, until: float) -> None:
-    """Let a job work. Its progress note costs nothing to read; a look at the work tree does."""
+    """Wait for a running job by its progress note, which is cheaper to read than the work tree."""
     while True:
         time.sleep(POLL_SECONDS)
         told = read_progress(worktree) if is_held(worktree.lock) else None

@@ -77,7 +77,7 @@ class Runner:
         return served
 
     def _verify_imports(self) -> bool:
-        """Derive facts of packs again, for as long as nothing else is to do. True: something is.
+        """Verify facts of packs until other work arrives; returns True if it did.
 
         Only a runner that lingers does it: one that a person waits for leaves it to the next. The
         lock is given up after each part, so that nobody waits for it.

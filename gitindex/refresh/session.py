@@ -153,7 +153,7 @@ def wipe_store(
     """Remove a store's data, and what else is named of it. The stamps go first: no marker outlives
     its facts.
 
-    By directory descriptor: whatever takes the store's place meanwhile, nothing else is removed.
+    Remove a folder by its descriptor, so that nothing that replaces it meanwhile is removed.
     """
     check_folder(worktree.store, STORE)
     store = os.open(worktree.store, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)

@@ -217,12 +217,12 @@ class ReaderDatabase(Database):
     """A connection that reads, and by which SQLite does not touch any file."""
 
     def rows(self, sql: str, *values: Any) -> list[Any]:
-        """All rows of a query, as soon as no writer is between its start and its first lock."""
+        """All rows of a query; retries while a writer is starting."""
         found: list[Any] = _patiently(lambda: Database.rows(self, sql, *values))
         return found
 
     def row(self, sql: str, *values: Any) -> Any:
-        """The first row of a query, or None; likewise."""
+        """The first row of a query, or None; retries in the same way."""
         return _patiently(lambda: Database.row(self, sql, *values))
 
     def close(self) -> None:

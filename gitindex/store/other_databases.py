@@ -28,7 +28,7 @@ def open_fresh(path: str) -> Database:
 
 
 def open_foreign(path: str) -> Database:
-    """A database that somebody else made, read-only: nothing in its schema is run."""
+    """Open a database from an untrusted source, read-only: nothing in its schema is run."""
     with translated(path):
         connection = connect_as(path, "mode=ro&immutable=1")
         try:

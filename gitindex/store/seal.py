@@ -1,4 +1,4 @@
-"""Tells a store as the writer left it from one that was changed behind its back.
+"""The seal: detects changes of the store that its writer did not make.
 
 Two small files beside the store: `facts.seal` has the identity of the database file and a checksum of
 each part of it, `lexical.seal` the same of every file of the lexical index. A glance compares
@@ -49,18 +49,18 @@ class FileIdentity(NamedTuple):
 
 
 class Seal(NamedTuple):
-    """What a writer left: of each file its identity and checksums."""
+    """Identity and checksums of each file, as the writer left them."""
 
     is_open: bool
     files: dict[str, tuple[FileIdentity, list[int]]]
 
 
 class BrokenSeal(Exception):
-    """A seal that nobody wrote like this."""
+    """The seal's content is malformed."""
 
 
 def damage_of_store(store: str, look: int = GLANCE) -> str:
-    """What was changed behind the writer's back, in words; empty where nothing was."""
+    """Describe changes that the writer did not make; empty if there are none."""
     return database_damage(store, look) or lexical_damage(store, look)
 
 
@@ -189,7 +189,7 @@ class LexicalSealing:
         self._write(True)
 
     def finish(self) -> None:
-        """Seal everything: nobody writes any more."""
+        """Seal everything when the last writer ends."""
         self._write(False)
 
     def _write(self, is_open: bool) -> None:

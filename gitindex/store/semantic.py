@@ -132,7 +132,7 @@ def references(rows: Rows, identities: Iterable[str]) -> list[Reference]:
 
 
 def named(rows: Rows, names: Iterable[str]) -> list[Reference]:
-    """Every place of all symbols that are called so."""
+    """Every place of all symbols of this name."""
     found = _chunked(
         rows,
         "SELECT s.identity FROM names n CROSS JOIN semantic_symbols s ON s.name_id=n.id"
@@ -156,7 +156,7 @@ def places_in(rows: Rows, path: bytes) -> set[tuple[int, int]]:
 
 
 def identities_named(rows: Rows, name: str) -> list[str]:
-    """Identities of all symbols that are called so, also of those that no file defines."""
+    """Identities of all symbols of this name, including those that no file defines."""
     found = rows(
         "SELECT s.identity FROM names n CROSS JOIN semantic_symbols s ON s.name_id=n.id"
         f" WHERE n.text=? AND {_SHARED}",

@@ -33,7 +33,7 @@ class PublishedFile(NamedTuple):
 
 
 def context_row(database: Database, name: str, family: str, root: bytes) -> int:
-    """The number of a context, made if need be."""
+    """The id of a context; creates it if needed."""
     with database.joined():
         database.run(
             "INSERT INTO contexts (name, language, root, tool_version) VALUES (?,?,?,'')"

@@ -198,7 +198,7 @@ def stored_sums(database: Database) -> dict[int, WordSums | None]:
 
 
 def sums_of(data: bytes) -> WordSums | None:
-    """The same of a blob's bytes."""
+    """The same, computed from a blob's bytes."""
     words = words_of_blob(data)
     return None if words is None else WordSums(len(words), sum(map(crc32, words)))
 

@@ -56,7 +56,7 @@ def open_snapshot(
     scope: EditScope = EditScope.NONE,
     begun: WorktreeProbe | None = None,
 ) -> Iterator[Snapshot]:
-    """A snapshot to answer from, or Gated. Marker and data must agree. `begun`: a look under way."""
+    """Open a snapshot; raises GateClosed. Marker and data must agree. `begun`: a probe already started."""
     for attempt in range(ATTEMPTS):
         if attempt:
             time.sleep(PAUSE_SECONDS)  # a publish is between its transaction and its marker
@@ -104,7 +104,7 @@ def fingerprint_digest(text: str) -> str:
 
 
 def _refuse_damage(seen: Observation) -> None:
-    """Nothing is read from a store that was changed behind its writer's back."""
+    """Raise if the store was changed by anything but its writer."""
     message = seen.proof.message or ""
     if seen.proof.outcome is ProofOutcome.PROBE_FAILED and message.startswith(DAMAGED):
         raise CorruptStore(message.partition("; ")[0], "run `gitindex index`")
@@ -118,7 +118,7 @@ def _refuse_rot(worktree: Worktree) -> None:
 
 
 def _insists(worktree: Worktree, seen: Observation) -> bool:
-    """Does the configuration ask for nothing but proof? It makes a difference only while a job runs."""
+    """Whether the user configured that only proven answers are given."""
     return seen.progress is not None and is_strict(worktree)
 
 

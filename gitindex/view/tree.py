@@ -43,7 +43,7 @@ CHUNK = 400
 
 
 class TreeChoice(NamedTuple):
-    """How a reader wants to be served."""
+    """Which tree a reader asks for, and how strictly."""
 
     strict: bool = False
     at: str = ""  # a commit, tag or branch

@@ -87,6 +87,5 @@ def grep(
         rules=verb.rules_of(globs),
         languages=verb.languages_of(types),
     )
-    documents = verb.documents_of(tags, date_from, date_to)
-    ask = asked(at, staged, strict)
-    leave(verb.find_lines(question, files, path, ask, as_json, documents=documents))
+    ask, within = asked(at, staged, strict), verb.documents_of(tags, date_from, date_to)
+    leave(verb.find_lines(question, files, path, ask, as_json, documents=within))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import cached_property
 
 from gitindex.languages.facts import Use
-from gitindex.languages.scopes.model import MODELLED
+from gitindex.languages.scopes.model import CLASS, FUNCTION, MODELLED, OUTER
 from gitindex.query.names.heritage import declared, heritage, heritage_items
 from gitindex.query.names.meanings import ECMA, STRICT, is_type
 from gitindex.query.names.names import Names
@@ -78,6 +78,19 @@ class Classes:
         if member.parent < 0 and "." in member.qualified:
             return self._receiver_type(source, member)
         return None
+
+    def is_method(self, source: FileNames, at: int) -> bool:
+        """Is the function around a place a member of a class, so that `this` is its instance?"""
+        scopes = self._project.scopes(source.path) if at >= 0 else None
+        if scopes is None:
+            return False
+        here = scopes.scope_at(at)
+        while here > 0 and scopes.ranges[here].kind not in (FUNCTION, CLASS):
+            here = scopes.ranges[here].outer
+        if scopes.ranges[here].kind == CLASS or source.language == "java":
+            return not scopes.partial
+        outer = scopes.ranges[scopes.ranges[here].outer].kind
+        return outer in (CLASS, OUTER) and not scopes.partial
 
     def is_receiver(self, source: FileNames, function: Definition, name: str) -> bool:
         """Is a name the first parameter of a method of Python: its instance or class?"""

@@ -5,11 +5,8 @@ from __future__ import annotations
 import re
 
 from gitindex.languages.scopes.model import (
-    CLASS,
     EACH,
     EXPORTED_WHOLE,
-    FUNCTION,
-    OUTER,
     WHOLE,
     Bound,
 )
@@ -29,7 +26,7 @@ from gitindex.query.names.meanings import (
 )
 from gitindex.query.names.names import Names
 from gitindex.query.names.project import Project
-from gitindex.query.names.source import Definition, FileNames
+from gitindex.query.names.source import Definition
 from gitindex.query.names.type_names import OF_EACH, PLAIN, WRAPPERS
 from gitindex.query.names.typed import field_type, go_value, result_of
 from gitindex.query.names.values import (
@@ -198,7 +195,7 @@ class Types:
             return Value(ValueKind.SUPER, owner, sure=True) if owner else NOT_KNOWN
         if part.name in _THIS and source.language != "python":
             found = instance_of(self.classes.owner(source, scope))
-            return found._replace(sure=self._is_method(source, place.at))
+            return found._replace(sure=self.classes.is_method(source, place.at))
         value = self._value(self._look(part.name, place), place, part.name)
         return self._call(value, place) if part.called else value
 
@@ -253,19 +250,6 @@ class Types:
         inner = place._replace(scope=within.ordinal, at=meaning.at).deeper()
         found = self._bound(bound, inner, name)
         return found._replace(sure=found.sure and (meaning.single or bool(bound.annotation)))
-
-    def _is_method(self, source: FileNames, at: int) -> bool:
-        """Is the function around a place a member of a class, so that `this` is its instance?"""
-        scopes = self.project.scopes(source.path) if at >= 0 else None
-        if scopes is None:
-            return False
-        here = scopes.scope_at(at)
-        while here > 0 and scopes.ranges[here].kind not in (FUNCTION, CLASS):
-            here = scopes.ranges[here].outer
-        if scopes.ranges[here].kind == CLASS or source.language == "java":
-            return not scopes.partial
-        outer = scopes.ranges[scopes.ranges[here].outer].kind
-        return outer in (CLASS, OUTER) and not scopes.partial
 
     def _look(self, name: str, place: ExpressionPlace) -> Meaning:
         return self.names.lookup(place.source, name, place.scope, place.at, place.of_type)
