@@ -147,6 +147,7 @@ class CallGraphAnswer(Envelope):
     candidates: NotRequired[list[NodeRow]]
     complete: NotRequired[bool]
     unexplained: NotRequired[list[dict[str, Any]]]
+    unexplainedElsewhere: NotRequired[int]  # outside of the path that was asked for
     truncated: NotRequired[bool]
 
 

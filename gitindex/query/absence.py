@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from gitindex.base.escape import path_fields, safe_text, utf16_length
@@ -79,6 +79,7 @@ class Certificate(NamedTuple):
     coverage: dict[str, int]
     counts: dict[str, int]
     mentions: tuple[Mention, ...]
+    elsewhere: int = 0  # places left open outside of the path that was asked for
 
     def fields(self, listing: bool = False) -> dict[str, Any]:
         """The fields of an answer; `listing`: with the places outside of code."""
@@ -89,16 +90,25 @@ class Certificate(NamedTuple):
             "mentions": self.counts,
             "coverage": self.coverage,
         }
+        if self.elsewhere:
+            fields["unexplainedElsewhere"] = self.elsewhere
         if listing:
             fields["mentioned"] = [m.fields() for m in self.mentions]
         return fields | ({"unexplainedCount": self.total} if self.total > len(listed) else {})
 
 
-def certify(project: Project, name: str, found: Found, mentions: bool = False) -> Certificate:
+def certify(
+    project: Project,
+    name: str,
+    found: Found,
+    mentions: bool = False,
+    shown: Callable[[str], bool] = lambda _: True,
+) -> Certificate:
     """Look for the name in every text of the tree, and at what is known of each place.
 
     A place is explained if it is listed, if scopes and imports prove that it is something else, or
-    if it is no code.
+    if it is no code. Places are listed and counted where their path is `shown`; what is complete is
+    said of the whole tree.
     """
     project.view.ensure_facts()
     coverage, left_out = _tree(project, name)
@@ -119,7 +129,7 @@ def certify(project: Project, name: str, found: Found, mentions: bool = False) -
             why = _why(project, file, at, start, name, found, kinds.get((file.path, start), ""))
             if why in _UNEXPLAINED:
                 open_places.append(_mention(project, file.path, (line, column, start), why))
-            elif why:
+            elif why and shown(file.path):
                 counts[why] += 1
                 if mentions and len(quiet) < MAX_LISTED:
                     quiet.append(_mention(project, file.path, (line, column, start), why))
@@ -130,8 +140,15 @@ def certify(project: Project, name: str, found: Found, mentions: bool = False) -
     complete = not ordered and not unread and not found.cut and NAME.fullmatch(name) is not None
     complete = complete and project.view.may_certify()
     told = {str(kind): counts[kind] for kind in MentionKind if counts[kind]}
+    below = [mention for mention in ordered if shown(mention.path)]
     return Certificate(
-        complete, tuple(ordered[:MAX_LISTED]), len(ordered), coverage, told, tuple(quiet)
+        complete,
+        tuple(below[:MAX_LISTED]),
+        len(below),
+        coverage,
+        told,
+        tuple(quiet),
+        len(ordered) - len(below),
     )
 
 

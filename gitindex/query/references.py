@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from gitindex.base.escape import path_fields, safe_text, utf16_length
@@ -78,7 +79,8 @@ def find_references(
     if target.local:  # a variable of one function: nothing outside of it can name it
         fields |= {"complete": target.proven, "unexplained": [], "mentions": {}}
     else:
-        certificate = certify(finder.project, target.name, looked, wanted.mentions)
+        below = partial(_is_below, wanted)
+        certificate = certify(finder.project, target.name, looked, wanted.mentions, below)
         fields |= certificate.fields(wanted.mentions)
     return cast("ReferencesAnswer", view.envelope(**fields))
 
@@ -170,10 +172,14 @@ def _local_sites(finder: Finder, target: ReferenceTarget) -> Iterable[Site]:
 def _is_wanted(site: Site, wanted: ReferenceQuery) -> bool:
     if wanted.role and _role(site.use) != wanted.role:
         return False
+    return _is_below(wanted, site.path)
+
+
+def _is_below(wanted: ReferenceQuery, path: str) -> bool:
     if not wanted.path:
         return True
     below = normalize_rel_path(wanted.path)
-    return site.path == below or site.path.startswith(f"{below}/")
+    return path == below or path.startswith(f"{below}/")
 
 
 def _role(use: int) -> Role:

@@ -482,3 +482,20 @@ def test_an_unexplained_place_has_both_columns(repo: Repo) -> None:
     repo.index()
     [found] = ask(repo, "Knob")["unexplained"]
     assert (found["line"], found["column"], found["columnUtf16"]) == (2, 25, 23)
+
+
+def test_a_path_narrows_everything_that_is_printed(repo: Repo) -> None:
+    repo.write("a/core.py", "def widget():\n    return 1\n")
+    repo.write("a/use.py", "from a.core import widget\n\nwidget()\n# widget\n")
+    repo.write("b/other.py", "def f(x):\n    return x.widget()\n\n# widget\n")
+    repo.write("b/notes.txt", "the widget\n")
+    repo.commit()
+    repo.index()
+    whole, part = ask(repo, "a/core.py#widget"), ask(repo, "a/core.py#widget", path="a")
+    open_below_b = [row for row in whole["unexplained"] if row["path"].startswith("b/")]
+    assert not [row for row in part["unexplained"] if row["path"].startswith("b/")]
+    assert part.get("unexplainedElsewhere", 0) == len(open_below_b)
+    assert part["complete"] == whole["complete"], "said of the whole tree"
+    assert sum(part["mentions"].values()) < sum(whole["mentions"].values())
+    shown = repo.gitindex("refs", "a/core.py#widget", "--path", "a", "--mentions").stdout
+    assert "b/" not in shown

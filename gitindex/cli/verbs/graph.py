@@ -161,6 +161,8 @@ def _say_certificate(answer: Mapping[str, Any], shown: int, what: str) -> None:
     total = answer.get("totalReferences", shown)
     count = f"{shown} of {total} {what} shown" if answer["truncated"] else counted(shown, what)
     sure = "complete in code" if answer["complete"] else "perhaps not complete"
+    if elsewhere := answer.get("unexplainedElsewhere"):
+        sure += f"; {elsewhere} left open elsewhere"
     told = [f"{count} in {kind}" for kind, count in answer.get("mentions", {}).items()]
     if told:
         told[0] = told[0].replace(" in ", " mentions in ", 1)
