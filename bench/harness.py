@@ -25,6 +25,7 @@ class Used(NamedTuple):
 
     cpu: float
     wall: float
+    peak: float = 0.0  # MB of its largest process, where it is known
 
 
 class Row(NamedTuple):
@@ -90,7 +91,7 @@ def run(argv: Iterable[str], cwd: Path, codes: tuple[int, ...] = (0,)) -> Used:
         if process.returncode not in codes:
             errors.seek(0)
             raise RuntimeError(f"{argv}: {process.returncode} {errors.read().decode()}")
-    return Used(used.ru_utime + used.ru_stime, wall)
+    return Used(used.ru_utime + used.ru_stime, wall, used.ru_maxrss / 1024)
 
 
 def timed(work: Callable[[], object]) -> Used:
@@ -123,6 +124,7 @@ def median_ms(used: list[Used]) -> Used:
     return Used(
         1000 * statistics.median(u.cpu for u in used),
         1000 * statistics.median(u.wall for u in used),
+        max(u.peak for u in used),
     )
 
 

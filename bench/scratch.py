@@ -107,7 +107,7 @@ class Repo:
         try:
             pid = int((self.store / "runner.alive").read_text().split()[0])
             os.kill(pid, 0)
-        except (OSError, ValueError):
+        except (OSError, ValueError, IndexError):  # an empty file: none lives
             return None
         return pid
 

@@ -195,3 +195,24 @@ def test_every_label_of_the_picture_fits_on_it() -> None:
     assert len(labels) == 16
     half = float(drawn.get("width", 0)) / 2
     assert all(RADIUS + 16 + 6.7 * len(label) < half for label in labels)
+
+
+def test_a_map_is_remembered_as_long_as_the_tree_is_the_published_one(
+    shop: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second answer builds no graph and is not spoilt by the first; an edit or a commit is seen."""
+    first = _map(shop)
+    told = str(first["files"])
+    first["files"].clear()
+
+    def refuse(view: object) -> None:
+        raise AssertionError("the graph is built again")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("gitindex.query.map.answer.FileGraph", refuse)
+        assert str(_map(shop)["files"]) == told
+    shop.write("shop/new.py", "from shop.core import Money\n\n\ndef brand_new():\n    pass\n")
+    assert "brand_new" in _map(shop)["map"]
+    shop.commit("new")
+    shop.index()
+    assert "brand_new" in _map(shop)["map"]

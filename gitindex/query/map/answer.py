@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from gitindex.base.errors import Exit, GitIndexError
@@ -49,6 +50,11 @@ class Choice(NamedTuple):
     worth: float
 
 
+MAX_REMEMBERED = 8
+_remembered: dict[tuple[Any, ...], dict[str, Any]] = {}
+"""The last maps of published trees, for a process that is asked again."""
+
+
 class Budget:
     """Characters that are left. A line costs its length and its end."""
 
@@ -68,6 +74,26 @@ class Budget:
 
 def repo_map(view: TreeView, wanted: MapQuery = MapQuery()) -> MapAnswer:  # noqa: B008 - a constant
     """The map as text and as fields, in one envelope."""
+    key = _unchanged_key(view, wanted)
+    fields = _remembered.get(key) if key else None
+    if fields is None:
+        fields = _map_fields(view, wanted)
+        if key:
+            _remembered[key] = fields
+            if len(_remembered) > MAX_REMEMBERED:
+                del _remembered[next(iter(_remembered))]
+    return cast("MapAnswer", view.envelope(**deepcopy(fields)))
+
+
+def _unchanged_key(view: TreeView, wanted: MapQuery) -> tuple[Any, ...] | None:
+    """What the map depends on where the tree is just the published one; None where it is not."""
+    overlay, published = view.overlay, view.served.published
+    if overlay.laid or overlay.left_out or overlay.tree != published.tree:
+        return None
+    return view.worktree.database, published.run_id, published.tree, wanted
+
+
+def _map_fields(view: TreeView, wanted: MapQuery) -> dict[str, Any]:
     graph = FileGraph(view)
     focus = _focus(graph, wanted.focus)
     ranks = graph.ranks(focus)
@@ -77,18 +103,15 @@ def repo_map(view: TreeView, wanted: MapQuery = MapQuery()) -> MapAnswer:  # noq
     shown = _show_sections(sections, budget)
     files = _show_files(graph, ranks, focus, budget)
     text = "\n\n".join(filter(None, [*map(_section_text, shown), _files_text(files)]))
-    return cast(
-        "MapAnswer",
-        view.envelope(
-            map=text,
-            tokens=math.ceil(len(text) / CHARS_PER_TOKEN),
-            tokenBudget=wanted.tokens,
-            focus=[safe_text(path) for path in wanted.focus],
-            files=[_file_fields(path, tops, ranks) for path, tops in files.items()],
-            **{str(section.name): [fields for _, fields in section.lines] for section in shown},
-            truncated=budget.cut,
-        ),
-    )
+    return {
+        "map": text,
+        "tokens": math.ceil(len(text) / CHARS_PER_TOKEN),
+        "tokenBudget": wanted.tokens,
+        "focus": [safe_text(path) for path in wanted.focus],
+        "files": [_file_fields(path, tops, ranks) for path, tops in files.items()],
+        **{str(section.name): [fields for _, fields in section.lines] for section in shown},
+        "truncated": budget.cut,
+    }
 
 
 def map_picture(view: TreeView, wanted: MapQuery = MapQuery()) -> str:  # noqa: B008 - a constant
