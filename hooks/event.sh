@@ -67,6 +67,7 @@ fi
 # file in its place. The two files that the runner wrote differ in the state, and at most in an error.
 umask 077
 printf '%s\n' "$gitindex_event $*" >>"$store/spool/$worktree"
+[ "$gitindex_event" = reference-transaction ] && exit 0
 if [ -f "$store/published/$worktree" ] && [ ! -h .llmc ] &&
     [ -f .llmc/stale_status.json ] && [ ! -h .llmc/stale_status.json ] &&
     [ -f .llmc/rag_index_status.json ] && [ ! -h .llmc/rag_index_status.json ]; then

@@ -249,3 +249,24 @@ def test_a_field_of_a_nameless_go_struct_is_no_use(tmp_path: Path) -> None:
     made.git("add", "-A")
     with comparing(made.worktree, ".", parse_range("", True)) as change:
         assert find_dangling(change).sure == []
+
+
+def test_a_variable_of_rust_is_no_field_that_is_gone(tmp_path: Path) -> None:
+    made = Repo(tmp_path / "repo")
+    made.init()
+    made.write("Cargo.toml", "[package]\nname = 'p'\n")
+    made.write("src/lib.rs", "mod part;\n")
+    made.write(
+        "src/part/mod.rs",
+        "pub struct B {\n    pub size: u32,\n}\n\npub fn f() -> u32 {\n    let size = 1;\n    let b = B { size };\n    size\n}\n",
+    )
+    made.commit("first")
+    made.index()
+    made.git("rm", "-q", "--cached", "src/part/mod.rs")
+    made.write(
+        "src/part.rs", "pub struct B {}\n\npub fn f() -> u32 {\n    let size = 1;\n    size\n}\n"
+    )
+    (made.path / "src/part/mod.rs").unlink()
+    made.git("add", "-A")
+    with comparing(made.worktree, ".", parse_range("", True)) as change:
+        assert find_dangling(change).sure == []

@@ -29,12 +29,16 @@ def install(
         bool,
         option("--write", help="Also edit the files of husky and lefthook, marked as ours."),
     ] = False,
+    references: Annotated[
+        bool,
+        option("--references", help="Also note git am, reset and stash (reference-transaction)."),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Install the git hooks and start the first index. Exit 1: something is to be added by hand."""
     from gitindex.cli.verbs import indexing as commands
 
-    leave(commands.install(path, mode, everywhere, write, as_json))
+    leave(commands.install(path, mode, everywhere, write, as_json, references))
 
 
 @app.command()

@@ -39,6 +39,7 @@ def install(
     everywhere: bool = False,
     write: bool = False,
     as_json: bool = False,
+    references: bool = False,
 ) -> int:
     """Opt in, install the hooks, and start the first index in the background."""
     if everywhere:
@@ -50,6 +51,8 @@ def install(
     public_files.create_store(worktree)
     states = hooks.install(worktree, mode)
     written = hooks.install_shared(worktree, states) if write else []
+    if references:
+        hooks.install_references(worktree)
     append_event(worktree, INSTALL)
     hooks.start_runner(worktree)
     enabled = note_switch(worktree)

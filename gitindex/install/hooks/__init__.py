@@ -12,6 +12,7 @@ from gitindex.install.hooks.installation import (
     uninstall,
     uninstall_for_user,
 )
+from gitindex.install.hooks.references import install_references
 from gitindex.refresh.start import start_runner
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "hook_states",
     "install",
     "install_for_user",
+    "install_references",
     "install_shared",
     "left_over",
     "start_runner",

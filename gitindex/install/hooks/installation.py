@@ -13,7 +13,7 @@ from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.shipped import event_script
 from gitindex.base.worktree import Worktree
 from gitindex.freshness.status_file import parse_object
-from gitindex.install.hooks import by_hand, files, include
+from gitindex.install.hooks import by_hand, files, include, references
 from gitindex.install.hooks.advice import Advice, advise
 from gitindex.install.hooks.block import BLOCK_VERSION, EVENTS, ORIGINAL, sh_quote
 from gitindex.install.hooks.place import (
@@ -94,6 +94,7 @@ def install_shared(worktree: Worktree, states: list[HookState]) -> list[str]:
 def uninstall(worktree: Worktree) -> list[str]:
     """Remove everything of ours; returns what was removed or restored."""
     removed = [f"include.path {include.INCLUDED}"] if include.uninstall_include(worktree) else []
+    removed += references.uninstall_references(worktree)
     removed += _remove_files(worktree)
     remove(os.path.join(worktree.store, RECORD))
     remove(os.path.join(worktree.store, STUB))

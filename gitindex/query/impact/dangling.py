@@ -69,6 +69,7 @@ class _DanglingSearch:
         self._within = within
         self._before, self._after = change.before.project, change.after.project
         self._gone = {path for path, what in change.paths.items() if what == "deleted"}
+        self._gone -= {path for path in self._gone if _twin(path) in change.paths}
         self._judge = Judge(change.before, change.after)
         self._sure: set[Dangling] = set()
         self._possible: set[Dangling] = set()
@@ -151,7 +152,8 @@ class _DanglingSearch:
         if source.language in _NO_CODE:
             return
         broken = self._judge.is_broken(source, place)
-        if broken is None and site.tier in _SURE and self._is_renamed(target):
+        unsure = broken is None and site.tier in _SURE and self._is_renamed(target)
+        if unsure and not self._judge.may_be_variable(source, place, target):
             broken = True  # that a base or a computed name has the old name, too, is far-fetched
         if broken is False:
             return
@@ -310,6 +312,13 @@ def _identity(source: FileNames, symbol: Definition) -> tuple[str, bool]:
 def _signature(source: FileNames | None, ordinal: int) -> str:
     found = source.symbol(ordinal) if source else None
     return found.signature if found else ""
+
+
+def _twin(path: str) -> str:
+    """The other file that a module of Rust may be: `a.rs` or `a/mod.rs`."""
+    if path.endswith("/mod.rs"):
+        return path.removesuffix("/mod.rs") + ".rs"
+    return path.removesuffix(".rs") + "/mod.rs"
 
 
 def _without(text: str, *names: str) -> str:

@@ -72,6 +72,13 @@ class Judge:
         sources = [self._project.source(path) for path in paths]
         return any(s is None or self._is_open(s) for s in sources)
 
+    def may_be_variable(self, source: FileNames, place: Occurrence, lost: Definition) -> bool:
+        """A bare name of Rust that is also a field: most often it is a variable of that name."""
+        if source.language != "rust" or lost.kind not in _FIELDS:
+            return False
+        at = self._project.offset(source.path, place.line, place.column)
+        return self._project.text(source.path)[at - 1 : at] != b"."
+
     def _declares(self, meaning: Meaning, name: str) -> bool:
         """Has the file that an import of Java reaches the class of its name?"""
         paths = meaning.module.paths if meaning.module else ()
@@ -214,7 +221,18 @@ class Judge:
     def _rust(
         self, source: FileNames, place: Occurrence, bindings: list[tuple[Import, str]]
     ) -> bool | None:
-        """A bare name of Rust: of its file, or from where `use` takes it; a macro may make it."""
+        """A bare name of Rust: of its file, or from where `use` takes it; a macro may make it.
+
+        Variables are not modelled there: a name that may be one is not judged.
+        """
+        text = self._project.text(source.path)
+        variable = re.compile(
+            rb"(?:\blet\s+(?:mut\s+)?|[|,(&]\s*)%s\s*[:=|,)]" % place.name.encode()
+        )
+        if not place.name[:1].isupper() and (
+            place.use not in (Use.CALL, Use.IMPORT) or variable.search(text)
+        ):
+            return None
         stars = [(item, place.name) for item in source.stars if ("*", "*") in item.names]
         for item, name in [*bindings, *stars]:
             paths = self._project.resolve(source, item)
@@ -228,7 +246,6 @@ class Judge:
                 if target.named(name) or (target is not source and (passed or further)):
                     return None
         macro = re.compile(rb"!\s*[({\[][^;{}]*\b" + re.escape(place.name.encode()) + rb"\b")
-        text = self._project.text(source.path)
         after = self._project.offset(source.path, place.line, place.column) + len(place.name)
         if text[after : after + 1] == b"!" or (not bindings and macro.search(text)):
             return self._nowhere(source, place)
