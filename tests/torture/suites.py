@@ -9,6 +9,7 @@ from tests.torture.hostile import hostile_repositories
 from tests.torture.kills import kill_points
 from tests.torture.oracle import answers
 from tests.torture.power import power_cuts
+from tests.torture.renames import renames
 from tests.torture.soak import soak
 
 SUITES: dict[str, Suite] = {
@@ -18,6 +19,7 @@ SUITES: dict[str, Suite] = {
     "hostile_repositories": hostile_repositories,
     "kill_points": kill_points,
     "power_cuts": power_cuts,
+    "renames": renames,
     "soak": soak,
 }
 SHARES = {
@@ -27,5 +29,6 @@ SHARES = {
     "hostile_repositories": 2,
     "kill_points": 3,
     "power_cuts": 2,
+    "renames": 3,
     "soak": 2,
 }

@@ -1,0 +1,72 @@
+"""Renames of real code: plan, apply, run the package's own tests, ask for the old name, put it back."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from gitindex.base.errors import GitIndexError
+from gitindex.edit.apply import apply_edits
+from gitindex.edit.rename import RenameRequest, plan_rename
+from gitindex.query.names.memory import Memory
+from gitindex.query.references import ReferenceQuery, find_references
+from gitindex.query.symbols import SymbolQuery, list_symbols
+from gitindex.view.tree import open_tree
+from tests.support import Repo
+
+KINDS = ("function", "method", "class", "field", "constant", "variable")
+TIMEOUT = 300
+
+
+def run_tests(folder: Path, command: list[str], paths: str) -> str:
+    """What a package's own tests say where they fail; empty where they pass."""
+    env = {**os.environ, "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        [sys.executable, *command],
+        cwd=folder,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+        check=False,
+    )
+    return (done.stdout + done.stderr)[-2000:] if done.returncode else ""
+
+
+def symbols_of(repo: Repo, under: str) -> Iterator[str]:
+    """Ids of what can be renamed below a path; names that the language gives a meaning are left out."""
+    with open_tree(repo.worktree, ".") as view:
+        found = list_symbols(view, SymbolQuery("", path=under, limit=1000))["symbols"]
+    for one in found:
+        if one["kind"] in KINDS and not one["name"].startswith(("__", "test", "Test", "setUp")):
+            yield f"{one['path']}#{one['qualifiedName']}"
+
+
+def rename_and_run(repo: Repo, symbol: str, new: str, command: list[str], paths: str) -> str | None:
+    """Empty where all went well, what went wrong, or None where the rename was refused."""
+    memory = Memory()
+    with open_tree(repo.worktree, ".") as view:
+        try:
+            plan = plan_rename(view, RenameRequest(symbol, new), memory)
+        except GitIndexError:
+            return None
+    if plan.blocked:
+        return None
+    apply_edits(repo.worktree.root, plan.edits)
+    try:
+        wrong = run_tests(repo.path, command, paths)
+        if wrong:
+            return f"{symbol} → {new}: {wrong}"
+        with open_tree(repo.worktree, ".") as view:
+            name = plan.answer["name"]
+            left = find_references(view, ReferenceQuery(symbol), memory)
+        ours = [r for r in left["references"] if r["tier"] != "name"]
+        others = [d for d in left["definitions"] if f"{d['path']}#{d['qualifiedName']}" == symbol]
+        if others or (not left["definitions"] and (ours or not left["complete"])):
+            return f"{symbol} → {new}: {name} is left at {ours[:3]} {left['unexplained'][:3]}"
+        return ""
+    finally:
+        repo.git("checkout", "-q", "--", ".")
