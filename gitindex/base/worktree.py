@@ -123,7 +123,7 @@ def normalize_rel_path(path: str) -> str:
 def inside_root(root: str, start: str, file: str) -> str:
     """A file's path below the root, by its words alone: links are refused later, not followed."""
     if len(os.fsencode(file)) > MAX_PATH_BYTES:
-        raise GitIndexError("the path is too long to be one", code=Exit.USAGE)
+        raise GitIndexError("the path is too long", code=Exit.USAGE)
     named = os.path.normpath(os.path.join(os.path.realpath(start), file))
     above = named
     outermost = ""

@@ -30,7 +30,7 @@ def open_repository(worktree: Worktree) -> Repository:
         return _through_libgit2(worktree)
     if choice:
         raise GitIndexError(
-            f"{CHOICE}={safe_text(choice)} is no backend", "say git or pygit2", Exit.USAGE
+            f"{CHOICE}={safe_text(choice)} is not a backend", "use git or pygit2", Exit.USAGE
         )
     return _chosen_for(worktree)
 

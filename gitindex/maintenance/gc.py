@@ -96,7 +96,7 @@ def _session(worktree: Worktree) -> Iterator[Session]:
     try:
         yield session
     except StoreReplaced:
-        raise GitIndexError("the store was replaced meanwhile", "try again") from None
+        raise GitIndexError("the store was replaced in the meantime", "try again") from None
     finally:
         session.close()
 

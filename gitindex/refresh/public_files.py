@@ -81,8 +81,8 @@ def refuse_older_writer(worktree: Worktree) -> None:
     newer = newer_writer(worktree)
     if newer:
         raise GitIndexError(
-            f"gitindex {newer} keeps this index, and this is {__version__}",
-            "upgrade this one, or use the other: `git idx`",
+            f"gitindex {newer} maintains this index; this is {__version__}",
+            "upgrade this version, or use the newer one: `git idx`",
         )
 
 

@@ -150,7 +150,7 @@ class WriterDatabase(Database):
         """`--force` may have put a new store in place: what is written to the old one is lost."""
         with suppress(FileNotFoundError):  # the store is being removed: our caller looks for that
             if os.stat(self.path).st_ino != self.inode:
-                raise StoreBusy("the store was built anew meanwhile", "try again")
+                raise StoreBusy("the store was rebuilt in the meantime", "try again")
 
     def close(self) -> None:
         """Close the connection; the last one takes the log with it."""
@@ -302,7 +302,7 @@ def _connect_reader(path: str, options: str) -> Connection:
             connection.execute("PRAGMA query_only=ON")
             check_version(connection)  # which opens the log
             if os.stat(path).st_ino != inode:
-                raise StoreBusy("the store was built anew meanwhile", "try again")
+                raise StoreBusy("the store was rebuilt in the meantime", "try again")
         except BaseException:
             connection.close()
             raise

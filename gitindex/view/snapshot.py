@@ -132,7 +132,9 @@ def _envelope(
     gate = _gate(seen, searchable, strict)
     status = decide_gate(gate)
     if status is None:
-        raise StoreError("the store is missing but proven", "run `gitindex index`")
+        raise StoreError(
+            "the completion marker is there but the store is missing", "run `gitindex index`"
+        )
     return gating_envelope(status, gate, safe_text(path), safe_text(worktree.root))
 
 

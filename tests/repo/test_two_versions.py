@@ -31,7 +31,7 @@ def test_the_older_does_not_write(project: Repo) -> None:
     project.commit()
     done = project.gitindex("index")
     assert done.returncode == 4
-    assert done.stderr.startswith("gitindex: gitindex 99.0 keeps this index, and this is ")
+    assert done.stderr.startswith("gitindex: gitindex 99.0 maintains this index; this is ")
     assert Path(project.worktree.store, "version").read_text() == "99.0\n"
     assert project.gitindex("search", "x").returncode == 0, "it still reads"
 

@@ -234,7 +234,7 @@ class SemanticJob:
         writer = store.SemanticWriter(self._db)
         with self._db.write():
             if os.stat(self._worktree.database).st_ino != self._inode:
-                raise Failed(FailureReason.IO_ERROR, "the store was replaced meanwhile")
+                raise Failed(FailureReason.IO_ERROR, "the store was replaced in the meantime")
             if self._repo.head().tree != head.tree:
                 raise HeadMoved
             kept = [f for f in chosen if signature(root, f.path) == seen[f.path].signature]
