@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from gitindex.install.git_template import write_template
 from tests import removal
 from tests.support import Repo
 
-ROUNDS = 100
+ROUNDS = int(os.environ.get("GITINDEX_ROUNDS", "100"))
 
 pytestmark = [pytest.mark.torture, pytest.mark.timeout(3600)]
 
