@@ -10,7 +10,7 @@ from gitindex.base.vocabulary import PathKind
 _TEST = re.compile(
     r"(^|/)(tests?|specs?|__tests__|testing|testdata|e2e|\w*[-_]tests?|tests?[-_]\w+|[a-z]\w*Tests?"
     r"|[\w.]*\.Tests?|__fixtures__|__mocks__|test-?utils?)/"
-    r"|(^|/)test_[^/]*$|[-_]tests?\.\w+$|\.(test|spec|test-d|tst|cy|stories)\.\w+$|(^|/)tests?\.\w+$"
+    r"|(^|/)test_[^/]*(?<!\.bash)$|[-_]tests?\.\w+$|\.(test|spec|test-d|tst|cy|stories)\.\w+$|(^|/)tests?\.\w+$"
     r"|(^|/)[^/]*(Tests?|Spec|Suite|TestCase)\.(java|kt|cs|scala|swift|php|groovy|hs)$"
     r"|_spec\.\w+$|(^|/)conftest\.py$|\.bats$"
 )

@@ -11,7 +11,9 @@ from statistics import fmean
 import pytest
 
 from gitindex.base.worktree import find_worktree
-from gitindex.query.search.search import search
+from gitindex.query.search.memory import SearchMemory
+from gitindex.query.search.query_text import parse_query
+from gitindex.query.search.search import POOL, RankingPass, search
 from gitindex.view.tree import open_tree
 from tests.golden import HELD_OUT, TUNED, GoldenSet, copy_packages, ndcg, plain_bm25, usable
 from tests.support import Repo
@@ -80,3 +82,18 @@ def test_every_result_explains_its_score(golden: tuple[Repo, GoldenSet]) -> None
         assert sum(f["adds"] for f in row["features"].values()) == pytest.approx(
             row["score"], abs=0.11
         )
+
+
+def test_what_defines_the_only_word_is_looked_at_whatever_else_speaks_of_it(tmp_path: Path) -> None:
+    repo = Repo(tmp_path / "repo")
+    repo.init()
+    for number in range(20):
+        repo.write(f"lib/use_gadget_of_{number}.py", "gadget()\n" * 9)
+    repo.write("lib/a/b/c/d/core.py", "class Gadget:\n    pass\n")
+    repo.commit()
+    repo.gitindex("index")
+    with open_tree(find_worktree(os.fspath(repo.path)), ".") as view:
+        ranked = RankingPass(view, parse_query("Gadget"), SearchMemory(), []).ranked()
+    looked = {row.candidate.name for row in ranked if row.text.data}
+    assert "lib/a/b/c/d/core.py" in looked
+    assert len(looked) == POOL + 1 < len(ranked)

@@ -12,6 +12,7 @@ from gitindex.extract.terms import MAX_REPEATS, decode_text, terms_of, words_of
 from gitindex.languages.facts import FactsKey
 from gitindex.languages.syntax.source import count_lines
 from gitindex.languages.table import extractor_id
+from gitindex.query.search.definitions import TYPES
 from gitindex.query.search.features import needle_of
 from gitindex.query.search.memory import (
     BY_PATH,
@@ -59,6 +60,8 @@ class Collector:
     def __init__(self, view: TreeView, query: Query, memory: SearchMemory) -> None:
         self.left_out = 0
         """Edited files that were not looked through: over the budget."""
+        self.named: set[bytes] = set()
+        """Files that define the only word of the query."""
         self._view = view
         self._query = query
         self._meant: set[bytes] = set()  # by their path: edited files too, whatever they hold
@@ -141,13 +144,18 @@ class Collector:
         if self._query.dotted:
             names.append(self._query.words[-1].text)
         rows = self._view.rows(
-            f"SELECT DISTINCT {COLUMNS} FROM {{names}} n CROSS JOIN {{symbols}} s"
+            f"SELECT {COLUMNS} FROM {{names}} n CROSS JOIN {{symbols}} s"
             " ON s.name_id=n.id CROSS JOIN {blobs} b ON b.id=s.blob_id"
             " CROSS JOIN {live} l ON l.blob_id=b.id"
-            f" WHERE n.text IN ({marks(names)}) LIMIT {BY_NAME}",
+            f" WHERE n.text IN ({marks(names)}) GROUP BY l.path"
+            f" ORDER BY min(s.kind NOT IN ({marks(_TYPES)})), length(l.path), l.path LIMIT {BY_NAME}",
             *names,
+            *_TYPES,
         )
-        yield from self._allowed_paths(map(candidate_of, rows))
+        found = self._allowed_paths(map(candidate_of, rows))
+        if len(self._query.words) == 1:
+            self.named.update(c.path for c in found)
+        yield from found
 
     def _by_path(self) -> Iterator[Candidate]:
         """Paths with the words of the query: those that say most of it, then the shortest."""
@@ -278,6 +286,7 @@ def with_facts(view: TreeView, found: list[Candidate]) -> list[Candidate]:
 
 
 _NO_FILTERS = Filters()
+_TYPES = sorted(TYPES)
 
 
 def _wholes(texts: Iterable[str]) -> list[str]:

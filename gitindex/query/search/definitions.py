@@ -38,6 +38,16 @@ class NamedDefinition(NamedTuple):
     is_top: bool = True
 
 
+class _NameSaid(NamedTuple):
+    """What one name says of the query."""
+
+    levels: dict[int, float]
+    cover: float
+    precision: float
+    phrase: float
+    exact: float
+
+
 class ScoredDefinition(NamedTuple):
     """A definition, how well it is what was asked for, and how exactly."""
 
@@ -73,68 +83,85 @@ class DefinitionMatcher:
         self._pairs = set(pairwise(self._sequence))
         self._only = query.words[0].text if len(query.words) == 1 else ""
         self._dotted = f".{query.dotted}" if query.dotted else ""
+        self._names: dict[str, _NameSaid] = {}
+        self._around: dict[str, float] = {}
 
     def features(
         self, found: Iterable[NamedDefinition]
     ) -> tuple[DefinitionFeatures, list[ScoredDefinition]]:
         """The features of a file's definitions, and the definitions, best first."""
         exact = best = doc = phrase = qualified = called = 0.0
-        said: dict[int, float] = {}
+        levels: dict[int, float] = {}
         scored = []
         for named in found:
             factor = _kind_factor(named.kind)
-            parts = parts_of(named.name)
-            levels = self._matcher.levels(parts)
-            for number, level in levels.items():
-                if level > said.get(number, 0.0):
-                    said[number] = level
+            name = self._names.get(named.name) or self._look_at(named.name)
+            for number, level in name.levels.items():
+                if level > levels.get(number, 0.0):
+                    levels[number] = level
             commented = self._commented(named.doc) if named.doc else 0.0
-            one = self._score(named, parts, levels, commented)
+            one = self._score(named, name, factor, commented)
             scored.append(one)
             best, exact, doc = max(best, one.score), max(exact, one.exact), max(doc, commented)
-            if len(levels) > 1:
-                phrase = max(phrase, self._phrase(parts) * factor)
-            qualified = max(qualified, float(self._is_qualified(named)))
-            called = max(called, self._called(named))
-        names = sum([self._atoms[number].share * level for number, level in said.items()])
+            phrase = max(phrase, name.phrase * factor)
+            if self._dotted and self._is_qualified(named):
+                qualified = 1.0
+            if self._only:
+                called = max(called, self._called(named))
+        names = sum([self._atoms[number].share * level for number, level in levels.items()])
         scored.sort(key=lambda one: (-one.exact, -one.score, one.named.line))
         features = DefinitionFeatures(exact, best, doc, phrase, names, qualified, called)
         return features, scored
 
+    def _look_at(self, name: str) -> _NameSaid:
+        """What a name says; the same names come again and again."""
+        parts = parts_of(name)
+        levels = self._matcher.levels(parts)
+        phrase = self._phrase(parts) if len(levels) > 1 else 0.0
+        named = dict(levels)
+        cover, precision = self._matcher.measured(levels, parts, "".join(parts))
+        said = _NameSaid(named, cover, precision, phrase, self._exact(name) if cover else 0.0)
+        self._names[name] = said
+        return said
+
     def _score(
-        self,
-        named: NamedDefinition,
-        parts: Sequence[str],
-        levels: dict[int, float],
-        commented: float,
+        self, named: NamedDefinition, name: _NameSaid, factor: float, commented: float
     ) -> ScoredDefinition:
-        factor = _kind_factor(named.kind)
         if self._is_qualified(named):
             return ScoredDefinition(named, factor, factor)
-        cover, precision = self._matcher.measured(levels, parts, "".join(parts))
+        cover = name.cover
         if not cover:
             return ScoredDefinition(named, 0.0, 0.0)
-        score = cover * (0.5 + 0.5 * precision)
+        score = cover * (0.5 + 0.5 * name.precision)
         if cover < 1.0:
-            around = named.qualified.removesuffix(named.name)
-            context = self._matcher.match(parts_of(around)).cover if around else 0.0
+            context = self._context(named.qualified.removesuffix(named.name))
             score += 0.35 * max(0.0, min(context, 1 - cover)) + 0.3 * max(0.0, commented - cover)
-        return ScoredDefinition(named, min(1.0, score) * factor, self._exact(named) * factor)
+        exact = name.exact * (1.0 if named.is_top else 0.8)
+        return ScoredDefinition(named, min(1.0, score) * factor, exact * factor)
 
-    def _exact(self, named: NamedDefinition) -> float:
+    def _context(self, around: str) -> float:
+        """Share of the query in what a definition is in."""
+        if not around:
+            return 0.0
+        known = self._around.get(around)
+        if known is None:
+            known = self._around[around] = self._matcher.match(parts_of(around)).cover
+        return known
+
+    def _exact(self, name: str) -> float:
         """Is it called as one word of the query? Its share, less for another case or spelling."""
-        found, lowered = 0.0, named.name.lower()
+        found, lowered = 0.0, name.lower()
         for text, terms, share in self._words:
-            if named.name == text:
+            if name == text:
                 level = 1.0
             elif lowered == terms[0]:
                 level = 0.8
-            elif len(terms) > 1 and "".join(parts_of(named.name)) == terms[1]:
+            elif len(terms) > 1 and "".join(parts_of(name)) == terms[1]:
                 level = 0.7
             else:
                 continue
             found = max(found, share * level)
-        return found * (1.0 if named.is_top else 0.8)
+        return found
 
     def _called(self, named: NamedDefinition) -> float:
         """Is the query its name and nothing else? Types, whole and long definitions come first."""

@@ -66,8 +66,8 @@ class PathFeatures(NamedTuple):
 class ChunkFeatures(NamedTuple):
     """What the text of a candidate says, by chunks."""
 
-    best: float = 0.0
-    best_three: float = 0.0
+    best: float = 0.0  # with the words of the path, as if they were in it too
+    best_three: float = 0.0  # of the text alone
     best_cover: float = 0.0  # share of the query in the best chunk
     cover: float = 0.0  # share of the query in the whole text
     place: int = 0  # byte at which the best chunk starts
@@ -242,29 +242,73 @@ def path_features(matcher: NameMatcher, path: str) -> PathFeatures:
     return PathFeatures(*stem_match, folder, last, 0.0, cover, *lead, shallow)
 
 
-def chunk_features(data: bytes, terms: Sequence[ChunkTerm], lowered: bytes = b"") -> ChunkFeatures:
+def chunk_features(
+    data: bytes, terms: Sequence[ChunkTerm], lowered: bytes = b"", path: str = ""
+) -> ChunkFeatures:
     """BM25 over overlapping chunks of a text: `find` over bytes is what is fast here."""
     lowered = lowered or data.lower()
-    steps: dict[int, dict[int, float]] = {}
-    held = total = 0.0
-    for number, term in enumerate(terms):
-        total += term.weight
-        places = _places(data, lowered, term)
-        if places:
-            held += term.weight
-        for place, worth in places:
-            step = steps.setdefault(place // STEP, {})
-            step[number] = step.get(number, 0.0) + worth
-    if not steps:
-        return ChunkFeatures()
-    starts = steps.keys() | {step - 1 for step in steps if step}
-    chunks = [_scored(steps, start, terms) for start in starts]
-    chunks.sort(key=lambda chunk: (-chunk[0], chunk[2]))
-    score, cover, start = chunks[0]
-    total = total or 1.0
+    scores: dict[int, float] = {}
+    covers: dict[int, float] = {}
+    joint: dict[int, float] = {}
+    held = total = base = 0.0
+    said = _said(path, terms) if path else [0.0] * len(terms)
+    for term, beside in zip(terms, said, strict=True):
+        weight = term.weight
+        total += weight
+        counts = _counts(data, lowered, term)
+        if counts:
+            held += weight
+        at_least = _saturated(weight, beside)
+        base += at_least
+        for start, count in counts.items():
+            part = _saturated(weight, count)
+            scores[start] = scores.get(start, 0.0) + part
+            covers[start] = covers.get(start, 0.0) + (weight if count > 1.0 else weight * count)
+            part = _saturated(weight, count + beside) - at_least if beside else part
+            joint[start] = joint.get(start, 0.0) + part
+    if not scores:
+        return ChunkFeatures(base)
+    chunks = sorted(scores.items(), key=_best_chunk)
     three, taken = _three(chunks)
-    others = tuple(at * STEP for at in taken[1:])
-    return ChunkFeatures(score, three, cover / total, held / total, start * STEP, others)
+    first, *others = (at * STEP for at in taken)
+    best, total = base + max(joint.values()), total or 1.0
+    cover = covers[taken[0]] / total
+    return ChunkFeatures(best, three, cover, held / total, first, tuple(others))
+
+
+def _saturated(weight: float, count: float) -> float:
+    return weight * (1 + SATURATION) * count / (count + SATURATION)
+
+
+def _said(path: str, terms: Sequence[ChunkTerm]) -> list[float]:
+    """What the path counts for as text: its name as twice, its folders as once."""
+    words = path_words(path)
+    found = []
+    for term in terms:
+        needle = term.needle.decode()
+        inside = len(needle) >= MIN_INSIDE and needle in words.joined
+        stem_says = inside or any(word.startswith(needle) for word in words.stem)
+        folder_says = any(word.startswith(needle) for word in words.folders)
+        found.append(2.0 * stem_says + folder_says)
+    return found
+
+
+def _best_chunk(chunk: tuple[int, float]) -> tuple[float, int]:
+    return -chunk[1], chunk[0]
+
+
+def _counts(data: bytes, lowered: bytes, term: ChunkTerm) -> dict[int, float]:
+    """What a word counts for in each chunk that has it: a place lies in two chunks."""
+    found: dict[int, float] = {}
+    for place, worth in _places(data, lowered, term):
+        step = place // STEP
+        found[step] = found.get(step, 0.0) + worth
+    if found:
+        steps = list(found.items())
+        for step, worth in steps:
+            if step:
+                found[step - 1] = found.get(step - 1, 0.0) + worth
+    return found
 
 
 def _places(data: bytes, lowered: bytes, term: ChunkTerm) -> list[tuple[int, float]]:
@@ -292,24 +336,10 @@ def _places(data: bytes, lowered: bytes, term: ChunkTerm) -> list[tuple[int, flo
     return found
 
 
-def _scored(
-    steps: dict[int, dict[int, float]], start: int, terms: Sequence[ChunkTerm]
-) -> tuple[float, float, int]:
-    """Score and cover of the chunk that starts at a step."""
-    first, second = steps.get(start, {}), steps.get(start + 1, {})
-    score = cover = 0.0
-    for number in first.keys() | second.keys():
-        count = first.get(number, 0.0) + second.get(number, 0.0)
-        weight = terms[number].weight
-        score += weight * (1 + SATURATION) * count / (count + SATURATION)
-        cover += weight * min(1.0, count)
-    return score, cover, start
-
-
-def _three(chunks: Sequence[tuple[float, float, int]]) -> tuple[float, list[int]]:
+def _three(chunks: Sequence[tuple[int, float]]) -> tuple[float, list[int]]:
     """The sum of the best three chunks that do not overlap, and where they start."""
     total, taken = 0.0, list[int]()
-    for score, _, start in chunks:
+    for start, score in chunks:
         if all(abs(start - other) > 1 for other in taken):
             total += score
             taken.append(start)

@@ -56,14 +56,14 @@ class Features(NamedTuple):
     data: float = 0.0
     foreign: float = 0.0  # generated, vendored, built
     news: float = 0.0  # a list of changes
-    stub: float = 0.0  # declarations only
+    stub: float = 0.0  # declarations only; a header beside the source that it declares
     hidden: float = 0.0  # in a folder whose name starts with a dot
     legacy: float = 0.0
     benchmark: float = 0.0
     tool: float = 0.0
     superseded: float = 0.0  # in a folder `v1` beside a `v2`, or beside the same file without it
     # of its text and definitions: known of the candidates that were the best so far
-    chunk: float = 0.0  # BM25 of its best chunk, of the best candidate's
+    chunk: float = 0.0  # BM25 of its best chunk with the words of its path, of the best candidate's
     three_chunks: float = 0.0  # of its best three
     chunk_cover: float = 0.0  # share of the query in the best chunk
     held: float = 0.0  # share of the query in the text, in any form
@@ -199,16 +199,21 @@ def bm25(count: float, idf: float, relative_length: float) -> float:
 def coverage(query: Query, rarity: Rarity, held: Iterable[str]) -> float:
     """The share of the query that is there at all."""
     terms = held if isinstance(held, (set, frozenset)) else set(held)
-    return sum(rarity.shares[word.text] * _presence(word, terms) for word in query.words)
+    found = 0.0
+    for word in query.words:
+        if word.terms[0] in terms:
+            found += rarity.shares[word.text]
+        else:
+            found += rarity.shares[word.text] * _presence(word, terms)
+    return found
 
 
 def _presence(word: Word, terms: set[str] | frozenset[str]) -> float:
-    if word.terms[0] in terms:
-        return 1.0
-    if any(form in terms for form in word.forms):
+    """How far a word is there in other forms, or by its parts."""
+    if not terms.isdisjoint(word.forms):
         return 0.8
     parts = word.terms[1:]
-    return 0.6 * sum(part in terms for part in parts) / len(parts) if parts else 0.0
+    return 0.6 * sum([part in terms for part in parts]) / len(parts) if parts else 0.0
 
 
 def is_asked_path(plain: str, path: str) -> bool:
@@ -262,6 +267,20 @@ def superseded(paths: Iterable[str]) -> set[str]:
     }
 
 
+def headers(paths: Iterable[str]) -> set[str]:
+    """Headers of C and C++ that stand beside the source of the same name."""
+    listed = set(paths)
+    found = ((path, _HEADER.match(path)) for path in listed if path.endswith(_HEADER_ENDS))
+    return {
+        path
+        for path, match in found
+        if match and any(f"{match[1]}{suffix}" in listed for suffix in _SOURCES)
+    }
+
+
+_HEADER = re.compile(r"(.*)\.(?:h|hh|hpp|hxx)$", re.DOTALL)
+_HEADER_ENDS = (".h", ".hh", ".hpp", ".hxx")
+_SOURCES = (".c", ".cc", ".cpp", ".cxx", ".m", ".mm")
 _VERSION = re.compile(r"(.*/|)v(\d{1,3})/(.*)", re.DOTALL)
 
 

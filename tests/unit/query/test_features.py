@@ -23,6 +23,7 @@ from gitindex.query.search.ranking import (
     Rarity,
     coverage,
     first_features,
+    headers,
     kinds_of,
     scaled,
     total,
@@ -176,6 +177,12 @@ def test_other_kinds_of_files_give_way_unless_asked_for() -> None:
     assert kinds_of(parse_query("socket test"), "tests/test_socket.py").test
     assert kinds_of(parse_query("path:vendor socket"), "vendor/socket.py") == FileKinds()
     assert kinds_of(plain, "django/contrib/auth/models.py") == FileKinds()
+    assert kinds_of(plain, "lib/test_functions.bash") == FileKinds()
+
+
+def test_a_header_beside_its_source_is_a_declaration() -> None:
+    paths = ["src/idna.h", "src/idna.c", "include/uv.h", "a/x.hpp", "b/x.cpp", "a/y.hh", "a/y.cc"]
+    assert headers(paths) == {"src/idna.h", "a/y.hh"}
 
 
 def test_the_best_chunk_counts_not_the_length_of_the_file() -> None:
@@ -188,6 +195,16 @@ def test_the_best_chunk_counts_not_the_length_of_the_file() -> None:
     assert together.best_cover == 1.0 > apart.best_cover
     assert abs(together.place - len(filler)) < 1_400
     assert chunk_features(b"", terms).best == 0.0
+
+
+def test_words_of_the_path_belong_to_every_chunk() -> None:
+    terms = [ChunkTerm(b"socket", 1.0, False), ChunkTerm(b"clos", 1.0, False)]
+    paths = ("net/socket.py", "socket/net.py", "net/other.py")
+    assert _falls([chunk_features(b"close it", terms, path=path).best for path in paths])
+    alone = chunk_features(b"nothing", terms, path="net/socket.py")
+    both = chunk_features(b"socket", terms, path="net/socket.py")
+    assert 0.0 < alone.best < both.best < alone.best + chunk_features(b"socket", terms).best
+    assert alone.best_three == 0.0
 
 
 def test_starts_of_words_count_more_than_their_insides() -> None:
