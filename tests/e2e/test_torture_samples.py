@@ -112,6 +112,7 @@ def test_soak(tmp_path: Path) -> None:
 
 
 def test_every_suite_is_sampled() -> None:
+    from tests.torture.renames import renames
     from tests.torture.suites import SHARES, SUITES
 
     sampled = {
@@ -121,6 +122,7 @@ def test_every_suite_is_sampled() -> None:
         hostile_repositories,
         kill_points,
         power_cuts,
+        renames,  # by tests/repo/test_rename_packages.py, which needs no network
         soak,
     }
     assert set(SUITES.values()) == sampled

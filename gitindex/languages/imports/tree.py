@@ -71,7 +71,15 @@ class Tree:
 
 
 def _closeness(near: str) -> Callable[[str], tuple[int, int, str]]:
-    return lambda path: (-shared_depth(path, near), path.count("/"), path)
+    folders = [near[: at + 1] for at, char in enumerate(near) if char == "/"]
+
+    def order(path: str) -> tuple[int, int, str]:
+        shared = len(folders)
+        while shared and not path.startswith(folders[shared - 1]):
+            shared -= 1
+        return -shared, path.count("/"), path
+
+    return order
 
 
 def _tail(path: str) -> str:
@@ -95,13 +103,3 @@ def parent(path: str) -> str:
 def under(folder: str, name: str) -> str:
     """A name inside a folder."""
     return f"{folder}/{name}" if folder else name
-
-
-def shared_depth(a: str, b: str) -> int:
-    """How many leading folders two paths share."""
-    depth = 0
-    for x, y in zip(a.split("/")[:-1], b.split("/")[:-1], strict=False):
-        if x != y:
-            break
-        depth += 1
-    return depth

@@ -235,20 +235,24 @@ class Project:
         return found
 
     def _including(self, header: str) -> set[str]:
-        """The files that name a header, as far as they mean this one. Found out once for a tree."""
-        known: dict[str, set[str]] = self.tree.notes.setdefault("including", {})
-        if header not in known:
-            resolved: dict[tuple[str, str], tuple[str, ...]]
-            resolved = self.tree.notes.setdefault("included", {})
-            known[header] = found = set()
-            for path, module in self._include_lines().get(header.rpartition("/")[2], ()):
+        """The files that name a header, as far as they mean this one.
+
+        Found out once for a tree and for all headers of one name: there may be hundreds.
+        """
+        known: dict[str, dict[str, set[str]]] = self.tree.notes.setdefault("including", {})
+        name = header.rpartition("/")[2]
+        if name not in known:
+            found: dict[str, set[str]] = {}
+            resolved: dict[tuple[str, str], tuple[str, ...]] = {}
+            for path, module in self._include_lines().get(name, ()):
                 key = (path.rpartition("/")[0], module)
                 if key not in resolved:
                     wanted = Import(module, (), 0, 0)
                     resolved[key] = self.tree.resolver.resolve(path, "c", wanted)
-                if header in resolved[key]:
-                    found.add(path)
-        return known[header]
+                for there in resolved[key]:
+                    found.setdefault(there, set()).add(path)
+            known[name] = found
+        return known[name].get(header, set())
 
     def _include_lines(self) -> dict[str, list[tuple[str, str]]]:
         """All includes of a tree by the last part of what they name: who, and what as written."""
