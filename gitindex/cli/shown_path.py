@@ -49,6 +49,18 @@ def named_path(root: str, start: str, file: str) -> str:
     return from_root if is_inside and os.path.lexists(os.path.join(root, from_root)) else here
 
 
+def named_place(path: str, asked: str) -> str:
+    """FILE, FILE:LINE and FILE#NAME are given from where one stands; the tree knows them from its root."""
+    file, mark, rest = asked.partition("#") if "#" in asked else asked.partition(":")
+    is_place = bool(mark) and (mark == "#" or rest[:1].isdigit())
+    if is_place or os.path.isfile(os.path.join(path, asked)):
+        try:
+            return named_path(find_worktree(path).root, path, file) + mark + rest
+        except GitIndexError:
+            return asked
+    return asked
+
+
 @lru_cache(maxsize=1)
 def _prefix() -> str:
     """The folder one stands in, below the root; empty at the root and outside of a repository."""

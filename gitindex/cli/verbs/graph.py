@@ -11,13 +11,13 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.errors import Exit
 from gitindex.base.escape import counted, path_fields, safe_text
 from gitindex.base.vocabulary import Direction
 from gitindex.base.worktree import find_worktree
 from gitindex.cli.printing import Asking, any_of, in_tree, print_answer, print_missing
 from gitindex.cli.progress import patience
-from gitindex.cli.shown_path import named_path, shown_node, shown_path
+from gitindex.cli.shown_path import named_place, shown_node, shown_path
 from gitindex.cli.terminal import paint, say, say_nothing
 from gitindex.view.snapshot import GateClosed
 from gitindex.view.tree import NOW, TreeChoice, TreeView
@@ -48,7 +48,7 @@ def refs(
     from gitindex.query.references import find_references
     from gitindex.query.symbols import suggestions
 
-    inside = wanted._replace(asked=_inside(path, wanted.asked))
+    inside = wanted._replace(asked=named_place(path, wanted.asked))
 
     def question(view: TreeView) -> ReferencesAnswer:
         with patience("following names"):
@@ -81,7 +81,7 @@ def graph(
     from gitindex.query.callgraph.answer import call_graph
     from gitindex.query.symbols import suggestions
 
-    inside = wanted._replace(asked=_inside(path, wanted.asked))
+    inside = wanted._replace(asked=named_place(path, wanted.asked))
 
     def question(view: TreeView) -> CallGraphAnswer:
         with patience("following names"):
@@ -111,18 +111,6 @@ def _exit(answer: CallGraphAnswer) -> Exit:
     if answer["status"] != "ok":
         return EXITS[answer["status"]]
     return Exit.OK if answer["edges"] else Exit.NO
-
-
-def _inside(path: str, asked: str) -> str:
-    """FILE, FILE:LINE and FILE#NAME are given from where one stands; the tree knows them from its root."""
-    file, mark, rest = asked.partition("#") if "#" in asked else asked.partition(":")
-    is_place = bool(mark) and (mark == "#" or rest[:1].isdigit())
-    if is_place or os.path.isfile(os.path.join(path, asked)):
-        try:
-            return named_path(find_worktree(path).root, path, file) + mark + rest
-        except GitIndexError:
-            return asked
-    return asked
 
 
 def _say_references(answer: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ from gitindex.base.errors import Exit
 from gitindex.base.escape import counted, safe_text
 from gitindex.cli.printing import in_tree, print_answer
 from gitindex.cli.progress import patience
+from gitindex.cli.shown_path import named_place
 from gitindex.cli.terminal import paint, say
 from gitindex.view.tree import NOW, TreeView
 
@@ -19,6 +20,8 @@ def rename(wanted: RenameRequest, path: str, apply: bool, as_json: bool) -> int:
     """Show the patch of a rename with its proof; with `apply`, write it if nothing stands in the way."""
     from gitindex.edit.apply import apply_edits
     from gitindex.edit.rename import plan_rename
+
+    wanted = wanted._replace(symbol=named_place(path, wanted.symbol))
 
     def question(view: TreeView) -> dict[str, Any]:
         with patience("following names"):
