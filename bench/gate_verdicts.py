@@ -78,6 +78,16 @@ def textual_lines(folder: Path, name: str) -> Iterator[Place]:
         yield path, int(line)
 
 
+def first_lines(folder: Path, one: SampledVerdict) -> Iterator[int]:
+    """Where the function may begin for the interpreter: its line, or a decorator right above it."""
+    lines = (folder / one.path).read_text(errors="replace").splitlines()
+    at = one.line
+    yield at
+    while at > 1 and lines[at - 2].lstrip().startswith("@"):
+        at -= 1
+        yield at
+
+
 def executed_calls(calls: Path) -> dict[Place, set[Place]]:
     """Callee's definition line → lines that called it."""
     found: dict[Place, set[Place]] = {}
@@ -121,8 +131,7 @@ def main(args: list[str]) -> int:
     folder = Path(args[0])
     calls = executed_calls(Path(args[1])) if len(args) > 1 else {}
     for number, one in enumerate(sample(folder), 1):
-        # decorators come before the line of the name
-        starts = [calls.get((one.path, one.line - up), set()) for up in range(6)]
+        starts = [calls.get((one.path, at), set()) for at in first_lines(folder, one)]
         places, by = next((found for found in starts if found), set()), "executed"
         if not places:
             places, by = set(textual_lines(folder, one.name)), "text"
