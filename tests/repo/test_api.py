@@ -161,3 +161,14 @@ def test_sarif(released: Repo) -> None:
     assert results == {"api-removed": "error", "api-added": "note"}
     place = log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]
     assert place["artifactLocation"]["uri"] == "m/core.py"
+
+
+def test_a_property_that_can_be_set_now_breaks_nobody(released: Repo) -> None:
+    getter = "class Shape:\n    @property\n    def size(self):\n        return 1\n\n"
+    edit(released, "m/core.py", "class Shape:\n", getter)
+    released.commit("a property")
+    setter = "        return 1\n\n    @size.setter\n    def size(self, value):\n        pass\n\n"
+    edit(released, "m/core.py", "        return 1\n\n", setter)
+    released.git("add", "-A")
+    answer = json.loads(released.gitindex("api", "--staged", "--json").stdout)
+    assert [row["qualifiedName"] for row in answer["api"] if row["incompatible"]] == []

@@ -110,7 +110,7 @@ def _of_path(before: Finder, after: Finder, path: str, names: _Names) -> Iterato
     language = (new or old).language if (new or old) else ""  # type: ignore[union-attr]
     if language not in _CODE or not _is_public(path, language):
         return
-    was, now = _surface(old), _surface(new)
+    was, now = _surface(before, old), _surface(after, new)
     if old and new and new.origin.status != old.origin.status:
         return  # half of it could not be read: nothing can be said
     for name, symbol in was.items():
@@ -175,7 +175,7 @@ def _is_public(path: str, language: str) -> bool:
     return not any(p.startswith("_") and not p.startswith("__") for p in parts)
 
 
-def _surface(source: FileNames | None) -> dict[str, Definition]:
+def _surface(finder: Finder, source: FileNames | None) -> dict[str, Definition]:
     """Exported names by qualified name: module level, and members of exported types."""
     found: dict[str, Definition] = {}
     for symbol in source.symbols if source else ():
@@ -185,9 +185,19 @@ def _surface(source: FileNames | None) -> dict[str, Definition]:
             outer = source.symbol(outer.parent)
         if outer is not None and (outer.kind not in TYPES or outer.qualified not in found):
             continue
+        if symbol.qualified in found and _is_setter(finder, source, symbol):
+            continue  # whoever reads the property notices nothing
         if _is_exported(symbol, outer, source.language):
             found[symbol.qualified] = symbol
     return found
+
+
+def _is_setter(finder: Finder, source: FileNames, symbol: Definition) -> bool:
+    """Is it what sets or deletes a property of Python that was defined before?"""
+    if source.language != "python":
+        return False
+    above = finder.project.span(source.path, max(0, symbol.line - 3), symbol.line)
+    return re.search(rf"@{re.escape(symbol.name)}\.(?:setter|deleter)\b", above) is not None
 
 
 def _is_exported(symbol: Definition, outer: Definition | None, language: str) -> bool:
