@@ -77,8 +77,12 @@ def measure(cluster: Cluster, repos: list[str]) -> dict[str, Any]:
     }
     for name, (asked, ask) in kinds.items():
         told[name] = _times(cluster, url, asked, ask)
+    before = _server_cpu(cluster)
     told["factsPerSecond"] = _pull(url, facts)
+    told["factServerMs"] = round(1e3 * (_server_cpu(cluster) - before) / max(1, len(facts)), 3)
+    before = _server_cpu(cluster)
     told["commitsPerSecond"] = _commits(url)
+    told["commitServerMs"] = round(1e3 * (_server_cpu(cluster) - before) / COMMITS, 2)
     return told
 
 

@@ -1,7 +1,8 @@
 """The page in Chromium: from a key to the painted result, the first paint, 300 nodes, the server's memory.
 
-Times are wall clock as a person feels them, so they grow with whatever else the machine does; the
-server's own CPU time per key is printed beside them.
+Times are wall clock as a person feels them, so they grow with whatever else the machine does; the CPU
+time of the server and of the browser's processes is printed beside them, and means something on a busy
+machine too.
 """
 
 from __future__ import annotations
@@ -54,19 +55,26 @@ def measure_page(path: Path) -> list[Row]:
         page = context.new_page()
         page.set_default_timeout(300_000)
         page.goto(server.link)
-        before = _cpu(server.process.pid)
+        spent = _Spent(server.process.pid)
         keys = _type(page)
-        spent = 1000 * (_cpu(server.process.pid) - before) / max(1, len(keys))
+        by_key = spent.since(len(keys))
         paints = [_first_paint(page, server.base) for _ in range(LOADS)]
+        by_load = spent.since(LOADS)
         nodes, drawn = _map(page, server.base)
+        by_map = spent.since(3)
         memory = _rss(server.process.pid)
         browser.close()
     return [
         Row("page: key → paint, p50", percentile(keys, 0.5), "ms"),
         Row("page: key → paint, p95", percentile(keys, 0.95), "ms", most=60),
-        Row("page: server CPU per key", spent, "ms"),
+        Row("page: server CPU per key", by_key[0], "ms"),
+        Row("page: browser CPU per key", by_key[1], "ms"),
         Row("page: first paint, p50", percentile(paints, 0.5), "ms", most=300),
+        Row("page: server CPU per load", by_load[0], "ms"),
+        Row("page: browser CPU per load", by_load[1], "ms"),
         Row(f"page: {nodes} nodes drawn", drawn, "ms", most=500),
+        Row("page: server CPU per map", by_map[0], "ms"),
+        Row("page: browser CPU per map", by_map[1], "ms"),
         Row("page: server memory", memory, "MB", most=150),
     ]
 
@@ -112,10 +120,55 @@ def _map(page: Any, base: str) -> tuple[int, float]:
     return int(shown.get_attribute("data-nodes")), float(shown.get_attribute("data-drawn"))
 
 
+class _Spent:
+    """CPU of the server and of the browser between two looks."""
+
+    def __init__(self, server: int) -> None:
+        self._server = server
+        self._last = self._look()
+
+    def since(self, count: int) -> tuple[float, float]:
+        """Milliseconds of each since the last look, for one of so many events."""
+        now, before = self._look(), self._last
+        self._last = now
+        per = max(1, count)
+        return 1000 * (now[0] - before[0]) / per, 1000 * (now[1] - before[1]) / per
+
+    def _look(self) -> tuple[float, float]:
+        browser = [pid for pid in _descendants(os.getpid()) if "chrom" in _name(pid)]
+        return _cpu(self._server), sum(map(_cpu, browser))
+
+
 def _cpu(pid: int) -> float:
     """CPU seconds of a process and of its ended children."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+    fields = _stat(pid)
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK") if fields else 0.0
+
+
+def _stat(pid: int) -> list[str]:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return []
+
+
+def _name(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/comm").read_text()
+    except OSError:
+        return ""
+
+
+def _descendants(top: int) -> list[int]:
+    parents: dict[int, list[int]] = {}
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        fields = _stat(int(name))
+        if fields:
+            parents.setdefault(int(fields[1]), []).append(int(name))
+    found = [top]
+    for pid in found:  # grows while it is read
+        found += parents.get(pid, [])
+    return found
 
 
 def _rss(pid: int) -> float:

@@ -26,6 +26,7 @@ UTIL = (
 OLD_APP = "def main():\n    return 0\n"
 APP = "from lib.util import Box, helper\n\n\ndef main():\n    return helper(21) + Box().open()\n"
 TEST = "from lib.util import helper\n\n\ndef test_helper():\n    assert helper(2) == 4\n"
+LONG = "a_name_without_any_place_where_a_line_could_be_broken_by_itself"
 PAGES = {
     "search": "/?q=helper",
     "file": "/file/lib/util.py",
@@ -54,8 +55,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Repo]:
     repo.write("app.py", OLD_APP)
     repo.write("docs/guide.md", "---\ntags: [guide, start]\n---\n# Guide\n\nCall the helper.\n")
     repo.write("logo.png", b"\x89PNG\r\n\x1a\n\0\0")
+    repo.write(f"{LONG}/{LONG}.png", b"\x89PNG\r\n\x1a\n\0\0")
     repo.write(".env", "TOKEN=very-secret\n")
-    repo.commit("first")
+    repo.commit(f"first {LONG}")
     repo.git("tag", "v1")
     repo.write("app.py", APP)
     repo.write("tests/test_util.py", TEST)
@@ -420,7 +422,7 @@ def test_health_shows_jobs_sizes_and_what_is_skipped(visit: Visitor) -> None:
     page = visit.open("/health")
     expect(page.locator("#chart")).to_have_attribute("data-drawn", re.compile(r"\d+"))
     expect(page.locator(".scroll tbody tr").first).to_contain_text("completed")
-    expect(page.locator("main")).to_contain_text("1 binary")
+    expect(page.locator("main")).to_contain_text("2 binary")
     expect(page.locator("main")).to_contain_text("1 secret")
     expect(page.locator("#hook")).to_contain_text("p99")
     visit.shoot("health")

@@ -186,14 +186,14 @@ CREATE FUNCTION gi_like(part text, most int) RETURNS SETOF gi_hit
 LANGUAGE sql STABLE SECURITY DEFINER SET enable_seqscan = off AS $$
     SELECT r.name, t.ref, m.commit, t.path, s.line, s.kind, n.text, s.qualified, s.exported, 'name',
            d.writer::text, m.completed_at, d.oid, NULL::text
-    FROM (SELECT id, text FROM gi_name
+    FROM (SELECT id, text, length(text) AS size FROM gi_name
           WHERE text ILIKE '%' || replace(replace(replace(part, '\', '\\'), '%', '\%'), '_', '\_') || '%'
           ORDER BY length(text), text LIMIT 2000) n
     JOIN gi_symbol s ON s.name_id = n.id JOIN gi_doc d ON d.id = s.doc_id
     JOIN gi_tree t ON t.doc_id = d.id AND t.repo_id = ANY ((SELECT gi_visible())::int[])
     JOIN gi_repo r ON r.id = t.repo_id JOIN gi_marker m ON m.repo_id = t.repo_id AND m.ref = t.ref
-    WHERE length(part) >= 2
-    ORDER BY length(n.text), n.text, 1, 4, 5 LIMIT least(greatest(most, 1), 500)
+    WHERE part ~ '[[:alnum:]]{3}'  -- others have no trigram: every name would be read
+    ORDER BY n.size, n.text, 1, 4, 5 LIMIT least(greatest(most, 1), 500)
 $$;
 
 -- Documents that hold a name. Tier `package`: one of its imports is a package of a repository that
@@ -236,9 +236,14 @@ BEGIN
         RETURN;
     END IF;
     FOREACH word IN ARRAY words LOOP
-        SELECT array_agg(id) INTO ids FROM (SELECT id FROM gi_name WHERE length(word) >= 2 AND
+        IF word !~ '[[:alnum:]]{3}' THEN  -- no trigram: only the word itself
+            SELECT array_agg(id) INTO ids FROM gi_name
+            WHERE text = ANY (ARRAY[word, lower(word), upper(word), initcap(word)] COLLATE "C");
+        ELSE
+            SELECT array_agg(id) INTO ids FROM (SELECT id FROM gi_name WHERE
             text ILIKE '%' || replace(replace(replace(word, '\', '\\'), '%', '\%'), '_', '\_') || '%'
             ORDER BY length(text) LIMIT 400) found;
+        END IF;
         IF ids IS NULL THEN
             RETURN;
         END IF;
@@ -247,18 +252,29 @@ BEGIN
             rarest := ids;
         END IF;
     END LOOP;
+    -- Of a common word only so many documents are looked at: first those that define it.
     RETURN QUERY
+    WITH seen AS (SELECT gi_visible() AS repos), chosen AS (
+        (SELECT y.doc_id AS id FROM gi_symbol y
+         JOIN gi_tree t ON t.doc_id = y.doc_id AND t.repo_id = ANY ((SELECT repos FROM seen)::int[])
+         WHERE y.name_id = ANY (rarest) LIMIT 1000)
+        UNION
+        (SELECT d.id FROM gi_doc d
+         JOIN gi_tree t ON t.doc_id = d.id AND t.repo_id = ANY ((SELECT repos FROM seen)::int[])
+         WHERE d.names && rarest
+           AND NOT EXISTS (SELECT 1 FROM jsonb_array_elements_text(groups) g WHERE NOT d.names && (g::int[]))
+         LIMIT 1000)
+    )
     SELECT r.name, t.ref, m.commit, t.path, coalesce(s.line, 1), coalesce(s.kind, 'file'),
            coalesce(n.text, ''), coalesce(s.qualified, ''), coalesce(s.exported, false), 'name',
            d.writer::text, m.completed_at, d.oid, NULL::text
-    FROM gi_doc d
-    JOIN gi_tree t ON t.doc_id = d.id AND t.repo_id = ANY ((SELECT gi_visible())::int[])
+    FROM chosen c JOIN gi_doc d ON d.id = c.id
+    JOIN gi_tree t ON t.doc_id = d.id AND t.repo_id = ANY ((SELECT repos FROM seen)::int[])
     JOIN gi_repo r ON r.id = t.repo_id JOIN gi_marker m ON m.repo_id = t.repo_id AND m.ref = t.ref
     LEFT JOIN LATERAL (SELECT * FROM gi_symbol y WHERE y.doc_id = d.id AND y.name_id = ANY (rarest)
                        ORDER BY y.exported DESC, y.line LIMIT 1) s ON true
     LEFT JOIN gi_name n ON n.id = s.name_id
-    WHERE d.names && rarest
-      AND NOT EXISTS (SELECT 1 FROM jsonb_array_elements_text(groups) g WHERE NOT d.names && (g::int[]))
+    WHERE NOT EXISTS (SELECT 1 FROM jsonb_array_elements_text(groups) g WHERE NOT d.names && (g::int[]))
     ORDER BY s.name_id IS NULL, coalesce(s.exported, false) DESC, d.size, 1, 4
     LIMIT least(greatest(most, 1), 200);
 END $$;

@@ -84,7 +84,7 @@ def _jobs(answer: Answer) -> Html:
     heads = ("job", "state", "took", "blobs", "when", "trigger")
     return element(
         "section",
-        element("h2", f"Last {len(rows)} jobs"),
+        element("h2", "Last job" if len(rows) == 1 else f"Last {len(rows)} jobs"),
         element(
             "div",
             element(

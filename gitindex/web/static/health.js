@@ -16,7 +16,7 @@
     const axis = { stroke: colour("--dim"), grid: { stroke: colour("--line") }, ticks: { stroke: colour("--line") } };
     plot = new uPlot({
       width: Math.max(320, holder.clientWidth), height: 220,
-      scales: { x: { time: true }, s: { range: (_, low, high) => [0, Math.max(high, 0.1)] }, b: { range: (_, low, high) => [0, Math.max(high, 1)] } },
+      scales: { x: { time: true, range: (_, low, high) => (low === high ? [low - 900, high + 900] : [low, high]) }, s: { range: (_, low, high) => [0, Math.max(high, 0.1)] }, b: { range: (_, low, high) => [0, Math.max(high, 1)] } },
       axes: [axis, { ...axis, scale: "s", label: "seconds" }, { ...axis, scale: "b", side: 1, label: "blobs", grid: { show: false } }],
       series: [
         {},
