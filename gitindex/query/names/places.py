@@ -162,10 +162,10 @@ class Binder:
         return name in source.bindings and all(d.kind == "import" for d in declared)
 
     def _is_key(self, source: FileNames, place: Occurrence, at: int) -> bool:
-        if (
-            source.language in ECMA or source.language == "go"
-        ):  # there: a field of a nameless struct
+        if source.language in ECMA:
             return place.use == Use.ATTRIBUTE
+        if source.language == "go" and place.use == Use.ATTRIBUTE:
+            return True  # a field of a nameless struct
         scopes = self.project.scopes(source.path)
         return scopes is not None and at in scopes.keys
 
