@@ -270,3 +270,23 @@ def test_a_variable_of_rust_is_no_field_that_is_gone(tmp_path: Path) -> None:
     made.git("add", "-A")
     with comparing(made.worktree, ".", parse_range("", True)) as change:
         assert find_dangling(change).sure == []
+
+
+def test_a_member_that_the_classes_below_have_is_not_missed(tmp_path: Path) -> None:
+    made = Repo(tmp_path / "repo")
+    made.init()
+    made.write(
+        "base.py",
+        "class Base:\n    def send(self):\n        return 1\n\n    def run(self):\n        return self.send()\n",
+    )
+    made.write("app.py", "from base import Base\n\n\nclass App(Base):\n    pass\n")
+    made.commit("first")
+    made.index()
+    made.write("base.py", "class Base:\n    def run(self):\n        return self.send()\n")
+    made.write(
+        "app.py",
+        "from base import Base\n\n\nclass App(Base):\n    def send(self):\n        return 1\n",
+    )
+    made.git("add", "-A")
+    with comparing(made.worktree, ".", parse_range("", True)) as change:
+        assert find_dangling(change).sure == []

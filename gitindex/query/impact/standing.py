@@ -188,7 +188,7 @@ class Judge:
         found, is_open = classes.members(holder, name, above)
         if called is not None:
             found = [d for d in found if (d.kind in FUNCTIONS) == called]
-        if found:
+        if found or self._is_below(holder, name):
             return False
         source = self._project.source(holder.path)
         if is_open or source is None or source.origin.status != FactsStatus.PARSED:
@@ -199,6 +199,12 @@ class Judge:
         if any(classes.members(holder, hook, above)[0] for hook in _HOOKS):
             return None
         return True
+
+    def _is_below(self, holder: Definition, name: str) -> bool:
+        """Does a class that is made from this one have the member? Then an object may have it."""
+        classes = self._finder.binder.types.classes
+        owners = [classes.class_of(other) for other in self._project.definitions(name)]
+        return any(one is not None and holder in classes.ancestors(one)[0] for one in owners)
 
     def _bare(self, source: FileNames, place: Occurrence, meaning: Meaning) -> bool | None:
         name, language = place.name, source.language
