@@ -121,18 +121,13 @@ def certify(
     open_places: list[Mention] = []
     quiet: list[Mention] = []
     counts: Counter[str] = Counter()
-    for file, places in texts.items():
-        for line, column, start in places:
-            at = (file.path, line, column)
-            if at in listed:
-                continue
-            why = _why(project, file, at, start, name, found, kinds.get((file.path, start), ""))
-            if why in _UNEXPLAINED:
-                open_places.append(_mention(project, file.path, (line, column, start), why))
-            elif why and shown(file.path):
-                counts[why] += 1
-                if mentions and len(quiet) < MAX_LISTED:
-                    quiet.append(_mention(project, file.path, (line, column, start), why))
+    for file, place, why in _explained(project, name, found, texts, kinds):
+        if why in _UNEXPLAINED:
+            open_places.append(_mention(project, file.path, place, why))
+        elif why and shown(file.path):
+            counts[why] += 1
+            if mentions and len(quiet) < MAX_LISTED:
+                quiet.append(_mention(project, file.path, place, why))
     open_places += _elsewhere(project, name, found)
     unread = indexed.unread + others.unread + len(project.view.overlay.left_out)
     coverage |= {"files": len(indexed.places), "unchecked": unread}
@@ -141,15 +136,26 @@ def certify(
     complete = complete and project.view.may_certify()
     told = {str(kind): counts[kind] for kind in MentionKind if counts[kind]}
     below = [mention for mention in ordered if shown(mention.path)]
-    return Certificate(
-        complete,
-        tuple(below[:MAX_LISTED]),
-        len(below),
-        coverage,
-        told,
-        tuple(quiet),
-        len(ordered) - len(below),
-    )
+    shown_places, hidden = tuple(below[:MAX_LISTED]), len(ordered) - len(below)
+    return Certificate(complete, shown_places, len(below), coverage, told, tuple(quiet), hidden)
+
+
+def _explained(
+    project: Project,
+    name: str,
+    found: Found,
+    texts: dict[MentioningFile, list[tuple[int, int, int]]],
+    kinds: dict[tuple[str, int], str],
+) -> Iterator[tuple[MentioningFile, tuple[int, int, int], str]]:
+    """Every place that is not listed, and what is known of it."""
+    listed = {site[:3] for site in found.sites}
+    for file, places in texts.items():
+        for line, column, start in places:
+            at = (file.path, line, column)
+            if at not in listed:
+                kind = kinds.get((file.path, start), "")
+                why = _why(project, file, at, start, name, found, kind)
+                yield file, (line, column, start), why
 
 
 _UNEXPLAINED = frozenset(map(str, Unexplained))
