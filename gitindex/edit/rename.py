@@ -80,7 +80,7 @@ def plan_rename(view: TreeView, asked: RenameRequest, memory: Memory | None = No
     _check_new(asked.new, target.name, chosen)
     family, known = _family(finder, chosen)
     found = finder.find(family)
-    certificate = certify(finder.project, target.name, found, mentions=True)
+    certificate = certify(finder.project, target.name, found, family, mentions=True)
     places = _places(finder.project, family, found, target.name)
     edits = _edits(finder.project, places, target.name, asked.new)
     blocked = [] if known else ["a base class is not in the tree: the name may be its member's"]

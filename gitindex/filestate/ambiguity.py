@@ -11,6 +11,7 @@ from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.filestate.symbol_flags import FlagQuestion, flags_of_symbol
 from gitindex.filestate.world import World
+from gitindex.languages.implicit_calls import called_without_name, is_constructor
 
 REPEATED = frozenset({"multiple_definitions", "overload_set"})
 """Flags that are about some names of a file; all others are about the whole of it."""
@@ -123,6 +124,8 @@ def find_ambiguity(world: World, target: EditTarget) -> Ambiguity | None:
         if not several and named and flags:
             flags = _of_definition(world, named[0], flags)
         flags = tuple(flag for flag in flags if several or flag not in REPEATED)
+        if named and _calls_are_unseen(world, named[0]):
+            flags = tuple(dict.fromkeys((*flags, "unresolved_receiver")))
         open_ones = tuple(named) if several else ()
     else:
         twice = {d.qualified for d in found if "~" in d.id}
@@ -131,6 +134,13 @@ def find_ambiguity(world: World, target: EditTarget) -> Ambiguity | None:
     if not flags and not open_ones:
         return None
     return Ambiguity(target, flags, open_ones)
+
+
+def _calls_are_unseen(world: World, meant: Interpretation) -> bool:
+    """Is it called by operators or statements, on objects that nobody has resolved?"""
+    facts = world.facts(meant.path)
+    language = facts.language if facts else ""
+    return called_without_name(language, meant.name) and not is_constructor(meant.name)
 
 
 def _of_definition(world: World, meant: Interpretation, flags: tuple[str, ...]) -> tuple[str, ...]:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from gitindex.base.escape import path_fields, safe_text, utf16_length
 from gitindex.base.vocabulary import FactsStatus, MentionKind, SkipReason, Unexplained
+from gitindex.languages.implicit_calls import called_without_name
 from gitindex.languages.scopes.model import MODELLED
 from gitindex.query.names.finder import PROVEN, At, Found
 from gitindex.query.names.meanings import ECMA
 from gitindex.query.names.mentions import MentioningFile, look, look_in
 from gitindex.query.names.project import Project
+from gitindex.query.names.source import Definition
 from gitindex.query.names.targets import NAME
 from gitindex.view.tree import TreeView
 
@@ -101,6 +103,7 @@ def certify(
     project: Project,
     name: str,
     found: Found,
+    targets: Iterable[Definition],
     mentions: bool = False,
     shown: Callable[[str], bool] = lambda _: True,
 ) -> Certificate:
@@ -108,7 +111,7 @@ def certify(
 
     A place is explained if it is listed, if scopes and imports prove that it is something else, or
     if it is no code. Places are listed and counted where their path is `shown`; what is complete is
-    said of the whole tree.
+    said of the whole tree. A target that syntax calls without its name is never complete.
     """
     project.view.ensure_facts()
     coverage, left_out = _tree(project, name)
@@ -118,8 +121,7 @@ def certify(
     known = listed | found.excluded.keys()
     _load_scopes(project, texts, known)
     kinds = _load_kinds(project, texts, known)
-    open_places: list[Mention] = []
-    quiet: list[Mention] = []
+    open_places, quiet = list(_unnamed(project, targets)), list[Mention]()
     counts: Counter[str] = Counter()
     for file, place, why in _explained(project, name, found, texts, kinds):
         if why in _UNEXPLAINED:
@@ -159,6 +161,16 @@ def _explained(
 
 
 _UNEXPLAINED = frozenset(map(str, Unexplained))
+
+
+def _unnamed(project: Project, targets: Iterable[Definition]) -> Iterator[Mention]:
+    """The targets that are called without their name: nobody has looked for those calls."""
+    for target in targets:
+        source = project.source(target.path)
+        if source is not None and called_without_name(source.language, target.name):
+            start = project.offset(target.path, target.line, target.column)
+            place = (target.line, target.column, start)
+            yield _mention(project, target.path, place, Unexplained.UNBOUND)
 
 
 def _elsewhere(project: Project, name: str, found: Found) -> Iterator[Mention]:

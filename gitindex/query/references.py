@@ -80,7 +80,9 @@ def find_references(
         fields |= {"complete": target.proven, "unexplained": [], "mentions": {}}
     else:
         below = partial(_is_below, wanted)
-        certificate = certify(finder.project, target.name, looked, wanted.mentions, below)
+        certificate = certify(
+            finder.project, target.name, looked, target.definitions, wanted.mentions, below
+        )
         fields |= certificate.fields(wanted.mentions)
     return cast("ReferencesAnswer", view.envelope(**fields))
 

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from gitindex.base.errors import GitIndexError
+from gitindex.filestate.ambiguity import EditTarget
+from gitindex.filestate.mutation_gate import check_mutation_gate
 from gitindex.query.references import ReferenceQuery, find_references
 from gitindex.view.tree import NOW, TreeChoice, open_tree
 from tests.support import Repo
@@ -499,3 +501,38 @@ def test_a_path_narrows_everything_that_is_printed(repo: Repo) -> None:
     assert sum(part["mentions"].values()) < sum(whole["mentions"].values())
     shown = repo.gitindex("refs", "a/core.py#widget", "--path", "a", "--mentions").stdout
     assert "b/" not in shown
+
+
+IMPLICIT = """class Box:
+    def __init__(self):
+        self.held = {}
+
+    def __setitem__(self, key, value):
+        self.held[key] = value
+
+    def plain(self):
+        return 1
+
+
+def use():
+    box = Box()
+    box["a"] = box.plain()
+"""
+
+
+@pytest.mark.parametrize("name", ["__setitem__", "__init__"])
+def test_what_syntax_calls_without_its_name_is_never_complete(repo: Repo, name: str) -> None:
+    repo.write("box.py", IMPLICIT)
+    repo.commit("box")
+    repo.index()
+    for command in ("refs", "callers"):
+        answer = repo.answer(command, f"box.py#Box.{name}")
+        assert answer["complete"] is False, command
+        assert [row["why"] for row in answer["unexplained"]] == ["unbound"]
+    assert repo.answer("refs", "box.py#Box.plain")["complete"] is True
+    targets = [
+        EditTarget("box.py", f"Box.{symbol}") for symbol in ("__setitem__", "__init__", "plain")
+    ]
+    with open_tree(repo.worktree, str(repo.path)) as view:
+        verdicts = [check_mutation_gate(view, [target])["status"] for target in targets]
+    assert verdicts == ["needs_decision", "ok", "ok"]

@@ -48,7 +48,7 @@ def call_graph(view: TreeView, wanted: GraphQuery, memory: Memory | None = None)
     definition = roots[0].definition
     if definition is not None and wanted.direction is not Direction.CALLEES:
         looked = walk.finder.find([definition])
-        fields |= certify(walk.finder.project, definition.name, looked).fields()
+        fields |= certify(walk.finder.project, definition.name, looked, [definition]).fields()
     return cast("CallGraphAnswer", view.envelope(**fields))
 
 

@@ -1,0 +1,46 @@
+"""Definitions that a language calls by its syntax, without their name: operators, `with`, `new`, loops.
+
+Looking for the name finds no such call, so an answer about one of them is never complete. Pure.
+"""
+
+from __future__ import annotations
+
+_CONSTRUCTORS = frozenset(
+    {"__init__", "__new__", "__construct", "constructor", "initialize", "init"}
+)
+"""A use of the class is the call."""
+_ECMA = "constructor toString valueOf toJSON then next return throw"
+_BY_SYNTAX = {
+    "javascript": _ECMA,
+    "typescript": _ECMA,
+    "tsx": _ECMA,
+    "java": "toString close iterator hasNext next main",
+    "csharp": "ToString Dispose DisposeAsync GetEnumerator MoveNext GetAwaiter Deconstruct Main",
+    "kotlin": "plus minus times div rem rangeTo inc dec not unaryMinus unaryPlus get set invoke contains"
+    " compareTo equals toString iterator hasNext next getValue setValue provideDelegate close main",
+    "scala": "apply unapply update map flatMap foreach withFilter toString main",
+    "rust": "drop deref deref_mut fmt next into_iter from into add sub mul div rem neg not index index_mut"
+    " eq ne cmp partial_cmp add_assign sub_assign mul_assign div_assign main poll",
+    "ruby": "initialize to_s to_str to_proc each call coerce method_missing respond_to_missing? inherited"
+    " included extended prepended",
+    "swift": "init deinit callAsFunction subscript",
+    "go": "init main",
+    "c": "main",
+    "cpp": "main",
+    "dart": "toString call main",
+}
+_NAMES = {language: frozenset(names.split()) for language, names in _BY_SYNTAX.items()}
+_SPECIAL = frozenset({"python", "php", "lua"})
+"""Names with two underscores in front belong to the language."""
+
+
+def called_without_name(language: str, name: str) -> bool:
+    """Does syntax call a definition of this name?"""
+    if language in _SPECIAL and name.startswith("__"):
+        return language != "python" or name.endswith("__")
+    return name in _NAMES.get(language, ())
+
+
+def is_constructor(name: str) -> bool:
+    """Is it called by using its class?"""
+    return name in _CONSTRUCTORS
