@@ -1,1 +1,1 @@
-"""The tree a reader asks for: the published one with what differs laid over it. Writes nothing."""
+"""Views of a tree: the published tree with an overlay of the differences. Writes nothing."""

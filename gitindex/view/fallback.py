@@ -1,4 +1,4 @@
-"""An answer all the same: where there is no index to ask, the files on disk are. Creates nothing."""
+"""Fall back to a live scan of the files on disk if there is no usable index. Creates nothing."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ def served_or_scanned(
     scan: Callable[[str], Answer],
     upgraded: bool = False,
 ) -> Answer:
-    """The index's answer, or that of a live scan, with what the gate said under `gate`.
+    """Return the index's answer, or a live scan's answer with the gate's envelope under `gate`.
 
-    The gate's word stands while an index is being built, must be rebuilt, or is insisted on; and
-    no scan of the disk answers for another tree. `upgraded`: a person asks, who is not to wait until
-    the index is rebuilt for the gitindex that is installed now.
+    A closed gate is raised, not scanned around, while an index is being built, must be rebuilt,
+    or a strict answer is required; a scan never answers for another tree. `upgraded`: also scan if
+    the index was made by another version of gitindex, for people who should not wait for a rebuild.
     """
     try:
         return serve()

@@ -18,13 +18,13 @@ from gitindex.git.interface import Entry
 from gitindex.git.worktree_probe import read_head_state
 
 FALLBACK = "LOCAL_FALLBACK"
-"""The `source` of an answer that no index had a part in."""
+"""The `source` of an answer that was made without an index."""
 
 
 def live_paths(
     worktree: Worktree, wanted: Callable[[bytes], bool], also: Container[SkipReason] = ()
 ) -> list[bytes]:
-    """Tracked and new paths that are wanted, and that the policy of git's index does not leave out."""
+    """Return the wanted tracked and new paths that the policy in git's index does not skip."""
     listed = run_git(worktree.root, "ls-files", "-z", "-s").split(b"\0")
     entries = {entry.path: entry for entry in map(_entry, filter(None, listed))}
     rules = policy.of_tree(entries.values(), partial(read_blobs, worktree.root))
@@ -40,7 +40,10 @@ def _is_kept(reason: SkipReason | None, also: Container[SkipReason]) -> bool:
 def live_files(
     worktree: Worktree, paths: Iterable[bytes], also: Container[SkipReason] = ()
 ) -> Iterator[tuple[bytes, bytes]]:
-    """The bytes of those paths that are texts of usable size on disk; `also` those left out for this."""
+    """Yield the paths that are text files of usable size, with bytes.
+
+    `also`: skip reasons to ignore.
+    """
     with ConfinedRoot(worktree.root) as disk:
         for path in paths:
             try:
@@ -52,7 +55,7 @@ def live_files(
 
 
 def fallback_envelope(worktree: Worktree, why: str, **fields: Any) -> dict[str, Any]:
-    """An answer that says that it was made without an index, and why."""
+    """Return an answer that states that it was made without an index, and why."""
     return {
         "status": "ok",
         "codebaseRoot": safe_text(worktree.root),

@@ -1,4 +1,4 @@
-"""What differs between the published tree and the tree a reader asks for, and the bytes of it."""
+"""The difference between the published tree and the tree a reader asks for, with its bytes."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from gitindex.store import mapping
 from gitindex.view.snapshot import Snapshot
 
 MAX_PATHS = 2_000
-"""Paths that one answer reads from disk; the rest is left out, and said so."""
+"""Paths that one answer reads from disk; the rest is left out, and the answer reports that."""
 MAX_BYTES = 32 << 20
 MAX_DIFFERENCE = 32 << 20
-"""Bytes of git's comparison of two trees; beyond it the new tree is listed, which has caps."""
+"""Bytes of `git diff-tree` output; beyond it the new tree is listed, which has its own caps."""
 WORKTREE = "worktree"
 STAGED = "staged"
 BUFFER = "buffer"
@@ -35,7 +35,7 @@ BUFFER = "buffer"
 
 
 class OverlaidFile(NamedTuple):
-    """A path that differs, as it is now. `data` is None while git's object store holds it."""
+    """The current state of a path that differs. `data` is None if only git has the bytes."""
 
     path: bytes
     oid: str
@@ -43,22 +43,22 @@ class OverlaidFile(NamedTuple):
     data: bytes | None
     language: str
     skip: SkipReason | None
-    source: str = ""  # where it comes from, if not from where the overlay does
+    source: str = ""  # set if it differs from the overlay's source
 
 
 class Overlay(NamedTuple):
-    """What is laid over the published mapping, and what all of it together is called."""
+    """The paths that replace parts of the published mapping, and their digest."""
 
-    tree: str  # of the base, or the tree asked for
+    tree: str  # the base tree, or the tree asked for
     commit: str | None
-    source: str  # where a laid path comes from
-    laid: dict[bytes, OverlaidFile | None]  # None: not there any more
-    left_out: tuple[bytes, ...]  # differ too, but are over the budget: hidden, not shown
+    source: str  # `source` label of overlaid paths
+    laid: dict[bytes, OverlaidFile | None]  # None: deleted
+    left_out: tuple[bytes, ...]  # also differ, but exceed the budget: hidden, not shown
     digest: str | None
 
 
 def overlay_worktree(served: Snapshot) -> Overlay:
-    """The files on disk, and a HEAD that is not indexed yet."""
+    """Return the overlay of the files on disk, and of a HEAD that is not indexed yet."""
     seen, row = served.seen, served.published
     committed = _changes(served, row.tree, seen.head_tree)
     on_disk = list(dict.fromkeys((*seen.head.dirty, *seen.head.untracked)))
@@ -76,7 +76,7 @@ def overlay_worktree(served: Snapshot) -> Overlay:
             found = _from_disk(disk, path, rules, len(seen.head_tree))
             laid[path] = found
             room -= len(found.data) if found and found.data else 0
-    on_disk_only = {*laid, *left_out}  # HEAD's bytes would be old news there
+    on_disk_only = {*laid, *left_out}  # HEAD's bytes are out of date for these
     rest = {path: entry for path, entry in committed.items() if path not in on_disk_only}
     laid |= _from_tree(served, rest, rules)
     hidden = {path: laid.get(path) for path in (*laid, *left_out)}
@@ -85,7 +85,7 @@ def overlay_worktree(served: Snapshot) -> Overlay:
 
 
 def with_buffers(overlay: Overlay, served: Snapshot, buffers: Mapping[bytes, bytes]) -> Overlay:
-    """The overlay with the unsaved text of an editor in place of files on disk."""
+    """Return the overlay with the unsaved text of an editor in place of files on disk."""
     rules = _policy(served, {})
     laid = dict(overlay.laid)
     for path, data in buffers.items():
@@ -97,7 +97,7 @@ def with_buffers(overlay: Overlay, served: Snapshot, buffers: Mapping[bytes, byt
 
 
 def overlay_at(served: Snapshot, rev: str) -> Overlay:
-    """The tree of any commit, tag or branch."""
+    """Return the overlay for the tree of any commit, tag or branch."""
     root = served.worktree.root
     try:
         name = run_git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{}}")
@@ -113,7 +113,7 @@ def overlay_at(served: Snapshot, rev: str) -> Overlay:
 
 
 def overlay_staged(served: Snapshot) -> Overlay:
-    """The tree the next commit will have: git's index, which a partial commit puts elsewhere."""
+    """Return the overlay for the next commit: git's index, or the index of a partial commit."""
     told = os.environ.get("GIT_INDEX_FILE")  # relative to the work tree's root
     index = os.path.join(served.worktree.root, told) if told else None
     base = served.published.tree or ""
@@ -138,7 +138,7 @@ def overlay_staged(served: Snapshot) -> Overlay:
 
 
 def overlay_merged(served: Snapshot, merged: MergedTree) -> Overlay:
-    """The result of a merge. Its blobs may be nowhere in the repository: their bytes are laid over."""
+    """Return the overlay for a merge result, with bytes: its blobs may not be in the repository."""
     changes = dict(_parse_raw(merged.compare(served.published.tree or "")))
     contents = merged.read(entry.oid for entry in changes.values() if entry)
     rules = _policy(served, changes)
@@ -154,7 +154,7 @@ def overlay_merged(served: Snapshot, merged: MergedTree) -> Overlay:
 
 
 def overlay_digest(laid: dict[bytes, OverlaidFile | None]) -> str:
-    """One name for everything that is laid over: paths and the ids of their bytes."""
+    """Return a digest of all overlaid paths and their blob ids."""
     text = hashlib.sha256()
     for path in sorted(laid):
         found = laid[path]
@@ -164,10 +164,10 @@ def overlay_digest(laid: dict[bytes, OverlaidFile | None]) -> str:
 
 def _from_disk(disk: ConfinedRoot, path: bytes, rules: Policy, digits: int) -> OverlaidFile | None:
     if path.endswith(b"/"):
-        return None  # a repository inside this one
+        return None  # a nested repository
     unread = Entry(path, 0o100644, "")
     if rules.skip_path(unread) is SkipReason.SECRET:
-        return _overlaid(PlannedBlob(unread, SkipReason.SECRET))  # not a byte of it is read
+        return _overlaid(PlannedBlob(unread, SkipReason.SECRET))  # secrets are never read
     try:
         found = disk.read(path, MAX_TEXT_BYTES + 1)
     except PermissionError:
@@ -182,7 +182,10 @@ def _from_disk(disk: ConfinedRoot, path: bytes, rules: Policy, digits: int) -> O
 def _from_tree(
     served: Snapshot, changes: dict[bytes, Entry | None], rules: Policy
 ) -> dict[bytes, OverlaidFile | None]:
-    """Paths of a tree, their bytes left in git; the few that need a look are read in one go."""
+    """Return overlaid files of a tree, bytes left in git.
+
+    Blobs to classify are read in one batch.
+    """
     unclear = [entry.oid for entry in changes.values() if entry and needs_content(entry, rules)]
     contents = read_blobs(served.worktree.root, unclear)
     return {
@@ -199,7 +202,7 @@ def _overlaid(planned: PlannedBlob, data: bytes | None = None) -> OverlaidFile:
 
 
 def _policy(served: Snapshot, changes: dict[bytes, Entry | None]) -> Policy:
-    """The rules of the published tree, with what changed of them since."""
+    """Return the policy of the published tree, updated by changed policy files."""
     files: dict[bytes, Entry | None] = {
         row.path: Entry(row.path, row.mode, row.oid)
         for row in mapping.policy_rows(served.database, served.published.worktree_id)
@@ -209,7 +212,7 @@ def _policy(served: Snapshot, changes: dict[bytes, Entry | None]) -> Policy:
 
 
 def _changes(served: Snapshot, old: str | None, new: str) -> dict[bytes, Entry | None]:
-    """What leads from the published tree to another, by git's own comparison."""
+    """Return the changes from the published tree to another, by `git diff-tree`."""
     if old == new:
         return {}
     root = served.worktree.root
@@ -217,13 +220,13 @@ def _changes(served: Snapshot, old: str | None, new: str) -> dict[bytes, Entry |
     asked = ("diff-tree", *form, old or "", new)
     try:
         output = check_result(asked, try_git(root, *asked, most=MAX_DIFFERENCE))
-    except (GitFailed, TooMuchOutput):  # the published tree was pruned, or one of them is a bomb
+    except (GitFailed, TooMuchOutput):  # the published tree was pruned, or a tree is a bomb
         return _all_changes(served, new)
     return dict(_parse_raw(output))
 
 
 def _all_changes(served: Snapshot, new: str) -> dict[bytes, Entry | None]:
-    """The same by what is stored of the published tree."""
+    """Return the same changes by comparing the new tree with the stored mapping."""
     repository = GitCommandRepository(served.worktree)
     try:
         now: dict[bytes, Entry | None] = {e.path: e for e in repository.entries(new)}
@@ -236,7 +239,7 @@ def _all_changes(served: Snapshot, new: str) -> dict[bytes, Entry | None]:
 
 
 def _parse_raw(output: bytes) -> Iterator[tuple[bytes, Entry | None]]:
-    """Records of `--raw -z`: the new side of each path."""
+    """Parse records of `--raw -z`: the new side of each path."""
     fields = output.split(b"\0")
     for meta, path in zip(fields[::2], fields[1::2], strict=False):
         _, mode, _, oid, status = meta.split(b" ")

@@ -1,4 +1,4 @@
-"""Temporary tables with what is laid over the published mapping, and the facts that it needs."""
+"""Temporary tables that hold the overlay of the published mapping, and the facts it needs."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 MAX_EXTRACTED = 400
 """Files without stored facts that one answer extracts in memory."""
 FEW = 8
-"""Files that one child extracts: another one costs more to start than it saves."""
+"""Files that one child extracts; starting another costs more than it saves."""
 TABLES = ("blobs", "names", "symbols", "occurrences", "imports", "exports", "documents")
 PREFIX = "laid_"
 
 FIRST_ID = 1 << 40
-"""Ids of laid blobs and names lie above all stored ones, so that no two parts share one."""
+"""Ids of overlaid blobs and names start above all stored ones: no two parts share an id."""
 
 _FIRST_BLOB = f"INSERT INTO temp.laid_blobs VALUES ({','.join('?' * 11)})"
 _REFERENCE = re.compile(r"\s+REFERENCES \w+\s*\(\w+\)( ON DELETE CASCADE)?")
@@ -45,7 +45,7 @@ _LAID = "(SELECT path, oid, mode, blob_id, skip, source FROM temp.laid_files WHE
 
 
 class FactsMemory:
-    """Facts of bytes that are in no store, kept by a process that answers many questions."""
+    """Facts of bytes that are in no store, kept by a process that answers many queries."""
 
     def __init__(self, limit: int = 2_000) -> None:
         self._limit = limit
@@ -53,18 +53,21 @@ class FactsMemory:
         self._extractor: Extractor | None = None
 
     def get(self, key: FactsKey) -> BlobFacts | None:
-        """The facts of `key`, if they are remembered."""
+        """Return the facts of `key` if they are remembered."""
         return self._held.get(key)
 
     def put(self, key: FactsKey, facts: BlobFacts) -> None:
-        """Remember facts; the oldest are forgotten."""
+        """Remember facts; the oldest are dropped beyond the limit."""
         self._held[key] = facts
         if len(self._held) > self._limit:
             self._held.popitem(last=False)
 
     @contextmanager
     def workers(self, blobs: int) -> Iterator[Extractor]:
-        """Who extracts so many blobs. A few go to one child that stays: a question asks again."""
+        """Yield an extractor for this many blobs.
+
+        A few blobs share one child that is kept for reuse.
+        """
         from gitindex.extract.pool import Extractor  # lazily: most answers extract nothing
 
         if blobs > FEW:
@@ -81,9 +84,9 @@ class FactsMemory:
 
 
 class OverlayTables:
-    """The parts of one tree in SQL: what is published and not hidden, and what is laid over it.
+    """The parts of one tree in SQL: published rows that are not hidden, and overlaid rows.
 
-    Overlaid files have no facts at first: `ensure_facts` extracts those that a question needs.
+    Overlaid files have no facts at first: `ensure_facts` extracts those that a query needs.
     """
 
     def __init__(self, served: Snapshot, overlay: Overlay, memory: FactsMemory) -> None:
@@ -91,24 +94,24 @@ class OverlayTables:
         self._overlay = overlay
         self._db = served.database
         self._memory = memory
-        self._waiting: dict[bytes, OverlaidFile] = {}  # laid paths whose facts are not in yet
-        self._read: dict[bytes, bytes] | None = None  # their bytes, once they were looked at
-        self.without_facts: set[bytes] = set()  # asked for, but: no bytes, or no room left
+        self._waiting: dict[bytes, OverlaidFile] = {}  # overlaid paths without facts so far
+        self._read: dict[bytes, bytes] | None = None  # their bytes, once they are read
+        self.without_facts: set[bytes] = set()  # requested, but without bytes or over the budget
         self._parts = [self._part("", self._base())]
         if overlay.laid or overlay.left_out:
             with self._db.scratch():
                 self._lay()
 
     def rows(self, sql: str, *values: Any) -> list[Any]:
-        """Rows of every part; see `TreeView.rows`."""
+        """Return rows of every part; see `TreeView.rows`."""
         return self._rows(self._parts, sql, values)
 
     def published_rows(self, sql: str, *values: Any) -> list[Any]:
-        """Rows of the published tree, nothing hidden."""
+        """Return rows of the published tree, with nothing hidden."""
         return self._rows([self._part("", self._base())], sql, values)
 
     def laid_rows(self, sql: str, *values: Any) -> list[Any]:
-        """Rows of what is laid over."""
+        """Return rows of the overlay."""
         return self._rows(self._parts[1:], sql, values)
 
     def _rows(self, parts: list[dict[str, str]], sql: str, values: tuple[Any, ...]) -> list[Any]:
@@ -116,7 +119,7 @@ class OverlayTables:
         return [row for text in asked for row in self._db.rows(text, *values)]
 
     def ensure_facts(self, words: Iterable[str] | None, paths: Iterable[bytes] | None) -> None:
-        """Extract overlaid files: all, or these paths, or what contains one of the words."""
+        """Extract overlaid files: all, these paths, or those that contain one of the words."""
         if not self._waiting:
             return
         wanted = self._waiting.keys() & set(self._waiting if paths is None else paths)
@@ -136,7 +139,7 @@ class OverlayTables:
         return {"live": live} | {name: prefix + name for name in TABLES}
 
     def _lay(self) -> None:
-        """Temporary tables: what is hidden of the base, and what is laid in its place."""
+        """Create the temporary tables: what is hidden of the base, and what replaces it."""
         overlay = self._overlay
         self._db.run("CREATE TEMP TABLE laid_hidden (path_id INTEGER PRIMARY KEY)")
         self._db.run_many(
@@ -167,13 +170,13 @@ class OverlayTables:
             self._parts.append(self._part(f"temp.{PREFIX}", _LAID.format(stored=0)))
 
     def _copy_shape(self, name: str) -> None:
-        """An empty temporary table with the columns and keys of a stored one."""
+        """Create an empty temporary table with the columns and keys of a stored one."""
         sql = self._db.row("SELECT sql FROM main.sqlite_master WHERE name=?", name)[0]
         own = sql.replace(f"CREATE TABLE {name} ", f"CREATE TEMP TABLE {PREFIX}{name} ", 1)
         self._db.run(_REFERENCE.sub("", own))
 
     def _texts(self) -> dict[bytes, bytes]:
-        """The bytes of laid files that wait for their facts; read once."""
+        """Return the bytes of overlaid files without facts so far; read once."""
         if self._read is None:
             from_git = [laid.oid for laid in self._waiting.values() if laid.data is None]
             contents = read_blobs(self._served.worktree.root, from_git[:MAX_EXTRACTED])

@@ -1,4 +1,4 @@
-"""Serving an answer: the gate, one snapshot of the store, and the proof that goes with it."""
+"""Serve an answer: the gate, one snapshot of the store, and its proof."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PAUSE_SECONDS = 0.02
 
 
 class Snapshot(NamedTuple):
-    """One snapshot of one worktree's index, and what was seen of the world around it."""
+    """One snapshot of one worktree's index, and the observed state of the worktree."""
 
     worktree: Worktree
     database: Database
@@ -56,13 +56,13 @@ def open_snapshot(
     scope: EditScope = EditScope.NONE,
     begun: WorktreeProbe | None = None,
 ) -> Iterator[Snapshot]:
-    """Open a snapshot; raises GateClosed. Marker and data must agree. `begun`: a probe already started."""
+    """Open a snapshot whose marker and data agree; raises GateClosed. `begun`: a running probe."""
     for attempt in range(ATTEMPTS):
         if attempt:
             time.sleep(PAUSE_SECONDS)  # a publish is between its transaction and its marker
         with begun or WorktreeProbe.start(worktree, scope) as probe:
             begun = None
-            database = open_reader(worktree.database)  # while git looks
+            database = open_reader(worktree.database)  # while git runs
             if database is None:
                 seen = observe(worktree, scope, probe)
                 strict = strict or _insists(worktree, seen)
@@ -91,7 +91,7 @@ def open_snapshot(
 
 
 def verdict(served: Snapshot) -> Verdict:
-    """How fresh the snapshot is: the marker's verdict, if the marker speaks of this snapshot."""
+    """Return how fresh the snapshot is: the marker's verdict, if the marker matches it."""
     found = judge(served.seen)
     if found.freshness is FreshnessState.FRESH and not _agrees(served.seen, served.published):
         return found._replace(freshness=FreshnessState.STALE, why="a publish is under way")
@@ -99,26 +99,26 @@ def verdict(served: Snapshot) -> Verdict:
 
 
 def fingerprint_digest(text: str) -> str:
-    """A short name for a fingerprint."""
+    """Return a short digest of a fingerprint."""
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _refuse_damage(seen: Observation) -> None:
-    """Raise if the store was changed by anything but its writer."""
+    """Raise if anything other than its writer changed the store."""
     message = seen.proof.message or ""
     if seen.proof.outcome is ProofOutcome.PROBE_FAILED and message.startswith(DAMAGED):
         raise CorruptStore(message.partition("; ")[0], "run `gitindex index`")
 
 
 def _refuse_rot(worktree: Worktree) -> None:
-    """Every part of the database is compared with its checksum before this process answers from it."""
+    """Raise if a part of the database fails its checksum; checked once per process."""
     wrong = database_damage(worktree.store, ONCE)
     if wrong:
         raise CorruptStore(f"{DAMAGED}: {wrong}", "run `gitindex index`")
 
 
 def _insists(worktree: Worktree, seen: Observation) -> bool:
-    """Whether the user configured that only proven answers are given."""
+    """Return whether the user configured that only proven answers are given."""
     return seen.progress is not None and is_strict(worktree)
 
 
@@ -141,7 +141,7 @@ def _envelope(
 def _between(worktree: Worktree, seen: Observation) -> bool:
     """Is an incremental refresh between its stamp and its marker, or are stores being exchanged?
 
-    Then a proof is moments away.
+    In both cases a proof is moments away.
     """
     if os.path.exists(os.path.join(worktree.store, BUILDING, READY)):
         return True

@@ -1,4 +1,4 @@
-"""The tree a reader asks for: the published mapping with what differs laid over it. Writes nothing."""
+"""The tree a reader asks for: the published mapping under an overlay. Writes nothing."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from gitindex.base.answers import FreshnessFields, ReceiptFields, TrustFields
 
 CHUNK = 400
-"""Values of one SQL statement."""
+"""Values bound in one SQL statement."""
 
 
 class TreeChoice(NamedTuple):
@@ -48,15 +48,15 @@ class TreeChoice(NamedTuple):
     strict: bool = False
     at: str = ""  # a commit, tag or branch
     staged: bool = False
-    merged: MergedTree | None = None  # what a merge would give
+    merged: MergedTree | None = None  # the result of a merge
 
 
 NOW = TreeChoice()
-"""The files as they are on disk this second."""
+"""The files as they are on disk now."""
 
 
 class TreeView:
-    """One tree to answer for, in one snapshot of the store."""
+    """One tree to query, in one snapshot of the store."""
 
     def __init__(self, served: Snapshot, overlay: Overlay, memory: FactsMemory) -> None:
         self.worktree = served.worktree
@@ -66,23 +66,23 @@ class TreeView:
         self._tables = OverlayTables(served, overlay, memory)
 
     def rows(self, sql: str, *values: Any) -> list[Any]:
-        """Rows of every part: `{live}` is the tree, `{symbols}` and so on are its facts.
+        """Return rows of every part: `{live}` is the tree, `{symbols}` and so on are its facts.
 
-        Order and limit hold within a part only. Facts of two parts may be in one table: a question
-        that names no part of the tree is asked of it once.
+        ORDER BY and LIMIT apply within a part only. Two parts may share a table of facts: a query
+        that is the same for both parts runs once.
         """
         return self._tables.rows(sql, *values)
 
     def published_rows(self, sql: str, *values: Any) -> list[Any]:
-        """As `rows`, of the whole published tree: what is laid over it hides nothing."""
+        """Like `rows`, for the whole published tree: the overlay hides nothing."""
         return self._tables.published_rows(sql, *values)
 
     def laid_rows(self, sql: str, *values: Any) -> list[Any]:
-        """As `rows`, of what is laid over the published tree."""
+        """Like `rows`, for the overlay only."""
         return self._tables.laid_rows(sql, *values)
 
     def read(self, paths: Iterable[bytes]) -> dict[bytes, bytes]:
-        """The bytes of live paths; those without content here are left out."""
+        """Return the bytes of live paths; paths without content are left out."""
         found: dict[bytes, bytes] = {}
         oids: dict[bytes, str] = {}
         wanted = list(paths)
@@ -103,7 +103,7 @@ class TreeView:
         return found | {path: contents[oid] for path, oid in absent.items() if oid in contents}
 
     def _unchanged(self, oids: dict[bytes, str]) -> dict[bytes, bytes]:
-        """Files on disk whose bytes are the blob's, by its id: a tenth of what a git process costs."""
+        """Read files on disk that match their blob id: a tenth of the cost of a git process."""
         found: dict[bytes, bytes] = {}
         with ConfinedRoot(self.worktree.root) as disk:
             for path, oid in oids.items():
@@ -116,24 +116,24 @@ class TreeView:
     def ensure_facts(
         self, *, words: Iterable[str] | None = None, paths: Iterable[bytes] | None = None
     ) -> None:
-        """Make sure that overlaid files have their facts in: all of them, or those that are asked for.
+        """Extract facts of overlaid files: all of them, or those selected.
 
         `words`: files that contain one of them. `paths`: these files.
         """
         self._tables.ensure_facts(words, paths)
 
     def facts(self, key: FactsKey) -> BlobFacts | None:
-        """All facts of one blob of this tree; None where it has none, or they wait."""
+        """Return all facts of one blob of this tree; None if it has none or they are not loaded."""
         return self._memory.get(key) or decode_facts(
             BlobTable(self.served.database).get(key) or b""
         )
 
     def changed(self) -> dict[bytes, OverlaidFile | None]:
-        """Laid paths as they are now; None where one is gone."""
+        """Return overlaid paths in their current state; None for a deleted path."""
         return self.overlay.laid
 
     def envelope(self, **fields: Any) -> dict[str, Any]:
-        """A whole answer: what was found, how fresh it is, and what proves it."""
+        """Return a whole answer: these fields, the freshness and the receipt."""
         answer = {
             "status": "ok",
             "codebaseRoot": safe_text(self.worktree.root),
@@ -148,7 +148,10 @@ class TreeView:
         return answer
 
     def may_certify(self) -> bool:
-        """May a certificate be given? Not while facts of a pack are unverified, unless the user says so."""
+        """Return whether certificates may be given.
+
+        Not for unverified pack facts, unless configured.
+        """
         if self._imported is None:
             return True
         certify = user_setting(self.worktree, "gitindex.pack.certify")
@@ -163,7 +166,7 @@ class TreeView:
         return f"index@{self.overlay.tree}"
 
     def _freshness(self) -> FreshnessFields:
-        """The state is the index's own; only another tree, asked for by name, has one of its own."""
+        """Return the index's own freshness; a tree asked for by name has a state of its own."""
         overlay = self.overlay
         differs = len(overlay.laid) + len(overlay.left_out)
         left_out = len(overlay.left_out) + len(self._tables.without_facts)
@@ -193,7 +196,7 @@ class TreeView:
         }
 
     def _base_oids(self, paths: list[bytes]) -> dict[bytes, str]:
-        """The blobs of some paths of the published tree."""
+        """Return the blob ids of some paths of the published tree."""
         found: dict[bytes, str] = {}
         for at in range(0, len(paths), CHUNK):
             part = paths[at : at + CHUNK]
@@ -208,7 +211,7 @@ class TreeView:
 
 
 def trust_fields(imported: ImportedFacts) -> TrustFields:
-    """The `trust` object of an answer that rests on facts of a pack."""
+    """Return the `trust` object of an answer that uses facts of a pack."""
     signer = safe_text(imported.signer) if imported.signer else None
     return {"imported": imported.imported, "verified": imported.verified, "signer": signer}
 
@@ -222,10 +225,10 @@ def open_tree(
     begun: WorktreeProbe | None = None,
     buffers: Mapping[bytes, bytes] | None = None,
 ) -> Iterator[TreeView]:
-    """The tree that is asked for, behind the gate. Raises GateClosed where the gate is closed.
+    """Open the tree that is asked for. Raises GateClosed if the gate is closed.
 
-    `begun` is a look at the work tree that is under way, new files included. `buffers` are the
-    unsaved texts of an editor by path: they take the place of the files on disk.
+    `begun` is a running probe of the work tree, new files included. `buffers` maps paths to unsaved
+    texts of an editor, which replace the files on disk.
     """
     committed = ask.at or ask.staged or ask.merged
     scope = EditScope.NONE if committed else EditScope.ALL
