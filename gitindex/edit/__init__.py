@@ -1,1 +1,1 @@
-"""Edits that prove themselves: planned as a patch, applied whole or not at all."""
+"""Edits with a proof: planned as a patch, then applied completely or not at all."""

@@ -1,4 +1,4 @@
-"""Applies edits to files of a work tree: every file checked first, then all of them or none."""
+"""Applies edits to a work tree: checks every file first, then writes all of them or none."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def apply_edits(root: str, edits: list[FileEdit]) -> None:
 
 
 def _check(root: str, edit: FileEdit) -> None:
-    """The file on disk has exactly the bytes that were looked at, and no link leads to it."""
+    """Raise unless the file on disk still has the planned bytes and no symlink leads to it."""
     raw = os.fsencode(edit.path)
     if raw.split(b"/")[0].lower() == b".git":
         raise GitIndexError(f"inside .git: {safe_text(edit.path)}")
@@ -49,7 +49,7 @@ def _check(root: str, edit: FileEdit) -> None:
 
 
 def _stage(root: str, edit: FileEdit) -> str:
-    """The new bytes in a file beside the old one, with its mode."""
+    """Write the new bytes to a file beside the old one, with the same mode."""
     path = os.path.join(root, edit.path)
     mode = stat.S_IMODE(os.lstat(path).st_mode)
     handle, temporary = tempfile.mkstemp(prefix=".gitindex-rename-", dir=os.path.dirname(path))

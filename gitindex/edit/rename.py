@@ -1,4 +1,4 @@
-"""`rename`: a patch for every place of a symbol, with the proof of each. Plans only; writes nothing."""
+"""`rename`: plans a patch for every place of a symbol, with the proof of each. Writes nothing."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ _PROOFS = {
 }
 _SHORTHAND = frozenset({"javascript", "typescript", "tsx"})
 MAX_FAMILY = 50
-"""Members that override each other and are renamed together."""
+"""Most members that override each other and are renamed together."""
 
 
 class RenameRequest(NamedTuple):
-    """What is to be renamed, and which unproven places were looked at by the user."""
+    """The symbol to rename, its new name, and the unproven places that the user has reviewed."""
 
     symbol: str
     new: str
@@ -46,19 +46,19 @@ class RenameRequest(NamedTuple):
 
 
 class FileEdit(NamedTuple):
-    """One file: the bytes it must have, and those it gets."""
+    """One edited file: its expected old bytes and its new bytes."""
 
     path: str
     old: bytes
     new: bytes
 
     def fields(self) -> dict[str, Any]:
-        """As answers have it: the hash is git's blob id of the old bytes."""
+        """Return the edit as fields of an answer; the hash is git's blob id of the old bytes."""
         return {**path_fields(os.fsencode(self.path)), "blob": blob_id(self.old, 40)}
 
 
 class RenamePlan(NamedTuple):
-    """A whole rename: the envelope that describes it, the edits, and what stands in the way."""
+    """A whole rename: the envelope that describes it, the edits, and the reasons that block it."""
 
     answer: dict[str, Any]
     edits: list[FileEdit]
@@ -73,7 +73,7 @@ class _RenamePlace(NamedTuple):
 
 
 def plan_rename(view: TreeView, asked: RenameRequest, memory: Memory | None = None) -> RenamePlan:
-    """Find every place of the symbol and what proves it; say what stands in the way of renaming."""
+    """Return a plan: every place of the symbol, the proof of each, and what blocks the rename."""
     finder = Finder(view, memory)
     target = find_target(finder.binder, asked.symbol)
     chosen = _same_symbol(finder, target.definitions)
@@ -115,12 +115,12 @@ def plan_rename(view: TreeView, asked: RenameRequest, memory: Memory | None = No
 def rename_preview(
     view: TreeView, symbol: str, new: str, memory: Memory | None = None
 ) -> dict[str, Any]:
-    """The patch and its proof as an envelope; nothing is applied. For MCP `rename_symbol`."""
+    """Return the patch and its proof as an envelope, for MCP `rename_symbol`. Applies nothing."""
     return plan_rename(view, RenameRequest(symbol, new), memory).answer
 
 
 def _same_symbol(finder: Finder, found: tuple[Definition, ...]) -> list[Definition]:
-    """One symbol, with all its definitions in its file; GitIndexError where there are several."""
+    """Return all definitions of the matching symbol. GitIndexError unless exactly one matches."""
     symbols = {(d.path, d.qualified) for d in found}
     if len(symbols) != 1:
         what = "no such symbol" if not symbols else f"{len(symbols)} symbols have this name"
@@ -140,7 +140,7 @@ def _check_new(new: str, old: str, chosen: list[Definition]) -> None:
 
 
 def _family(finder: Finder, chosen: list[Definition]) -> tuple[list[Definition], bool]:
-    """The symbol and what overrides or is overridden by it; and whether all classes are known."""
+    """Return the symbol with its overrides and bases, and whether all classes are known."""
     family, known = list(chosen), True
     classes = finder.binder.types.classes
     for one in family:  # grows while it is walked
@@ -158,7 +158,7 @@ def _family(finder: Finder, chosen: list[Definition]) -> tuple[list[Definition],
 def _places(
     project: Project, family: list[Definition], found: Found, name: str
 ) -> list[_RenamePlace]:
-    """Definitions and references that are spelled as the old name, each once, in order."""
+    """Return definitions and references spelled as the old name: each once, in order."""
     raw = name.encode()
     all_places = [_RenamePlace(d.path, d.line, d.column, Tier.EXACT) for d in family]
     all_places += [_RenamePlace(s.path, s.line, s.column, s.tier) for s in found.sites]
@@ -177,7 +177,7 @@ def _places(
 def _blocked(
     finder: Finder, family: list[Definition], places: list[_RenamePlace], asked: RenameRequest
 ) -> list[str]:
-    """Reasons that are about single places or names."""
+    """Return the blocking reasons that concern single places or names."""
     project = finder.project
     reasons = []
     for place in places:
@@ -221,7 +221,7 @@ def _is_shorthand(project: Project, place: _RenamePlace, name: str) -> bool:
 
 
 def _all_forced(unexplained: Iterable[Any], force: tuple[str, ...]) -> bool:
-    """Was every open place named by the user?"""
+    """Has the user forced every unproven place?"""
     open_places = [f"{m.path}:{m.line + 1}" for m in unexplained]
     return bool(open_places) and all(place in force for place in open_places)
 
@@ -242,7 +242,7 @@ def _edits(project: Project, places: list[_RenamePlace], old: str, new: str) -> 
 
 
 def _diff(edit: FileEdit) -> str:
-    """A patch that `git apply` takes."""
+    """Return a patch that `git apply` accepts."""
     old = edit.old.decode("utf-8", "surrogateescape").splitlines(keepends=True)
     new = edit.new.decode("utf-8", "surrogateescape").splitlines(keepends=True)
     path = safe_text(edit.path)
