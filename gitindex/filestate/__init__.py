@@ -1,4 +1,4 @@
-"""How current and how sure what is known of each file is: of the bytes on disk, this second."""
+"""How current and how certain the facts of each file are, compared with its bytes on disk now."""
 
 from gitindex.filestate.core import FileState
 from gitindex.filestate.service import FileStateService

@@ -1,4 +1,4 @@
-"""What the language leaves open about a file, or about one name in it, and a name for that question."""
+"""Open questions about a file or one of its names, each with a stable signature."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from gitindex.filestate.world import World
 from gitindex.languages.implicit_calls import called_without_name, is_constructor
 
 REPEATED = frozenset({"multiple_definitions", "overload_set"})
-"""Flags that are about some names of a file; all others are about the whole of it."""
+"""Flags that concern some names of a file; all other flags concern the whole file."""
 
 
 class EditTarget(NamedTuple):
-    """What somebody wants to edit: a file, a definition in it, or the definition around a line."""
+    """The target of an edit: a file, a definition in it, or the definition around a line."""
 
     path: str
     symbol: str = ""
@@ -26,7 +26,7 @@ class EditTarget(NamedTuple):
 
 
 class Interpretation(NamedTuple):
-    """One thing a question may mean. Lines are 1-based."""
+    """One possible answer to a question. Lines are 1-based."""
 
     id: str  # stable while the definition keeps its name, kind and signature
     path: str
@@ -39,15 +39,15 @@ class Interpretation(NamedTuple):
 
 
 class Ambiguity(NamedTuple):
-    """A question that is open, with all its answers."""
+    """An open question with all its possible answers."""
 
     target: EditTarget
     flags: tuple[str, ...]
-    definitions: tuple[Interpretation, ...]  # of which some are meant
+    definitions: tuple[Interpretation, ...]  # the definitions that the target may mean
 
     @property
     def signature(self) -> str:
-        """The same as long as the question is the same, wherever its lines have moved."""
+        """Return a hash of the question; it does not change when lines move."""
         text = json.dumps(
             [
                 self.target.path,
@@ -60,11 +60,11 @@ class Ambiguity(NamedTuple):
 
     @property
     def choices(self) -> list[str]:
-        """Everything a decision may select: definitions, and flags to be accepted as they are."""
+        """Return everything a decision may select: definitions, and flags to accept as they are."""
         return [d.id for d in self.definitions] + [f"flag:{name}" for name in self._bare_flags()]
 
     def is_answered_by(self, selected: list[str]) -> bool:
-        """Does a selection leave nothing open? All flags, and at least one of the definitions."""
+        """Does a selection answer the question? It needs all flags and at least one definition."""
         chosen = set(selected)
         meant = chosen & {d.id for d in self.definitions}
         rest = chosen - meant
@@ -72,12 +72,12 @@ class Ambiguity(NamedTuple):
         return all_flags and bool(meant) == bool(self.definitions) and len(chosen) == len(selected)
 
     def _bare_flags(self) -> list[str]:
-        """Flags that no definition stands for."""
+        """Return the flags that no definition represents."""
         return [f for f in self.flags if not (self.definitions and f in REPEATED)]
 
 
 def parse_target(text: str, is_path: Callable[[str], bool]) -> EditTarget:
-    """`FILE`, `FILE:LINE` or `FILE:SYMBOL`; a path that is there is a path, whatever it contains."""
+    """Parse `FILE`, `FILE:LINE` or `FILE:SYMBOL`; an existing path is taken whole."""
     path, colon, place = text.rpartition(":")
     if not colon or not path or not place or "/" in place or is_path(text):
         return EditTarget(text)
@@ -101,7 +101,7 @@ def definitions(world: World, path: str) -> list[Interpretation]:
 
 
 def meant(target: EditTarget, found: list[Interpretation]) -> list[Interpretation]:
-    """The definitions a target names; none for a whole file."""
+    """Return the definitions that a target names; none for a whole file."""
     if target.symbol:
         return [d for d in found if target.symbol in (d.name, d.qualified)]
     around = [d for d in found if d.line <= target.line <= d.end_line]
@@ -109,7 +109,7 @@ def meant(target: EditTarget, found: list[Interpretation]) -> list[Interpretatio
 
 
 def find_ambiguity(world: World, target: EditTarget) -> Ambiguity | None:
-    """What is open about a target in a file with facts; None: nothing."""
+    """Return the open question about a target in a file with facts; None if there is none."""
     found = definitions(world, target.path)
     named = meant(target, found)
     flags = world.flags(target.path)
@@ -137,14 +137,14 @@ def find_ambiguity(world: World, target: EditTarget) -> Ambiguity | None:
 
 
 def _calls_are_unseen(world: World, meant: Interpretation) -> bool:
-    """Is it called by operators or statements, on objects that nobody has resolved?"""
+    """Is it called through operators or statements, on objects whose types are not resolved?"""
     facts = world.facts(meant.path)
     language = facts.language if facts else ""
     return called_without_name(language, meant.name) and not is_constructor(meant.name)
 
 
 def _of_definition(world: World, meant: Interpretation, flags: tuple[str, ...]) -> tuple[str, ...]:
-    """Those of a file's flags that are about one definition of it."""
+    """Return the flags of a file that concern one of its definitions."""
     facts, data = world.facts(meant.path), world.read(meant.path)
     symbols = facts.symbols if facts else ()
     lines = (meant.line - 1, meant.end_line - 1)

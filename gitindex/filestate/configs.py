@@ -1,4 +1,4 @@
-"""Edges to what configures a file: the project files of the context it belongs to, now and then."""
+"""Edges from a file to the project files of its context, now and at its last refresh."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NO_FILES = (SkipReason.SYMLINK, SkipReason.SUBMODULE)
 
 
 class Configurations:
-    """Contexts of the tree on disk and of older generations; found out only where one may differ."""
+    """Contexts of the tree on disk and of older generations, computed only if one may differ."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -27,7 +27,7 @@ class Configurations:
         self._then: dict[int, ContextRouter] = {}
 
     def edges(self, path: str, since: int) -> Iterator[FileDependency]:
-        """The edge of a file refreshed in generation `since` to its configuration; none if it is the same."""
+        """Yield a file's edge to its configuration, if it may differ from generation `since`."""
         passed = bisect_right(self._changed, since)
         if passed == len(self._changed) and not self._edited:
             return
@@ -51,7 +51,7 @@ class Configurations:
             )
 
     def owner(self, path: str) -> Context | None:
-        """The context of a file as the project files on disk say."""
+        """Return the context of a file according to the project files on disk."""
         if self._now is None:
             markers = {p for p in self._world.paths if _is_marker(p)}
             ids = {p: self._world.disk_id(p) or "" for p in markers}
@@ -71,7 +71,7 @@ class Configurations:
         return ContextRouter(discover(kept, lambda path: self._read(path, kept.get(path, ""))))
 
     def _read(self, path: str, oid: str) -> bytes | None:
-        """A project file as it was; read from disk where that is the same."""
+        """Return a project file as it was then; read it from disk if it has not changed."""
         if not oid:
             return None
         if self._world.disk_id(path) == oid:

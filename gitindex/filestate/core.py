@@ -1,4 +1,4 @@
-"""File states as a pure function of a graph: no recursion, cycles allowed, no order anywhere."""
+"""File states as a pure function of a graph: no recursion, cycles allowed, independent of order."""
 
 from __future__ import annotations
 
@@ -9,35 +9,35 @@ from typing import NamedTuple
 from gitindex.base.vocabulary import Certainty, Freshness
 
 OPAQUE = (Freshness.DIRTY, Freshness.UNINDEXED)
-"""What such a file depends on says nothing about those that depend on it: ask it again later."""
+"""Changes below such a file do not spread through it: its own state must be resolved first."""
 
 
 IMPORT = "import"
 REFERENCE = "reference"
 CONFIG = "config"
 TOOL = "tool"
-"""Kinds of edges: to files, and to what is no file of the graph."""
+"""Kinds of edges: imports and references lead to files, configurations and tools do not."""
 
 TO_FILES = (IMPORT, REFERENCE)
 UNKNOWN = "unknown"
-"""What is there now and cannot be told yet."""
+"""The value of `now` while the current state of a target cannot be determined."""
 
 
 class FileRecord(NamedTuple):
-    """One file by itself."""
+    """One file on its own, without its dependencies."""
 
-    indexed: str | None  # id of the bytes its facts are of; None: no facts
-    disk: str | None  # id of the bytes on disk; None: not there
+    indexed: str | None  # id of the bytes that its facts describe; None: no facts
+    disk: str | None  # id of the bytes on disk; None: the file does not exist
     certainty: Certainty = Certainty.CERTAIN  # of its facts
-    unchanged: bool = False  # no facts, but the very bytes that were published
+    unchanged: bool = False  # no facts, but the bytes are the published ones
 
 
 class FileDependency(NamedTuple):
-    """One dependency: what the file saw there when it was last refreshed, and what is there now."""
+    """One dependency: the target's interface at the file's last refresh, and its interface now."""
 
     target: str
-    seen: str | None  # None: was no dependency then
-    now: str | None  # None: is none any more
+    seen: str | None  # None: was not a dependency then
+    now: str | None  # None: is no longer a dependency
     kind: str = IMPORT
 
     @property
@@ -46,14 +46,14 @@ class FileDependency(NamedTuple):
 
 
 class FileState(NamedTuple):
-    """The two axes."""
+    """The two axes of a state: freshness and certainty."""
 
     freshness: Freshness
     certainty: Certainty
 
 
 class States:
-    """The states of all files of one graph, and why each is as it is."""
+    """The states of all files of one graph, with their causes."""
 
     def __init__(
         self, files: Mapping[str, FileRecord], edges: Mapping[str, Sequence[FileDependency]]
@@ -72,14 +72,14 @@ class States:
                 self._freshness[path] = Freshness.PENDING_CHECK
 
     def of(self, path: str) -> FileState:
-        """The state of one file; of one that the graph does not hold: unindexed."""
+        """Return the state of one file; unindexed if the graph does not contain it."""
         freshness = self._freshness.get(path, Freshness.UNINDEXED)
         if freshness in OPAQUE:
             return FileState(freshness, Certainty.UNKNOWN)
         return FileState(freshness, self._files[path].certainty)
 
     def chain(self, path: str) -> list[str]:
-        """From a file to the one that made it what it is, by the fewest steps; ties by name."""
+        """Return the shortest path from a file to the one that caused its state; ties by name."""
         found = [path]
         while steps := self._steps.get(found[-1], 0):
             level = self._freshness[found[-1]]
@@ -95,7 +95,7 @@ class States:
         return found
 
     def causes(self, path: str) -> list[FileDependency]:
-        """The edges of a file that make it stale or pending by itself."""
+        """Return a file's own edges that make it stale or pending."""
         level = self._freshness.get(path)
         edges = self._edges.get(path, ())
         if level is Freshness.STALE:
@@ -105,9 +105,9 @@ class States:
         return []
 
     def _only_blind(self) -> set[str]:
-        """Files that depend on something without facts, which itself has not changed.
+        """Return the files that depend on something without facts that has not changed.
 
-        They are not clean. But nothing has changed below them, so those that depend on them may be.
+        They are not clean, but nothing has changed below them: their dependents may be clean.
         """
         pending = [p for p, found in self._freshness.items() if found is Freshness.PENDING_CHECK]
         return {path for path in pending if all(map(self._is_unchanged, self.causes(path)))}
@@ -119,7 +119,7 @@ class States:
         return edge.kind in TO_FILES and self.of(edge.target).freshness in OPAQUE
 
     def _spread(self, level: Freshness, importers: Mapping[str, Iterable[str]]) -> None:
-        """Give `level` to all that depend on a file of that level, however far away."""
+        """Give `level` to every direct or indirect dependent of a file with that level."""
         todo = deque(path for path, found in self._freshness.items() if found is level)
         self._steps.update(dict.fromkeys(todo, 0))
         weaker = [Freshness.CLEAN]
@@ -137,7 +137,7 @@ class States:
 def _by_themselves(
     files: Mapping[str, FileRecord], edges: Mapping[str, Sequence[FileDependency]]
 ) -> dict[str, Freshness]:
-    """Each file by its own bytes and its own edges, before anything spreads."""
+    """Return each file's freshness from its own bytes and edges, before anything spreads."""
     found = {path: _bytes(known) for path, known in files.items()}
     opaque = {path for path, freshness in found.items() if freshness in OPAQUE}
     for path in files.keys() - opaque:
@@ -162,7 +162,7 @@ def _is_opaque(edge: FileDependency, files: Mapping[str, FileRecord], opaque: se
 def _importers(
     freshness: Mapping[str, Freshness], edges: Mapping[str, Sequence[FileDependency]]
 ) -> dict[str, list[str]]:
-    """Who depends on a file; what a dirty file depends on reaches nobody through it."""
+    """Return the dependents of each file, without dirty and unindexed ones."""
     found: dict[str, list[str]] = defaultdict(list)
     for path, level in freshness.items():
         if level not in OPAQUE:

@@ -1,4 +1,4 @@
-"""Decisions: a proven answer to one open question, taken once, replayed while its files stay the same."""
+"""Decisions: proven answers to open questions, reused while their files stay the same."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAX_ANCHORS = 100
 
 
 class Anchor(NamedTuple):
-    """A line of a file, quoted: whoever decides has seen it."""
+    """A quoted line of a file: shows that the person who decides has read it."""
 
     path: str
     line: int  # 1-based
@@ -29,7 +29,7 @@ class Anchor(NamedTuple):
 
 
 class DecisionProof(NamedTuple):
-    """What somebody decided, and what shows that they looked at what is there."""
+    """A decision, and the evidence that it was made on the current bytes."""
 
     target: EditTarget
     signature: str
@@ -39,7 +39,7 @@ class DecisionProof(NamedTuple):
 
 
 def parse_proof(text: str) -> DecisionProof:
-    """A proof from JSON: {path, symbol?, line?, signature, selected, anchors, fileHashes}."""
+    """Parse a proof from JSON: {path, symbol?, line?, signature, selected, anchors, fileHashes}."""
     if len(text) > MAX_PROOF_BYTES:
         raise _refused("the proof is too long")
     try:
@@ -61,7 +61,7 @@ def parse_proof(text: str) -> DecisionProof:
 
 
 def replayed(world: World, ambiguity: Ambiguity) -> Decision | None:
-    """The stored decision that answers this very question about the very bytes that are on disk."""
+    """Return the stored decision for this question and the bytes now on disk, or None."""
     for decision in table.of_signature(world.database, ambiguity.signature):
         if ambiguity.is_answered_by(decision.selected) and all(
             world.disk_id(path) == oid for path, oid in decision.file_hashes.items()
@@ -71,7 +71,7 @@ def replayed(world: World, ambiguity: Ambiguity) -> Decision | None:
 
 
 def check(service: FileStateService, proof: DecisionProof) -> dict[str, str]:
-    """The hashes of the files a proof is about, made by us from disk; refuses what is not right."""
+    """Return the hashes of a proof's files, computed from disk. Refuses an invalid proof."""
     world, target = service.world, proof.target
     state = service.get_file_state(target.path)
     if state.freshness is not Freshness.CLEAN or state.certainty is Certainty.UNKNOWN:
@@ -94,7 +94,7 @@ def check(service: FileStateService, proof: DecisionProof) -> dict[str, str]:
 
 
 def commit(database: Database, proof: DecisionProof, hashes: dict[str, str], head: str) -> int:
-    """Keep a decision whose proof was checked. The same question is answered once."""
+    """Store a decision whose proof was checked. A question has at most one decision."""
     payload = {"anchors": [anchor._asdict() for anchor in proof.anchors], **proof.target._asdict()}
     made = table.add(database, proof.signature, head, hashes, proof.selected, payload)
     if made is None:
@@ -105,7 +105,7 @@ def commit(database: Database, proof: DecisionProof, hashes: dict[str, str], hea
 
 
 def decision_fields(decision: Decision) -> dict[str, Any]:
-    """A decision as answers show it."""
+    """Return a decision as fields of an answer."""
     return {
         "id": decision.id,
         "signature": decision.signature,
@@ -120,7 +120,7 @@ def decision_fields(decision: Decision) -> dict[str, Any]:
 def _check_anchors(
     world: World, proof: DecisionProof, chosen: list[Interpretation], hashes: dict[str, str]
 ) -> None:
-    """Every quoted line is there; the file and every chosen definition has one."""
+    """Check that every quoted line exists, and that the file and each chosen definition has one."""
     if not any(anchor.path == proof.target.path for anchor in proof.anchors):
         raise _refused("no anchor quotes the file")
     for anchor in proof.anchors:

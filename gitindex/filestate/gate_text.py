@@ -1,4 +1,4 @@
-"""What the mutation gate says of one place, as lines for people and models."""
+"""Formats the mutation gate's verdict on one place as lines for people and models."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def gate_lines(one: Mapping[str, Any], shown: Callable[[str], str] = str) -> Iterator[str]:
-    """The verdict, and where it is not ok what is open, what to do, and the proof to complete."""
+    """Return the verdict and, unless it is ok, open questions, next steps and a proof template."""
     place = one.get("symbol") or one.get("line") or ""
     limits = ", ".join(str(one[name]) for name in ("basis", "layer", "scope") if name in one)
     where = shown(one["path"]) + (f":{place}" if place else "")

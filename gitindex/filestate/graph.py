@@ -1,4 +1,4 @@
-"""Dependency edges of published files: what an import reaches now, and what it reached then."""
+"""Dependency edges of published files: the targets of an import now and at the last refresh."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gitindex.store.blobs import CHUNK
 
 
 class _Written(NamedTuple):
-    """An import as stored; hashable, so that many files of a folder are resolved once."""
+    """An import as stored; hashable, so equal imports of files in one folder are resolved once."""
 
     module: str
     names: str
@@ -26,7 +26,7 @@ class _Written(NamedTuple):
 
 
 class DependencyGraph:
-    """Everything that files depend on, found step by step from those that are asked about."""
+    """The dependencies of files, discovered step by step from the files in a query."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -39,7 +39,7 @@ class DependencyGraph:
     def reach(
         self, paths: Iterable[str]
     ) -> tuple[dict[str, FileRecord], dict[str, list[FileDependency]]]:
-        """The files and edges on which the states of `paths` depend."""
+        """Return the files and edges on which the states of `paths` depend."""
         known: dict[str, FileRecord] = {}
         edges: dict[str, list[FileDependency]] = {}
         todo = set(paths)
@@ -56,12 +56,12 @@ class DependencyGraph:
         return known, edges
 
     def _is_as_published(self, path: str, known: FileRecord) -> bool:
-        """Are its facts those of the index? What was edited was written with what is there now."""
+        """Are its facts those of the index? An edited file was written against the current tree."""
         same = known.indexed is not None and known.indexed == known.disk
         return same and self._world.overlaid(path) is None
 
     def owner(self, path: str) -> Context | None:
-        """Return the context that owns a file, as the project files on disk say."""
+        """Return the context that owns a file, according to the project files on disk."""
         return self._configurations.owner(path)
 
     def _edges(self, path: str, imports: list[_Written]) -> list[FileDependency]:
@@ -90,7 +90,7 @@ class DependencyGraph:
 
     @cached_property
     def _oids(self) -> dict[str, str]:
-        """Published blob ids of the paths on disk; a dirty file is told by its own state."""
+        """Published blob ids of the paths on disk; a dirty file is covered by its own state."""
         files = self._world.files
         return {path: files[path].oid.hex() for path in self._world.paths if path in files}
 
@@ -100,7 +100,7 @@ class DependencyGraph:
         return FileDependency(target, was.interface if was else None, now)
 
     def _resolver(self, since: int) -> _Remembering:
-        """What resolves imports as they were in an older generation."""
+        """Return a resolver for imports over the paths of an older generation."""
         epoch = self._world.history.epoch(since)
         if epoch not in self._resolvers:
             paths = self._world.history.paths_at(since, self._world.files)
@@ -122,14 +122,14 @@ class DependencyGraph:
 
 
 class _Remembering:
-    """A resolver that is asked once for what a folder's files have in common."""
+    """A resolver that resolves equal imports of one folder only once."""
 
     def __init__(self, resolver: Resolver) -> None:
         self._resolver = resolver
         self._known: dict[tuple[str, str, _Written], tuple[str, ...]] = {}
 
     def resolve(self, path: str, language: str, written: _Written) -> Iterable[str]:
-        # Only Rust's modules depend on the file's own name; elsewhere its folder says all.
+        # Only Rust's modules depend on the file's own name; elsewhere the folder is enough.
         asker = path if language == "rust" else f"{path.rpartition('/')[0]}/"
         key = (asker, language, written)
         if key not in self._known:

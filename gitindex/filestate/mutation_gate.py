@@ -1,4 +1,4 @@
-"""The mutation gate: may this be edited without asking? All fifteen pairs have an answer, and a reason."""
+"""The mutation gate: is it safe to edit without review? Each of the 15 states has a verdict."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _ORDER = (Mutation.OK, Mutation.NEEDS_DECISION, Mutation.BLOCKED)
 
 
 class MutationGateResult(NamedTuple):
-    """What the gate says of some targets: the worst of them, and each with its reasons."""
+    """The gate's verdict on some targets: the worst of them, and each with its reasons."""
 
     status: Mutation
     targets: list[dict[str, Any]]
 
 
 class _Judged(NamedTuple):
-    """One target, before it is put into words."""
+    """The verdict on one target, before it is formatted."""
 
     state: FileState
     gate: Mutation
@@ -38,7 +38,7 @@ class _Judged(NamedTuple):
 
 
 def behaviour(state: FileState) -> Mutation:
-    """What a state allows: only what is clean may be touched, only what is certain without asking."""
+    """Return what a state allows: only clean files are editable, only certain ones unreviewed."""
     if state.freshness is not Freshness.CLEAN:
         return Mutation.BLOCKED
     match state.certainty:
@@ -60,7 +60,7 @@ def check_mutation_gate(view: TreeView, targets: Sequence[EditTarget]) -> GateAn
 def judge_targets(
     service: FileStateService, targets: Sequence[EditTarget], foreign: Sequence[EditTarget] = ()
 ) -> MutationGateResult:
-    """Judge each target; `foreign` ones are of another context, which knows nothing of them."""
+    """Judge each target; `foreign` ones belong to another context and have no facts in this one."""
     states = service.states([target.path for target in targets if target not in foreign])
     judged = [_judge(service, states, target) for target in targets]
     worst = max((found.gate for found in judged), key=_ORDER.index, default=Mutation.BLOCKED)
@@ -109,7 +109,7 @@ def _answer(
 
 
 def _limits(service: FileStateService, path: str) -> dict[str, str]:
-    """What the answer is based on, and how far an edit may reach that relies on it."""
+    """Return the layer that the answer is based on, and how far an edit based on it may reach."""
     overlaid = service.world.overlaid(path) is not None
     semantic = not overlaid and service.world.semantics.covers(path)
     return {

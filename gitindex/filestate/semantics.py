@@ -1,4 +1,4 @@
-"""What the semantic layer adds to file states: recorded references, its tool, and fewer open questions."""
+"""What the semantic layer adds to file states: references, its tool, fewer open questions."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from gitindex.store.semantic import EdgeRow, FactsRow, edge_rows, facts_rows, ha
 from gitindex.view.tree import TreeView
 
 SETTLED = frozenset({"unresolved_receiver", "star_import", "reexport_chain", "overload_set"})
-"""What a grammar alone leaves open, and an indexer that knows the types does not."""
+"""Flags that a grammar leaves open and that an indexer with type information settles."""
 
 
 class Semantics:
-    """Facts of the live files; empty where no indexer ever ran."""
+    """Semantic facts of the live files; empty if no indexer has run."""
 
     def __init__(self, view: TreeView) -> None:
         self._facts: dict[str, FactsRow] = {}
@@ -27,11 +27,11 @@ class Semantics:
                 self._edges[os.fsdecode(row.path)].append(row)
 
     def covers(self, path: str) -> bool:
-        """Does the layer know the bytes of this file?"""
+        """Does the layer have facts for the current bytes of this file?"""
         return path in self._facts
 
     def flags(self, path: str, syntactic: tuple[str, ...]) -> tuple[str, ...]:
-        """What is left open about a file, by what both layers say."""
+        """Return the open flags of a file, combined from both layers."""
         if path not in self._facts:
             return syntactic
         own = json.loads(self._facts[path].flags)
@@ -40,7 +40,7 @@ class Semantics:
     def edges(
         self, path: str, oids: dict[str, str], context: tuple[str, str] | None
     ) -> Iterator[FileDependency]:
-        """What a file's facts were computed with; `context` is its owner now, and how it is configured."""
+        """Yield what a file's facts were computed from; `context` is its owner's name and hash."""
         row = self._facts.get(path)
         if row is None:
             return
@@ -54,7 +54,7 @@ class Semantics:
             yield FileDependency(target, edge.target_hash, self._now(target, edge, oids), REFERENCE)
 
     def _now(self, target: str, edge: EdgeRow, oids: dict[str, str]) -> str | None:
-        """The target's interface now; unknown while the layer has not seen its bytes."""
+        """Return the target's interface now; unknown if the layer has no facts for its bytes."""
         if target not in oids:
             return None
         if edge.target_oid and edge.target_oid.hex() == oids[target]:

@@ -1,4 +1,4 @@
-"""File states of a worktree: asked by path, one or many at once; all of one snapshot."""
+"""File states of a worktree, queried by path, one or many at once, from one snapshot."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class FileStateService:
     def get_file_states_batch(
         self, paths: Iterable[str], context: str | None = None
     ) -> dict[str, FileState]:
-        """Return the states of many files. A named context knows nothing of files it does not own."""
+        """Return the states of many files. A named context has none for files it does not own."""
         asked = list(paths)
         states = self.states(asked)
         return {p: states.of(p) if self._owned(p, context) else NOT_OWNED for p in asked}
@@ -52,7 +52,7 @@ class FileStateService:
         return judge_targets(self, asked, foreign)
 
     def states(self, paths: Iterable[str]) -> States:
-        """The states of many files and of all they depend on, with the reasons."""
+        """Return the states of many files and of everything they depend on, with the reasons."""
         return States(*self._graph.reach(paths))
 
     def _owned(self, path: str, context: str | None) -> bool:

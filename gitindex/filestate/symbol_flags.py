@@ -1,7 +1,7 @@
-"""Which of a file's ambiguity flags are about one definition: those at places inside it, or on names it uses.
+"""Selects a file's ambiguity flags that concern one definition, by its places or the names it uses.
 
-The flags of a file say that something in it is open, not where. So the definition is put alone, between
-the file's imports and the names of its other definitions, and read again, in a child like any blob.
+The flags of a file do not record where they apply. So the definition is extracted again on its own,
+between the file's imports and stand-ins for its other definitions, in a child like any blob.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 OUTGOING = frozenset({"unresolved_receiver"})
-"""What a function calls is open, not what it is: told in the answer, no question to decide."""
+"""Flags about what a function calls, not about what it is: reported, but no decision is needed."""
 _OF_NAMES = frozenset({"multiple_definitions", "overload_set"})
 _READ_AGAIN = {
     "python": "{} = 0",
@@ -26,7 +26,7 @@ _READ_AGAIN = {
     "typescript": "var {};",
     "tsx": "var {};",
 }
-"""Languages with flags of places, and what stands for another definition there."""
+"""Languages whose flags depend on places, each with its stand-in for another definition."""
 _NAME = re.compile(r"(?<![\w.:$])([A-Z]\w*|[a-z_]\w*(?=\s*\())")
 _NO_CODE = re.compile(r'//[^\n]*|"(?:[^"\\\n]|\\.)*"')
 _RUST_PRELUDE = """
@@ -36,12 +36,12 @@ DoubleEndedIterator ExactSizeIterator drop
 """
 _KEYWORDS = "if while for match return fn loop switch catch sizeof assert"
 _KNOWN = frozenset(f"{_RUST_PRELUDE} {_KEYWORDS}".split())
-"""Names and words that no star import has to explain."""
+"""Names and keywords that are known without a star import."""
 MAX_IMPORT_LINES = 60
 
 
 class FlagQuestion(NamedTuple):
-    """A definition of a file whose facts are known."""
+    """One definition of a file with known facts."""
 
     language: str
     data: bytes
@@ -50,7 +50,7 @@ class FlagQuestion(NamedTuple):
 
 
 class SymbolFlags(NamedTuple):
-    """What is open about one definition, and what is only told."""
+    """The open flags of one definition, and those that are only reported."""
 
     open: tuple[str, ...]
     told: tuple[str, ...]
@@ -76,7 +76,7 @@ def flags_of_symbol(asked: FlagQuestion) -> SymbolFlags:
 
 
 def _read_alone(asked: FlagQuestion) -> set[str] | None:
-    """The flags of the definition by itself; None where it cannot be read by itself."""
+    """Return the flags of the definition on its own; None if it cannot be extracted on its own."""
     from gitindex.extract.pool import Extractor, Task  # lazily: most answers extract nothing
 
     text = _alone(asked).encode("utf-8", "replace")
@@ -93,7 +93,7 @@ def _read_alone(asked: FlagQuestion) -> set[str] | None:
 
 
 def _alone(asked: FlagQuestion) -> str:
-    """The definition between imports and stand-ins for the other names of its file."""
+    """Return the definition between the file's imports and stand-ins for its other names."""
     lines = asked.data.decode("utf-8", "replace").split("\n")
     symbol, symbols = asked.symbol, asked.facts.symbols
     others = {s.name for s in symbols if s.parent < 0 and s.name.isidentifier()} - {symbol.name}
@@ -107,7 +107,7 @@ def _alone(asked: FlagQuestion) -> str:
 
 
 def _imports(asked: FlagQuestion, lines: list[str]) -> Iterator[str]:
-    """Import statements outside the definition, up to the bracket that closes them."""
+    """Yield the import statements outside the definition, up to their closing bracket."""
     for item in asked.facts.imports:
         if asked.symbol.start_line <= item.line <= asked.symbol.end_line:
             continue
@@ -125,7 +125,7 @@ def _text(asked: FlagQuestion) -> str:
 
 
 def _may_be_from_star(asked: FlagQuestion) -> bool:
-    """Does it contain a star import, or use a type or function that nothing in the file explains?"""
+    """Does it contain a star import, or use a type or function of unknown origin?"""
     stars = [item for item in asked.facts.imports if ("*", "*") in item.names]
     if any(asked.symbol.start_line <= s.line <= asked.symbol.end_line for s in stars):
         return True
@@ -145,7 +145,7 @@ def _is_macro_or_generated(asked: FlagQuestion) -> bool:
 
 
 def _uses_conditional(asked: FlagQuestion) -> bool:
-    """Is it indented at module level, or does it use a definition that is? Then a condition decides."""
+    """Is it indented at module level, or does it use such a definition? Then it is conditional."""
     lines = asked.data.decode("utf-8", "replace").split("\n")
     guarded = {
         symbol.name

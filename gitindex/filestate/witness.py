@@ -1,4 +1,4 @@
-"""The witness packet: what is known, where it comes from, what does not hold, and what would mend it."""
+"""The witness packet: known facts, their origin, failed invariants and a possible remedy."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gitindex.filestate.core import TO_FILES, UNKNOWN, States
 from gitindex.filestate.world import World
 
 MAX_LISTED = 50
-"""Invariants, candidates and files of one packet; more helps nobody."""
+"""Most invariants, candidates and files listed in one packet."""
 
 _ADVICE = {
     "multiple_definitions": "Say which of the definitions of the name is meant.",
@@ -35,7 +35,7 @@ _ADVICE = {
 
 
 class PacketInputs(NamedTuple):
-    """Everything a packet is made of."""
+    """The inputs of a packet."""
 
     world: World
     states: States
@@ -45,7 +45,7 @@ class PacketInputs(NamedTuple):
 
 
 def witness(seen: PacketInputs) -> dict[str, Any]:
-    """The packet for a target that may not be edited without more ado."""
+    """Return the packet for a target that the gate does not let through."""
     ambiguity = seen.ambiguity
     failed = _failed(seen)
     packet: dict[str, Any] = {
@@ -64,7 +64,7 @@ def witness(seen: PacketInputs) -> dict[str, Any]:
 
 
 def _bounds(seen: PacketInputs) -> dict[str, Any]:
-    """The lines an edit would be confined to: of the one definition that is meant, or of the file."""
+    """Return the lines an edit is confined to: of the one definition meant, or of the file."""
     path = seen.target.path
     bounds: dict[str, Any] = {"path": safe_text(path)}
     if seen.state.freshness in (Freshness.DIRTY, Freshness.UNINDEXED):
@@ -77,7 +77,7 @@ def _bounds(seen: PacketInputs) -> dict[str, Any]:
 
 
 def _facts(seen: PacketInputs) -> list[dict[str, Any]]:
-    """What is known of the file and of those that make it what it is."""
+    """Return the facts about the file and about the files that cause its state."""
     paths = dict.fromkeys((*seen.states.chain(seen.target.path), *_culprits(seen)))
     return [_fact(seen, path) for path in list(paths)[:MAX_LISTED]]
 
@@ -105,7 +105,7 @@ def _fact(seen: PacketInputs, path: str) -> dict[str, Any]:
 
 
 def _failed(seen: PacketInputs) -> list[dict[str, Any]]:
-    """The invariants of a clean and certain file that do not hold."""
+    """Return the invariants of a clean and certain file that do not hold."""
     path, world = seen.target.path, seen.world
     row = world.files.get(path)
     match seen.state.freshness:
@@ -197,14 +197,14 @@ def _mend(failed: dict[str, Any]) -> str:
 
 
 def _culprits(seen: PacketInputs) -> list[str]:
-    """Files whose state is the reason."""
+    """Return the files that cause the state."""
     chain = seen.states.chain(seen.target.path)
     known = (edge.target for edge in seen.states.causes(chain[-1]) if edge.kind in TO_FILES)
     return list(known)
 
 
 def _refresh(seen: PacketInputs) -> dict[str, Any] | None:
-    """The smallest scope whose refresh could open the gate; None where no refresh can."""
+    """Return the smallest scope whose refresh could open the gate; None if no refresh can."""
     chain = seen.states.chain(seen.target.path)
     match seen.state.freshness:
         case Freshness.CLEAN:
@@ -225,7 +225,7 @@ def _quoted(path: str) -> str:
 
 
 def _proof(world: World, ambiguity: Ambiguity) -> dict[str, Any]:
-    """A proof to be completed: what was selected, and quoted lines."""
+    """Return a proof template; the selection and the quoted lines are left to fill in."""
     paths = {ambiguity.target.path, *(d.path for d in ambiguity.definitions)}
     fields: dict[str, Any] = {"path": ambiguity.target.path}
     if ambiguity.target.symbol:

@@ -1,4 +1,4 @@
-"""What file states are about: the published files, what they were, and the bytes on disk now."""
+"""The inputs of file states: the published files, their history, and the bytes on disk now."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from gitindex.view.tree import TreeView
 NO_FACTS = (FactsStatus.SKIPPED, FactsStatus.QUARANTINED)
 PARSED = (FactsStatus.PARSED, FactsStatus.PARTIAL)
 PATHS_AT_ONCE = 200
-"""Their names fit into a pipe's buffer."""
+"""Paths per request; their names fit into a pipe's buffer."""
 
 
 class Row(NamedTuple):
@@ -41,7 +41,7 @@ class Row(NamedTuple):
 
 
 class World:
-    """One worktree through one view."""
+    """One worktree, seen through one view."""
 
     def __init__(self, view: TreeView) -> None:
         self.view = view
@@ -65,11 +65,11 @@ class World:
         gone = {path for path, laid in self.laid.items() if laid is None}
         added = self.laid.keys() - gone - self.files.keys()
         self.moved = bool(added) or any(path in self.files for path in gone)
-        """Is the set of paths on disk another than the published one?"""
+        """Does the set of paths on disk differ from the published one?"""
         self.paths = (self.files.keys() | added) - gone
 
     def row(self, path: str) -> Row | None:
-        """Return what is known of the bytes of a path on disk: of the overlay, else as published."""
+        """Return the row of a path's bytes on disk: from the overlay, else as published."""
         facts = self.overlaid(path)
         if facts is None:
             return self.files.get(path)
@@ -80,20 +80,20 @@ class World:
         return Row(raw, None, facts.language, facts.status, facts.reason, surface, flags)
 
     def overlaid(self, path: str) -> BlobFacts | None:
-        """Return the facts of a path that differs from the published tree, if its bytes have any."""
+        """Return the facts of a path that differs from the published tree; None if it has none."""
         if path not in self._overlaid:
             self._load([path])
         return self._overlaid[path]
 
     def facts(self, path: str) -> BlobFacts | None:
-        """Return all facts of the bytes of a path on disk."""
+        """Return all facts about a path's bytes on disk."""
         row = self.files.get(path)
         if (facts := self.overlaid(path)) is not None or row is None:
             return facts
         return self.view.facts(FactsKey(row.oid.hex(), extractor_id(row.language)))
 
     def _load(self, paths: Collection[str]) -> None:
-        """Extract what the overlay has, all at once."""
+        """Extract the overlay's files among these paths in one batch."""
         laid = {path: self.laid.get(path) for path in paths if path not in self._overlaid}
         self._overlaid |= dict.fromkeys(laid)
         found = {path: file for path, file in laid.items() if file and file.skip is None}
@@ -105,24 +105,24 @@ class World:
                 self._overlaid[path] = facts
 
     def was(self, path: str, generation: int) -> history.PathAtTime | None:
-        """What was published of a path in an older generation."""
+        """Return the published state of a path in an older generation."""
         row = self.files.get(path)
         now = history.PathAtTime(row.oid, row.interface) if row else None
         return self.history.at(path, generation, now)
 
     def interface(self, path: str) -> str:
-        """What others can depend on; of a file that was never published nothing is known."""
+        """Return the hash of a file's interface; a fixed word if it was never published."""
         row = self.row(path)
         return row.interface if row else "not published"
 
     def flags(self, path: str) -> tuple[str, ...]:
-        """What is left open about a published file."""
+        """Return the open flags of a published file."""
         row = self.row(path)
         told = tuple(flag for flag in (row.flags if row else "").split(",") if flag)
         return told if self.overlaid(path) else self.semantics.flags(path, told)
 
     def _certainty(self, path: str) -> Certainty:
-        """How sure the facts of a published file are, by what they say of themselves."""
+        """Return the certainty of a file's facts, from its flags and its parse status."""
         if self.flags(path):
             return Certainty.AMBIGUOUS
         row = self.row(path)
@@ -130,7 +130,7 @@ class World:
         return Certainty.CERTAIN if parsed else Certainty.UNKNOWN
 
     def know(self, paths: Collection[str]) -> dict[str, FileRecord]:
-        """Each of these files by itself: what was indexed of it, and what is on disk."""
+        """Return a record for each file: the indexed bytes and the bytes on disk."""
         found = {}
         self._load(paths)
         hashed = self._hash([path for path in paths if self._has_facts(path)])
@@ -144,8 +144,8 @@ class World:
                 found[path] = FileRecord(None, self._laid_id(path), unchanged=unchanged)
             elif path in hashed:
                 indexed, disk = row.oid.hex(), hashed[path]
-                # Not there although git misses nothing: a sparse checkout. Its facts hold for those
-                # who depend on it, but there is nothing to edit.
+                # Missing, but git reports no deletion: a sparse checkout. Dependents can rely on
+                # its facts, but there is nothing to edit.
                 sure = Certainty.UNKNOWN if disk is None else self._certainty(path)
                 found[path] = FileRecord(indexed, indexed if disk is None else disk, sure)
             else:
@@ -153,15 +153,15 @@ class World:
         return found
 
     def disk_id(self, path: str) -> str | None:
-        """The id of a path's bytes on disk, whatever is known of it; None: not there."""
+        """Return the id of a path's bytes on disk, indexed or not; None if it does not exist."""
         if not self._is_published(path):
             return self._laid_id(path)
         if self.files[path].reason == SkipReason.SECRET:
-            return None  # not a byte of it is read
+            return None  # no bytes are read
         return self._hash([path])[path] or self.files[path].oid.hex()
 
     def read(self, path: str) -> bytes | None:
-        """The bytes of a path on disk, or of the index where a sparse checkout leaves it out."""
+        """Return a path's bytes from disk, or from the index if a sparse checkout leaves it out."""
         name = os.fsencode(path)
         with ConfinedRoot(self.view.worktree.root) as disk:
             file = disk.read(name, MAX_PARSE_BYTES)
@@ -171,7 +171,7 @@ class World:
         return self._is_published(path) and self.files[path].has_facts
 
     def _is_published(self, path: str) -> bool:
-        """Does git say that the path on disk is as it was published?"""
+        """Does git report the path on disk as unchanged since it was published?"""
         return path in self.files and path not in self.laid and path not in self._left_out
 
     def _laid_id(self, path: str) -> str | None:
@@ -181,21 +181,21 @@ class World:
         return laid.oid if laid is not None else None
 
     def _hash(self, paths: list[str]) -> dict[str, str | None]:
-        """Ids of the bytes on disk. Only where the bare bytes differ is git asked to filter them."""
+        """Return ids of the bytes on disk. Git filters them only if the raw bytes differ."""
         found: dict[str, str | None] = {}
         with ConfinedRoot(self.view.worktree.root) as disk:
             for path in paths:
                 try:
                     file = disk.read(os.fsencode(path), MAX_TEXT_BYTES + 1)
                 except OSError:
-                    found[path] = ""  # cannot be read: not what was indexed
+                    found[path] = ""  # unreadable: not what was indexed
                     continue
                 found[path] = blob_id(file.data, 2 * len(self.files[path].oid)) if file else None
         differ = [p for p, oid in found.items() if oid and oid != self.files[p].oid.hex()]
         return found | self._filtered(differ)
 
     def _filtered(self, paths: list[str]) -> dict[str, str]:
-        """Ids as git makes them: line ends and encodings as its attributes say."""
+        """Return ids as git computes them: line endings and encodings follow its attributes."""
         found: dict[str, str] = {}
         names = [path for path in paths if "\n" not in path and not path.startswith('"')]
         for at in range(0, len(names), PATHS_AT_ONCE):
