@@ -1,7 +1,7 @@
-"""The one group of all commands, and the options that they share.
+"""The group of all commands, and the options they share.
 
-A run asks for one command: only the file of cli/args that declares it is imported. Verbs are imported
-where they are called, so that `--help`, which needs all files, pays for none of them.
+A run imports only the file of cli/args that declares its command. Verbs are imported where they are
+called: `--help` imports every file of cli/args, but no verb.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ DECLARED = {
     "state": "state decide",
     "web": "web",
 }
-"""Which file of cli/args declares which commands."""
+"""Maps each file of cli/args to the commands it declares."""
 _FILE_OF = {verb: file for file, verbs in DECLARED.items() for verb in verbs.split()}
 GROUPS = {
     "Everyday": "search find grep symbols outline read status wait index",
@@ -50,7 +50,7 @@ GROUPS = {
     "Agents, editors and teams": "mcp lsp web agents-md export pack team",
     "Help": "help completion",
 }
-"""Commands as people meet them; those of no group are for programs and not listed."""
+"""The groups that help lists; commands outside of all groups are for programs."""
 _ORDER = {name: at for at, name in enumerate(" ".join(GROUPS.values()).split())}
 
 
@@ -103,7 +103,7 @@ Json = Annotated[bool, option("--json", help="Print the structured answer.")]
 
 
 def asked(at: str = "", staged: bool = False, strict: bool = False) -> TreeChoice:
-    """Which tree is asked for."""
+    """Return the tree choice that the options ask for."""
     if at and staged:
         raise typer.BadParameter("--at and --staged exclude each other")
     from gitindex.view.tree import TreeChoice
@@ -112,7 +112,7 @@ def asked(at: str = "", staged: bool = False, strict: bool = False) -> TreeChoic
 
 
 def among(*values: str) -> Callable[[str], list[str]]:
-    """What a shell completes an option with."""
+    """Return a shell completion that offers these values."""
     return lambda incomplete: [value for value in values if value.startswith(incomplete)]
 
 
@@ -122,14 +122,14 @@ def among_sorted(values: Callable[[], Iterable[str]]) -> Callable[[str], list[st
 
 
 def names(typed: str) -> list[str]:
-    """Symbols that a shell offers, from the index."""
+    """Complete symbols from the index."""
     from gitindex.cli.complete import symbol_names
 
     return symbol_names(typed)
 
 
 def paths(typed: str) -> list[str]:
-    """Paths that a shell offers, from the index."""
+    """Complete paths from the index."""
     from gitindex.cli.complete import tree_paths
 
     return tree_paths(typed)
@@ -156,7 +156,7 @@ def _options(
         bool, option("--full-name", help="Print paths from the root of the work tree.")
     ] = False,
 ) -> None:
-    """What may stand before the command; `take_globals` has acted on it already."""
+    """Options before the command; `take_globals` has applied them already."""
 
 
 app = _AllCommands(

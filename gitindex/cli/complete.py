@@ -1,7 +1,7 @@
-"""What a shell offers while somebody types: names and paths of the published tree, and the scripts.
+"""Shell completion: names and paths of the published tree, and the scripts.
 
-One look-up in the store by the beginning of a word: no gate, no look at the work tree, nothing written.
-A hint may be older than the disk; the command that is then run is not.
+One prefix look-up in the store: no gate, no read of the work tree, no writes. A completion may be
+older than the disk; the command that then runs is not.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from gitindex.store import mapping
 from gitindex.store.connection import Database, open_reader
 
 LIMIT = 200
-"""Names that are offered at most; more letters narrow them."""
+"""Maximum number of names offered; more letters narrow them."""
 _PLAIN = re.compile(r"[\w./+@,:~#%-]+")
-"""A repository chooses its names: nothing is offered that a shell would read as more than a word."""
+"""Only names that a shell reads as one plain word are offered: a repository may use any."""
 _NAMES = (
     "SELECT DISTINCT n.text FROM names n JOIN symbols s ON s.name_id=n.id"
     " JOIN files f ON f.blob_id=s.blob_id AND f.worktree_id=?"
@@ -31,7 +31,7 @@ _NEXT_PATH = (
 
 
 def symbol_names(typed: str) -> list[str]:
-    """Names of definitions that start with this; paths as well once there is a slash."""
+    """Return names of definitions with this prefix; paths too if it contains a slash."""
     if "/" in typed:
         return tree_paths(typed)
 
@@ -43,7 +43,7 @@ def symbol_names(typed: str) -> list[str]:
 
 
 def tree_paths(typed: str) -> list[str]:
-    """Files and folders of the tree one step further than what is typed, from where one stands."""
+    """Complete a path, relative to the current folder, by one component."""
     folder, slash, rest = typed.rpartition("/")
 
     def look(database: Database, worktree: Worktree, number: int) -> Iterator[str]:
@@ -56,7 +56,7 @@ def tree_paths(typed: str) -> list[str]:
 
 
 def _steps(database: Database, worktree: int, above: bytes, typed: bytes) -> Iterator[bytes]:
-    """The next components of paths below a folder; what a folder holds is stepped over, not read."""
+    """Yield the next components of paths below a folder; skips over the contents of each folder."""
     start = above + typed
     end = start + b"\xff"
     for _ in range(LIMIT):
@@ -70,7 +70,7 @@ def _steps(database: Database, worktree: int, above: bytes, typed: bytes) -> Ite
 
 
 def _offered(look: Callable[[Database, Worktree, int], Iterator[str]]) -> list[str]:
-    """What a look-up in the store of the current folder finds; nothing where it cannot be asked."""
+    """Run a look-up in the store of the current folder; an empty list if there is none to ask."""
     try:
         worktree = find_worktree(".")
         database = open_reader(worktree.database)

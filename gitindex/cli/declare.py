@@ -1,10 +1,9 @@
 """Commands of typer whose signatures are read only when a command is run or explained.
 
-A parameter is `Annotated[TYPE, option(...)]` or `Annotated[TYPE, argument(...)]` and has its default
-where Python has it. `typer.Typer` reads the signatures of all commands before it can list one of them;
-here a list of all commands costs nothing but their names and summaries (docs/benchmarks.md, "Cold
-start"). Since 0.26 typer carries click inside and exports a part of it: this is the only module that
-imports the rest.
+A parameter is `Annotated[TYPE, option(...)]` or `Annotated[TYPE, argument(...)]`, with an ordinary
+Python default. `typer.Typer` reads the signatures of all commands before it can list one of them;
+here listing all commands reads only their names and summaries (docs/benchmarks.md, "Cold start").
+Since 0.26 typer vendors click and exports a part of it: only this module imports the rest.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ __all__ = [
 ]
 
 Complete = Callable[[str], list[str]]
-"""What a shell offers for the beginning of a word."""
+"""Returns the completions of a prefix."""
 Function = Callable[..., Any]
 
 
@@ -47,7 +46,7 @@ def option(
     max: float | None = None,
     eager: bool = False,
 ) -> OptionInfo:
-    """An option of these names."""
+    """Declare an option with these names."""
     declared: OptionInfo = typer.Option(
         *names,
         help=help,
@@ -68,7 +67,7 @@ def argument(
     complete: Complete | None = None,
     min: float | None = None,
 ) -> ArgumentInfo:
-    """A word that stands by itself."""
+    """Declare a positional argument."""
     declared: ArgumentInfo = typer.Argument(
         help=help, metavar=metavar, autocompletion=complete, min=min, show_default=False
     )
@@ -76,7 +75,7 @@ def argument(
 
 
 class _ReadWhenAsked:
-    """A command that reads its parameters from its function when they are asked for."""
+    """A command that reads its parameters from its function on first use."""
 
     callback: Function | None
     _read: list[Any] | None = None
@@ -102,7 +101,7 @@ class _ReadWhenAsked:
 
 
 def _with_metavar(parameter: Any) -> Any:
-    """The parameter, with the word that help shows for its value: NAME, TEXT or N."""
+    """Return the parameter with the placeholder that help shows for its value: NAME, TEXT or N."""
     if parameter.metavar is None:
         if parameter.param_type_name == "argument":
             parameter.metavar = parameter.name.upper() + ("..." if parameter.nargs == -1 else "")
@@ -139,4 +138,4 @@ class VerbGroup(_ReadWhenAsked, TyperGroup):
         return made
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
-        return list(self.commands)  # in the order of their declaration
+        return list(self.commands)  # in declaration order

@@ -1,7 +1,7 @@
-"""The everyday forms of everyday commands, without the 200 ms that a full command line parser costs.
+"""The common forms of common commands, without the 200 ms that a full command line parser costs.
 
-Only forms without options besides `--json` and a plain `-n`: everything else is `cli`'s, and both call
-the same verbs.
+Handles only forms without options besides `--json` and a plain `-n`. `cli` handles everything else,
+and both call the same verbs.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _FORMS = {"--json": "json", "--short": "short", "--no-edits": "brief"}
 
 
 def take_globals(args: list[str]) -> list[str]:
-    """Act on what stands before the verb (`-C DIR`, as git has it) and on `--full-name`; the rest."""
+    """Apply what precedes the verb (`-C DIR`, as in git) and `--full-name`; return the rest."""
     while len(args) > 1 and args[0] == "-C":
         try:
             os.chdir(args[1])
@@ -40,7 +40,7 @@ def take_globals(args: list[str]) -> list[str]:
 
 
 def run_everyday(args: list[str]) -> int | None:
-    """Run the command and return its exit code; None where the whole parser is needed."""
+    """Run the command and return its exit code; None if it needs the full parser."""
     if args == ["index"]:
         from gitindex.cli.verbs.indexing import index
 
@@ -68,7 +68,7 @@ def _hook(_verb: str, rest: list[str]) -> int | None:
 
 
 def _run_gate(_verb: str, rest: list[str]) -> int | None:
-    """What pre-commit asks before every commit."""
+    """Run the gate that pre-commit calls before every commit."""
     if not rest or rest[0].startswith("-"):
         return None
     from gitindex.cli.verbs.gates import run_gate
@@ -77,7 +77,7 @@ def _run_gate(_verb: str, rest: list[str]) -> int | None:
 
 
 def _impact(_verb: str, rest: list[str]) -> int | None:
-    """The two forms that gates use."""
+    """Run the two forms of `impact` that gates use."""
     if len(rest) != 2 or rest[0] != "--staged" or rest[1] not in ("--dangling", "--tests"):
         return None
     from gitindex.cli.verbs.graph import dangling, reached_tests
@@ -86,7 +86,7 @@ def _impact(_verb: str, rest: list[str]) -> int | None:
 
 
 def _merge_check(_verb: str, rest: list[str]) -> int | None:
-    """With a branch, with the upstream, or of the merge under way."""
+    """Check a merge with a branch, with the upstream, or the merge under way."""
     if len(rest) > 1 or (rest and rest[0].startswith("-") and rest[0] != "--merging"):
         return None
     from gitindex.cli.verbs.merges import merge_check
@@ -126,7 +126,7 @@ def _grep(verb: str, rest: list[str]) -> int | None:
 
 
 def _ask(verb: str, rest: list[str]) -> int | None:
-    """Commands that take one name, one file or one place."""
+    """Run a command that takes one name, one file or one place."""
     words, as_json = _words(rest)
     if len(words) != 1:
         return None
@@ -162,14 +162,14 @@ def _ask_name(verb: str, word: str, as_json: bool) -> int:
 
 
 def _words(rest: list[str]) -> tuple[list[str], bool]:
-    """Words, and whether `--json` ends them; no words where there are other options."""
+    """Return the words and whether `--json` ends them; no words if there are other options."""
     as_json = rest[-1:] == ["--json"]
     words = rest[:-1] if as_json else rest
     return ([] if any(word.startswith("-") for word in words) else words), as_json
 
 
 def _take_limit(rest: list[str], least: int, most: int) -> tuple[list[str], int | None]:
-    """`-n NUMBER` taken out of the words; left where it is not plain, so that the parser says why."""
+    """Take `-n NUMBER` out of the words; a malformed one stays for the parser to report."""
     if rest.count("-n") != 1:
         return rest, None
     at = rest.index("-n")
@@ -180,7 +180,7 @@ def _take_limit(rest: list[str], least: int, most: int) -> tuple[list[str], int 
 
 
 def _look() -> AbstractContextManager[WorktreeProbe | None]:
-    """Let git look at the work tree while we import: half of a cold start is imports."""
+    """Start git's look at the work tree before the imports, which are half of a cold start."""
     from contextlib import nullcontext
 
     from gitindex.base.worktree import find_worktree
@@ -189,7 +189,7 @@ def _look() -> AbstractContextManager[WorktreeProbe | None]:
     try:
         return WorktreeProbe.start(find_worktree("."))
     except GitIndexError:
-        return nullcontext()  # the command itself says that there is no repository
+        return nullcontext()  # the command itself reports that there is no repository
 
 
 _VERBS: dict[str, Callable[[str, list[str]], int | None]] = {

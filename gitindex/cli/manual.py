@@ -21,7 +21,7 @@ ALIAS = ".so man1/git-index.1\n"
 
 
 def show_page(command: list[str]) -> int:
-    """Show the manual page in `man`; print its source where nobody looks, or there is no `man`."""
+    """Show the manual page in `man`; print its source if there is no terminal or no `man`."""
     text = manual_page(command)
     if not sys.stdout.isatty() or shutil.which("man") is None:
         say(text.rstrip("\n"))
@@ -85,7 +85,7 @@ def _options(context: typer.Context, found: Any) -> Iterator[str]:
 
 
 def _text(text: str) -> Iterator[str]:
-    """Paragraphs; lines after a \\b stay as they are, as click has it."""
+    """Render paragraphs; lines after a \\b are kept as they are, as in click."""
     whole = wrap_text(cleandoc(text), 10_000, preserve_paragraphs=True)
     for number, paragraph in enumerate(whole.split("\n\n")):
         if number:
@@ -98,6 +98,6 @@ def _text(text: str) -> Iterator[str]:
 
 
 def _safe(text: str) -> str:
-    """Text that troff reads as text."""
+    """Escape text for troff."""
     told = text.replace("\\", "\\e").replace("-", "\\-").replace("…", "...").replace("`", "\\(ga")
     return f"\\&{told}" if told.startswith((".", "'")) else told

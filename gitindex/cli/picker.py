@@ -1,4 +1,4 @@
-"""Type, see, choose: a list that follows what is typed. The only importer of prompt_toolkit."""
+"""A picker: a list that narrows as the user types. The only importer of prompt_toolkit."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _STYLE = Style.from_dict({"chosen": "reverse", "path": "ansimagenta", "kind": "a
 
 
 class _Picker:
-    """The list and which of its rows is chosen."""
+    """The list and the selected row."""
 
     def __init__(self, ask: Callable[[str], list[Result]]) -> None:
         self._ask = ask
@@ -50,7 +50,7 @@ class _Picker:
 
 
 def pick(asked: str, ask: Callable[[str], list[Result]]) -> Result | None:
-    """Let somebody choose a result; None if they leave."""
+    """Let the user choose a result; None if they cancel."""
     picker = _Picker(ask)
     text = Buffer(multiline=False, on_text_changed=lambda buffer: picker.look(buffer.text))
     text.insert_text(asked)

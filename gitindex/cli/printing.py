@@ -45,7 +45,7 @@ def print_answer(
 
 
 def in_tree(path: str, ask: TreeChoice, question: Callable[[TreeView], A]) -> Callable[[], A]:
-    """A question about the tree that is asked for, in the work tree around `path`."""
+    """Return a question about the chosen tree, in the work tree around `path`."""
 
     def served() -> A:
         with open_tree(find_worktree(path), path, ask) as view:
@@ -55,7 +55,7 @@ def in_tree(path: str, ask: TreeChoice, question: Callable[[TreeView], A]) -> Ca
 
 
 def any_of(field: str) -> Callable[[Mapping[str, Any]], int]:
-    """The exit code of an answer: 0 if it lists something there, else 1."""
+    """Return the exit code of an answer: 0 if its list has items, else 1."""
     return lambda answer: int(Exit.OK if answer[field] else Exit.NO)
 
 
@@ -79,12 +79,12 @@ def _remedy(envelope: dict[str, Any]) -> str:
 
 
 def print_missing(what: str, near: list[str]) -> None:
-    """Say on stderr that there is no such symbol, and what may have been meant."""
+    """Report on stderr that there is no such symbol, with suggestions."""
     hint = f"; near: {', '.join(map(safe_text, near))}" if near else ""
     sys.stderr.write(f"gitindex: no symbol {safe_text(what)}{hint}\n")
 
 
 def not_searched(left: Mapping[str, int]) -> str:
-    """Which files of the tree the policy keeps out of an answer, in one line."""
+    """Summarize in one line the files that the policy keeps out of an answer."""
     reasons = ", ".join(f"{many} {why}" for why, many in sorted(left.items()))
     return f"not searched: {reasons} (`gitindex status --skipped` lists them)"

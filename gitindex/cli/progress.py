@@ -1,4 +1,4 @@
-"""A progress bar on a terminal, or a word that somebody is at work; nothing in a pipe."""
+"""A progress bar or a one-line notice on a terminal; nothing in a pipe."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Report = Callable[[str, float | None], None]
 
 @contextmanager
 def progress_bar(title: str) -> Iterator[Report]:
-    """A function that shows phase and percentage on stderr; it redraws ten times a second."""
+    """Yield a function that shows phase and percentage on stderr, redrawn ten times a second."""
     if not sys.stderr.isatty():
         yield lambda _phase, _percent: None
         return
@@ -39,7 +39,7 @@ def progress_bar(title: str) -> Iterator[Report]:
 
 @contextmanager
 def patience(doing: str) -> Iterator[None]:
-    """Say what is being done, if it takes longer than people wait without a word."""
+    """Print what is being done if it takes long."""
     if not sys.stderr.isatty():
         yield
         return

@@ -1,4 +1,4 @@
-"""SARIF 2.1.0: what code hosts show beside the lines of a change."""
+"""SARIF 2.1.0, the format of findings that code hosts show beside changed lines."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ RULES = {
 
 
 def render_sarif(results: list[SarifResult]) -> dict[str, Any]:
-    """A whole log with one run."""
+    """Render a complete log with one run."""
     used = [name for name in RULES if any(one.rule == name for one in results)]
     driver = {
         "name": "gitindex",

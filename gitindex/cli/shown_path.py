@@ -1,4 +1,4 @@
-"""Paths as a person sees them: relative to the folder they stand in, as git and rg print them."""
+"""Paths for display: relative to the current folder, as git and rg print them."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ def show_full_names() -> None:
 
 
 def shown_path(path: str) -> str:
-    """A path of the tree as it can be pasted back into the next command; safe for a terminal."""
+    """Return a path of the tree as the next command accepts it; safe for a terminal."""
     prefix = _prefix()
     return safe_text(os.path.relpath(path, prefix) if prefix else path)
 
 
 def shown_node(node: str) -> str:
-    """A node's id, `FILE#NAME` or `FILE`, as it can be pasted back."""
+    """Return a node's id, `FILE#NAME` or `FILE`, as the next command accepts it."""
     path, mark, name = node.partition("#")
     return shown_path(path) + mark + safe_text(name)
 
 
 def named_path(root: str, start: str, file: str) -> str:
-    """The path of the tree that somebody names from `start`, or from the root as answers do."""
+    """Resolve a path given from `start`, or from the root as answers print it."""
     here = inside_root(root, start, file)
     if os.path.lexists(os.path.join(root, here)) or os.path.isabs(file):
         return here
@@ -50,7 +50,7 @@ def named_path(root: str, start: str, file: str) -> str:
 
 
 def named_place(path: str, asked: str) -> str:
-    """FILE, FILE:LINE and FILE#NAME are given from where one stands; the tree knows them from its root."""
+    """Make FILE, FILE:LINE or FILE#NAME, given from `path`, relative to the root."""
     file, mark, rest = asked.partition("#") if "#" in asked else asked.partition(":")
     is_place = bool(mark) and (mark == "#" or rest[:1].isdigit())
     if is_place or os.path.isfile(os.path.join(path, asked)):
@@ -63,7 +63,7 @@ def named_place(path: str, asked: str) -> str:
 
 @lru_cache(maxsize=1)
 def _prefix() -> str:
-    """The folder one stands in, below the root; empty at the root and outside of a repository."""
+    """Return the current folder below the root; empty at the root and outside a repository."""
     if _full_name:
         return ""
     try:

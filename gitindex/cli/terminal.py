@@ -1,4 +1,4 @@
-"""What a person sees: colour and a pager on a terminal, neither of them in a pipe."""
+"""Terminal output: colour and a pager on a terminal, neither of them in a pipe."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _PLAIN_PAGERS = frozenset({"", "cat"})
 
 
 def say(text: str) -> None:
-    """Print one line. A reader who has seen enough changes nothing about the answer or its exit code."""
+    """Print one line. A closed pipe changes neither the answer nor its exit code."""
     try:
         sys.stdout.write(f"{text}\n")
     except BrokenPipeError:
@@ -43,24 +43,24 @@ def say(text: str) -> None:
 
 
 def say_nothing(why: str) -> None:
-    """Tell a person that there is nothing to show; a program has the exit code."""
+    """Print that there is nothing to show, on a terminal only; a program reads the exit code."""
     if sys.stderr.isatty():
         sys.stderr.write(f"gitindex: {why}\n")
 
 
 def drop_output() -> None:
-    """Let whatever is printed from now on go nowhere."""
+    """Discard everything that is printed from now on."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def paint(style: str, text: str) -> str:
-    """Text in one of the styles, where colour is wanted. The text is safe already."""
+    """Return text in one of the styles if colour is on. The text is escaped already."""
     return f"\x1b[{_STYLES[style]}m{text}\x1b[m" if coloured() else text
 
 
 @lru_cache(maxsize=1)
 def coloured() -> bool:
-    """Does the output go to somebody who sees colours? Asked before a pager takes its place."""
+    """Is the output a terminal with colours? Evaluated before a pager replaces stdout."""
     terminal = sys.stdout.isatty()
     return wants_colour(os.environ, terminal, _git_colour if terminal else lambda: "")
 
@@ -68,7 +68,7 @@ def coloured() -> bool:
 def wants_colour(
     env: Mapping[str, str], terminal: bool, git_colour: Callable[[], str] = lambda: ""
 ) -> bool:
-    """NO_COLOR forbids, CLICOLOR_FORCE demands; else a terminal that can, unless `color.ui` forbids."""
+    """NO_COLOR disables, CLICOLOR_FORCE enables; else a terminal does, unless `color.ui` is off."""
     if env.get("NO_COLOR"):
         return False
     if env.get("CLICOLOR_FORCE", "0") != "0":
@@ -79,7 +79,7 @@ def wants_colour(
 
 
 def _git_colour() -> str:
-    """What the user told git about colour, for all commands of this repository."""
+    """Return git's `color.ui` setting."""
     from gitindex.git.command import try_git
 
     told = try_git(os.getcwd(), "config", "--get", "color.ui").output
@@ -88,7 +88,7 @@ def _git_colour() -> str:
 
 @contextmanager
 def paged(args: list[str]) -> Iterator[None]:
-    """A pager behind the output of a query, as git has it; nothing where nobody looks."""
+    """Pipe the output of a query through a pager, as git does; only on a terminal."""
     asked = bool(args) and args[0] in PAGED and not {"--json", "-h", "--help"} & set(args)
     pager = _pager() if asked and sys.stdout.isatty() and sys.stdin.isatty() else ""
     if pager in _PLAIN_PAGERS:
@@ -109,7 +109,7 @@ def paged(args: list[str]) -> Iterator[None]:
         try:
             sys.stdout.flush()
         except BrokenPipeError:
-            pass  # the reader has seen enough
+            pass  # the reader closed the pager
         finally:
             os.dup2(shown, 1)
             os.close(shown)
@@ -117,7 +117,7 @@ def paged(args: list[str]) -> Iterator[None]:
 
 
 def _pager() -> str:
-    """The user's pager. A repository's own core.pager is not asked: nothing in it names a command."""
+    """Return the user's pager. A repository's core.pager is ignored: it could be any command."""
     for name in ("GIT_PAGER", "PAGER"):
         if name in os.environ:
             return os.environ[name]

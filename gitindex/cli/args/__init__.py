@@ -12,7 +12,7 @@ from gitindex.cli.declare import NoArgsIsHelpError, UsageError
 from gitindex.cli.terminal import paged
 
 COMPLETE = "_GITINDEX_COMPLETE"
-"""What a shell sets when it asks for completions instead of running a command."""
+"""The environment variable a shell sets to ask for completions instead of running a command."""
 
 
 def run_cli(args: list[str]) -> int:

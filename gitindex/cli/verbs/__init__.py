@@ -1,1 +1,1 @@
-"""The verbs behind the command line, a file per topic: plain arguments in, an exit code out."""
+"""The verbs behind the command line, a file per topic: functions that return an exit code."""

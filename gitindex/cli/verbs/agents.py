@@ -73,7 +73,7 @@ def install_client(name: str, path: str = ".", dry_run: bool = False) -> int:
 
 
 def check_extra() -> None:
-    """Refuse in one sentence where the MCP package is not installed."""
+    """Raise a one-line error if the MCP package is not installed."""
     from importlib.util import find_spec
 
     if find_spec("mcp") is None:
@@ -83,7 +83,7 @@ def check_extra() -> None:
 
 
 def greet_people() -> None:
-    """Say to somebody who started the server by hand that it waits for a program."""
+    """On a terminal, print that the server waits for a program."""
     if sys.stdin.isatty():
         sys.stderr.write(
             "gitindex: serving MCP on stdin and stdout, as clients start it\n"

@@ -1,4 +1,4 @@
-"""`gitindex docs`: asks for documents and prints them; returns an exit code."""
+"""`gitindex docs`: queries and prints documents; returns an exit code."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def docs(
     wanted: DocumentQuery, path: str = ".", ask: TreeChoice = NOW, as_json: bool = False
 ) -> int:
-    """Documents by topic, day and text."""
+    """List documents by topic, day and text."""
     ask_all = partial(find_documents, find_worktree(path), path, wanted, ask)
     return print_answer(ask_all, as_json, _say_documents, any_of("results"))
 
@@ -29,7 +29,7 @@ def docs(
 def list_topics(
     wanted: Filter, path: str = ".", ask: TreeChoice = NOW, as_json: bool = False
 ) -> int:
-    """Topics with the number of documents that have each."""
+    """List topics with their number of documents."""
     count_all = partial(count_topics, find_worktree(path), path, wanted, ask)
     return print_answer(count_all, as_json, _say_topics, any_of("topics"))
 

@@ -18,7 +18,7 @@ from gitindex.view.tree import open_tree
 
 
 def find(asked: str, path: str = ".", limit: int = 50, as_json: bool = False) -> int:
-    """Pick on a terminal; print the list in a pipe, or where it is wanted as JSON."""
+    """Pick on a terminal; print the list in a pipe or as JSON."""
     if sys.stdin.isatty() and sys.stdout.isatty() and not as_json:
         return _pick(asked, path, limit)
     if not asked:
@@ -28,7 +28,7 @@ def find(asked: str, path: str = ".", limit: int = 50, as_json: bool = False) ->
 
 
 def place_of(result: dict[str, Any]) -> str:
-    """`FILE` or `FILE:LINE`, from where one stands."""
+    """Return `FILE` or `FILE:LINE`, relative to the current folder."""
     line = f":{result['line']}" if "line" in result else ""
     return shown_path(result["path"]) + line
 
@@ -56,7 +56,7 @@ def _pick(asked: str, path: str, limit: int) -> int:
             Exit.USAGE,
         ) from error
     memory = FactsMemory()
-    _places(path, asked or "a", 1, memory)  # a closed gate is said before the screen is taken
+    _places(path, asked or "a", 1, memory)  # report a closed gate before the picker starts
     chosen = pick(asked, lambda text: _places(path, text, limit, memory)["results"])
     if chosen is None:
         return int(Exit.NO)

@@ -1,4 +1,4 @@
-"""What hook managers run before a commit or a push: the same commands, which never fail by accident."""
+"""The checks that hook managers run before a commit or a push; internal errors never block."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ GATES = {
     "api": ["api"],
     "run": ["impact"],
 }
-"""The commands behind the ids of .pre-commit-hooks.yaml."""
+"""Maps the ids of .pre-commit-hooks.yaml to their commands."""
 
 
 def run_gate(name: str, args: list[str]) -> int:
-    """Run a gate. Exit 1 is its own no, 2 a wrong option; nothing else keeps anybody from committing."""
+    """Run a gate. Exit 1 is its refusal, 2 a wrong option; any other failure does not block."""
     from gitindex.cli.args import run_cli
     from gitindex.cli.fast_path import run_everyday
 
@@ -48,7 +48,7 @@ def run_gate(name: str, args: list[str]) -> int:
 
 
 def _merge_line(args: list[str]) -> list[str]:
-    """The merge under way, or the one with the upstream; nothing where there is neither."""
+    """Return the command for the merge under way, else with the upstream; empty if neither."""
     from gitindex.base.worktree import find_worktree
     from gitindex.cli.verbs.merges import has_upstream, is_merging
 
@@ -69,7 +69,7 @@ def _api_line(args: list[str]) -> list[str]:
 
 
 def _run_affected(args: list[str]) -> int:
-    """Run a command with the tests that reach the staged change; nothing where there are none."""
+    """Run a command with the tests that reach the staged change; do nothing if there are none."""
     command = args[1:] if args[:1] == ["--"] else args
     if not command:
         hint = "args: [--, pytest, -q]"
@@ -109,7 +109,7 @@ def _affected() -> list[str]:
 
 _LINES = {"merge": _merge_line, "api": _api_line}
 _PUSHING = ("PRE_COMMIT_REMOTE_NAME", "PRE_COMMIT_REMOTE_URL", "PRE_COMMIT_TO_REF", "CI")
-"""What pre-commit sets before a push, and every CI sets always."""
+"""Variables that pre-commit sets before a push, and every CI always."""
 
 
 def _unchecked(why: str) -> int:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _DATA_KINDS = frozenset({"key", "heading", "section", "anchor", "table", "selector"})
 TEAM_HITS = 100
-"""Places in other repositories that `impact` lists."""
+"""Maximum number of places in other repositories that `impact` lists."""
 EXITS = {"ok": Exit.OK, "not_found": Exit.NO, "ambiguous": Exit.NO}
 
 
@@ -64,7 +64,7 @@ def refs(
 
 
 def _with_team(path: str, names: Callable[[Any], list[str]], limit: int, told: Asking) -> Asking:
-    """The same with references of other repositories."""
+    """Add the references of other repositories."""
     from gitindex.cli.verbs.team import asking_team
 
     return asking_team(find_worktree(path), "references", names, limit, told)
@@ -127,14 +127,14 @@ def _say_references(answer: dict[str, Any]) -> None:
     for found in answer["references"]:
         place = f"{shown_path(found['path'])}:{found['line']}:{found['column']}"
         around = f" in {found['enclosing']}" if "enclosing" in found else ""
-        kinds = " ".join(dict.fromkeys((found["tier"], found["use"])))  # an import is one once
+        kinds = " ".join(dict.fromkeys((found["tier"], found["use"])))  # no word twice
         how = paint("dim", f"[{kinds}{safe_text(around)}]")
         say(f"  {paint('path', place)}  {_code(found['text'], answer['name'])}  {how}")
     _say_certificate(answer, len(answer["references"]), "references")
 
 
 def _code(text: str, name: str) -> str:
-    """A line of code, without its indentation, the name in it highlighted."""
+    """Return a line of code without indentation, with the name highlighted."""
     shown = safe_text(text.strip().replace("\t", " "))
     return shown.replace(name, paint("match", name)) if name else shown
 
@@ -213,7 +213,7 @@ def impact(
 
 
 def _exported_changes(answer: ImpactAnswer) -> list[str]:
-    """Names of changed definitions that another repository could use."""
+    """Return names of changed definitions that another repository could use."""
     changed = [one for one in answer["changedSymbols"] if one["kind"] not in _DATA_KINDS]
     return [one["qualifiedName"].rpartition(".")[2] for one in changed]
 
@@ -225,9 +225,9 @@ def dangling(
     as_json: bool = False,
     signatures: bool = False,
 ) -> int:
-    """Refuse a change that leaves references behind: exit 1, with their places.
+    """Report references that a change leaves dangling: exit 1, with their places.
 
-    `signatures`: so does one that leaves calls behind which do not fit.
+    `signatures`: also report calls that no longer fit the changed signature.
     """
     from gitindex.query.impact.dangling import find_dangling
     from gitindex.query.impact.misfits import find_misfits
@@ -301,13 +301,13 @@ def _test_fields(found: AffectedTest) -> dict[str, Any]:
 
 
 def unchecked(_closed: GateClosed) -> int:
-    """A gate over commits that has no index says so, and must not block the commit."""
+    """Report that a commit gate has no index, and let the commit pass."""
     sys.stderr.write("gitindex: not indexed, nothing was checked\n  hint: run `gitindex index`\n")
     return int(Exit.OK)
 
 
 def dangling_fields(found: Dangling) -> dict[str, Any]:
-    """A dangling reference as JSON has it."""
+    """Return the JSON fields of a dangling reference."""
     return {
         **path_fields(os.fsencode(found.path)),
         "line": found.line + 1,
@@ -347,7 +347,7 @@ def _comparing(path: str, wanted: str, staged: bool) -> Iterator[TreeChange]:
 
 
 def _say_impact(answer: dict[str, Any], everything: bool = False) -> None:
-    """Code first, file by file; keys of data files and headings only where everything is wanted."""
+    """Print code first, file by file; keys of data files and headings only with `everything`."""
     changed = answer["changedSymbols"]
     code = changed if everything else [one for one in changed if one["kind"] not in _DATA_KINDS]
     for path, found in groupby(code, key=itemgetter("path")):

@@ -1,4 +1,4 @@
-"""`gitindex grep`: asks and prints, in ripgrep's form."""
+"""`gitindex grep`: queries and prints, in ripgrep's format."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ def find_lines(
     begun: WorktreeProbe | None = None,
     documents: Filter | None = None,
 ) -> int:
-    """Lines that match a pattern. `begun`: a look at the work tree that is under way.
+    """Print lines that match a pattern. `begun`: a look at the work tree that is under way.
 
     `documents`: only in documents with these topics and days.
     """
-    understand(question.needle)  # a bad pattern is told before anything else
+    understand(question.needle)  # report a bad pattern before anything else
     worktree = begun.worktree if begun else find_worktree(path)
     named = question._replace(below=tuple(_below(worktree, path, file, ask) for file in files))
 
@@ -74,7 +74,7 @@ def find_lines(
 
 
 def read_flags(args: list[str]) -> tuple[GrepQuery, list[str]] | None:
-    """Question and files of the everyday forms: short flags and words. None: it takes a parser."""
+    """Parse short flags and words into query and files; None if it takes a full parser."""
     flags = [arg for arg in args if arg.startswith("-")]
     words = [arg for arg in args if not arg.startswith("-")]
     letters = "".join(flag[1:] for flag in flags if flag != "--json")
@@ -86,12 +86,12 @@ def read_flags(args: list[str]) -> tuple[GrepQuery, list[str]] | None:
 
 
 def form_of(files: bool, counts: bool) -> GrepForm:
-    """What is listed: counts say more than names, names less than lines."""
+    """Return the output form; counts take precedence over file names, file names over lines."""
     return GrepForm.COUNTS if counts else GrepForm.FILES if files else GrepForm.LINES
 
 
 def one_pattern(texts: list[str], pattern: GrepPattern) -> GrepPattern:
-    """One pattern that matches where any of the texts does."""
+    """Return one pattern that matches where any of the texts does."""
     if len(texts) == 1:
         return pattern._replace(text=texts[0])
     parts = [re.escape(text) if pattern.fixed else text for text in texts]
@@ -99,7 +99,7 @@ def one_pattern(texts: list[str], pattern: GrepPattern) -> GrepPattern:
 
 
 def rules_of(globs: list[str]) -> tuple[Rule, ...]:
-    """Globs as ripgrep's `-g` takes them: git's wildcards, `!` in front leaves out."""
+    """Parse globs as ripgrep's `-g` does: git's wildcards, with `!` in front to exclude."""
     found = []
     for glob in globs:
         rule = make_rule(os.fsencode(glob.removeprefix("!")), negated=glob.startswith("!"))
@@ -110,7 +110,7 @@ def rules_of(globs: list[str]) -> tuple[Rule, ...]:
 
 
 def languages_of(types: list[str]) -> frozenset[str]:
-    """Languages by name, or by an extension of theirs (`py`, `ts`)."""
+    """Resolve languages by name or by file extension (`py`, `ts`)."""
     found = set()
     for name in types:
         language = name if name in BY_NAME else language_of(os.fsencode(f"x.{name}"), b"")
@@ -123,7 +123,7 @@ def languages_of(types: list[str]) -> frozenset[str]:
 
 
 def documents_of(tags: list[str], date_from: str, date_to: str) -> Filter | None:
-    """The documents that are meant; None for all files."""
+    """Return the documents to search; None for all files."""
     if not (tags or date_from or date_to):
         return None
     from gitindex.store.entities import Filter
@@ -157,7 +157,7 @@ def _say_found(answer: GrepAnswer, needle: GrepPattern) -> None:
 
 
 def _say_with_context(results: list[GrepRow], show: Callable[[str], str]) -> None:
-    """Matches and the lines around them, each line once, `--` between parts that are apart."""
+    """Print matches with context, each line once, with `--` between separate parts."""
     last: tuple[str, int] | None = None
     for path, rows in groupby(results, key=itemgetter("path")):
         matches = {row["line"]: row for row in rows}
@@ -177,7 +177,7 @@ def _say_with_context(results: list[GrepRow], show: Callable[[str], str]) -> Non
 
 
 def _painter(needle: GrepPattern) -> Callable[[str], str]:
-    """Paints what matched, where somebody sees it and the pattern is never slow."""
+    """Return a function that highlights matches, if colour is on and the pattern cannot be slow."""
     if not coloured() or not understand(needle).is_plain:
         return lambda text: text
     regex = needle.compiled()
@@ -185,7 +185,7 @@ def _painter(needle: GrepPattern) -> Callable[[str], str]:
 
 
 def _notes(answer: GrepAnswer) -> list[str]:
-    """What a reader must know about the answer; nothing where it is whole and fresh."""
+    """Return notes about an incomplete or stale answer; none if it is complete and fresh."""
     notes = list(answer.get("warnings", []))
     if answer["truncated"]:
         notes.append(f"cut after {len(answer['results'])}; --limit 0 shows all")

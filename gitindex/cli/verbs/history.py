@@ -1,4 +1,4 @@
-"""`gitindex history`: asks and prints."""
+"""`gitindex history`: queries and prints."""
 
 from __future__ import annotations
 

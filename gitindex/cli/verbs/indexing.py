@@ -30,7 +30,7 @@ from gitindex.refresh.spool import IMMEDIATE, INSTALL, Pace, append_event
 from gitindex.view.tree import NOW, TreeView
 
 PURGE_SECONDS = 60.0
-"""How long `uninstall --purge` waits for a runner that was started before the hooks were removed."""
+"""How long `uninstall --purge` waits for a runner that started before the hooks were removed."""
 
 
 def install(
@@ -66,7 +66,7 @@ def install(
 def uninstall(
     path: str = ".", everywhere: bool = False, purge: bool = False, as_json: bool = False
 ) -> int:
-    """Remove the hooks that are ours. The index stays, unless `purge` asks for its removal too."""
+    """Remove our hooks. The index stays, unless `purge` is given."""
     from gitindex.install import aliases
 
     removed = hooks.uninstall_for_user() if everywhere else hooks.uninstall(find_worktree(path))
@@ -93,7 +93,7 @@ def uninstall(
 
 
 def clear(path: str = ".", as_json: bool = False) -> int:
-    """Remove the store and the public files. Derived data: the next `gitindex index` builds it anew."""
+    """Remove the store and the public files; the next `gitindex index` rebuilds them."""
     worktree = find_worktree(path)
 
     def code(answer: dict[str, Any]) -> int:
@@ -106,7 +106,7 @@ def clear(path: str = ".", as_json: bool = False) -> int:
 
 
 def _remove_index(worktree: Worktree, patience: float = 0.0) -> dict[str, str]:
-    """Remove the index; a runner that works or lingers is waited for so many seconds."""
+    """Remove the index; waits this many seconds for a runner that works or lingers."""
     from gitindex.refresh.lifecycle import clear as remove_index
 
     deadline = time.monotonic() + patience
@@ -126,7 +126,7 @@ def template(folder: str, temporary: bool = False, as_json: bool = False) -> int
 
 
 def install_aliases(as_json: bool = False) -> int:
-    """Define `git fresh` and `git idx` for this user; 1 if a name was taken."""
+    """Define `git fresh` and `git idx` for this user; returns 1 if a name was taken."""
     from gitindex.install import aliases
 
     found = aliases.install_aliases()
@@ -142,7 +142,7 @@ def install_aliases(as_json: bool = False) -> int:
 
 
 def uninstall_aliases(as_json: bool = False) -> int:
-    """Remove them again."""
+    """Remove the aliases."""
     from gitindex.install import aliases
 
     removed = aliases.uninstall_aliases()
@@ -179,7 +179,7 @@ def index(
 
 
 def _seed(worktree: Worktree, dest: str) -> bool:
-    """Adopt the nearest pack and refresh; False without one, or with one that is refused."""
+    """Adopt the nearest pack and refresh; False if there is none or it is refused."""
     from gitindex.cli.verbs.packs import pull_fields, pull_line
     from gitindex.sharing.packs import pull
 
@@ -194,7 +194,7 @@ def _seed(worktree: Worktree, dest: str) -> bool:
 
 
 def run(path: str = ".", wait: bool = False) -> int:
-    """Be the runner: work until nothing waits, then leave (after a short linger with `wait`)."""
+    """Process queued refreshes until none is left, then exit (after a short linger with `wait`)."""
     from gitindex.refresh.runner import Runner
 
     worktree = _opted_in(path)
@@ -205,7 +205,7 @@ def run(path: str = ".", wait: bool = False) -> int:
 
 
 def wait(path: str = ".", timeout: float = 60.0, as_json: bool = False) -> int:
-    """Wait until HEAD's tree is published and proven; does the work itself if nobody does."""
+    """Wait until HEAD's tree is published and proven; runs the refresh itself if no runner does."""
     error = _wait(path, timeout)
     if as_json:
         from gitindex.freshness.report import show_status
@@ -219,7 +219,7 @@ def wait(path: str = ".", timeout: float = 60.0, as_json: bool = False) -> int:
 
 
 def _wait(path: str, timeout: float) -> GitIndexError | None:
-    """None: it is. Otherwise why it is not yet."""
+    """Return None once HEAD is indexed; otherwise the error that explains why it is not yet."""
     from gitindex.refresh.run import wait_until_fresh
 
     with progress_bar("waiting") as report:
@@ -232,7 +232,7 @@ def _wait(path: str, timeout: float) -> GitIndexError | None:
 
 
 def skipped(path: str = ".", as_json: bool = False) -> int:
-    """Every tracked path without content in the index, and why."""
+    """List every tracked path without content in the index, and why."""
 
     def question(view: TreeView) -> dict[str, Any]:
         return view.envelope(skipped=skipped_paths(view))
@@ -245,7 +245,7 @@ def skipped(path: str = ".", as_json: bool = False) -> int:
 
 
 def jobs(path: str = ".", limit: int = 20, as_json: bool = False) -> int:
-    """The queue and its history, newest first."""
+    """List the queue and its history, newest first."""
     found = read_history(find_worktree(path), limit)
     if found is None:
         raise NotIndexed
@@ -254,7 +254,7 @@ def jobs(path: str = ".", limit: int = 20, as_json: bool = False) -> int:
 
 
 def config(path: str = ".", as_json: bool = False) -> int:
-    """Every setting, its value, and where it was set; those nobody knows are told by name."""
+    """List every setting, its value and where it was set; unknown settings are reported by name."""
     values = read_settings(find_worktree(path))
     unknown = unknown_settings(values)
     set_ = {value.name: value for value in values}
@@ -273,13 +273,13 @@ def config(path: str = ".", as_json: bool = False) -> int:
 
 
 def _setting_fields(setting: Setting, value: SettingValue | None) -> dict[str, str | None]:
-    """`origin` is null where the default is in force."""
+    """Return the JSON fields of a setting; `origin` is null if the default applies."""
     told = safe_text(value.value) if value else setting.default
     return {"name": setting.name, "value": told, "origin": value.origin if value else None}
 
 
 def log(path: str = ".", limit: int = 40, as_json: bool = False) -> int:
-    """The last lines of the store's log."""
+    """Print the last lines of the store's log."""
     answer = {"status": "ok", "lines": [*map(safe_text, read_log(_opted_in(path).store, limit))]}
     return print_answer(lambda: answer, as_json, lambda _: [*map(say, answer["lines"])])
 

@@ -1,4 +1,4 @@
-"""Verbs that prove and tidy: verify, audit, gc. They return an exit code."""
+"""Verbs that verify and clean up: verify, audit, gc. They return an exit code."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def verify(path: str = ".", receipt: str = "", full: bool = False, as_json: bool
 
 
 def audit(path: str = ".", as_json: bool = False) -> int:
-    """Build the published tree anew, elsewhere, and compare."""
+    """Build the published tree anew in a separate store, and compare."""
     os.umask(0o077)
 
     def compare() -> dict[str, Any]:
@@ -64,7 +64,7 @@ def gc(path: str = ".", dry_run: bool = False, as_json: bool = False) -> int:
             with progress_bar("tidying") as report:
                 return collect(worktree, report)
         finally:
-            if waiting(worktree):  # a hook saw us at work and left its event to us
+            if waiting(worktree):  # a hook found the lock taken and left its event to us
                 start_runner(worktree)
 
     return print_answer(tidy, as_json, lambda answer: _say_removed(answer, dry_run))

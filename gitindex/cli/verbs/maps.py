@@ -1,4 +1,4 @@
-"""`gitindex map`: asks and prints."""
+"""`gitindex map`: queries and prints."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from gitindex.query.impact.merge import Duplicate, MergeBreak, check_merge, open
 def merge_check(
     branch: str = "", path: str = ".", merging: bool = False, form: str = "text"
 ) -> int:
-    """Merge HEAD with a branch in memory and look what no longer fits together."""
+    """Merge HEAD with a branch in memory and report what no longer fits together."""
     worktree = find_worktree(path)
 
     def question() -> dict[str, Any]:
@@ -64,7 +64,7 @@ def is_merging(worktree: Worktree) -> bool:
 
 
 def has_upstream(worktree: Worktree) -> bool:
-    """Is there anything to merge with by default?"""
+    """Is there a default branch to merge with?"""
     return not try_git(worktree.root, "rev-parse", "-q", "--verify", "@{upstream}").returncode
 
 
@@ -84,7 +84,7 @@ def _merge_head(worktree: Worktree) -> str:
 
 
 def _merge_heads(worktree: Worktree) -> Iterator[str]:
-    """What is being merged. Before its commit git tells only its hooks, by GITHEAD_<commit>."""
+    """Return the commits being merged. Git names them to hooks only, by GITHEAD_<commit>."""
     told = read_small(os.path.join(worktree.git_dir, "MERGE_HEAD")) or b""
     yield from told.decode("ascii", "replace").split()
     yield from (name[8:] for name in os.environ if name.startswith("GITHEAD_"))

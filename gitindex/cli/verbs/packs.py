@@ -38,7 +38,7 @@ def create(path: str, rev: str, output: str, key: str, as_json: bool) -> int:
 
 
 def push(path: str, rev: str, dest: str, key: str, as_json: bool) -> int:
-    """Make a pack and put it somewhere."""
+    """Make a pack and put it at a destination."""
 
     def pushed() -> dict[str, Any]:
         with progress_bar("packing") as report:
@@ -66,7 +66,7 @@ def pull(path: str, dest: str, as_json: bool) -> int:
 
 
 def pull_fields(found: packs.Pulled) -> dict[str, Any]:
-    """What became of a pull, as answers have it."""
+    """Return the JSON fields of a pull."""
     fields: dict[str, Any] = {"outcome": found.outcome}
     if found.outcome != "none":
         fields["commitsBehind"] = found.distance
@@ -77,7 +77,7 @@ def pull_fields(found: packs.Pulled) -> dict[str, Any]:
 
 
 def pull_line(answer: dict[str, Any]) -> str:
-    """The same in words."""
+    """Describe a pull in one line."""
     if answer["outcome"] == "none":
         return "no pack of an ancestor of HEAD"
     if answer["outcome"] == "taken_before":
@@ -88,7 +88,7 @@ def pull_line(answer: dict[str, Any]) -> str:
 
 
 def list_packs(path: str, dest: str, as_json: bool) -> int:
-    """What is at a destination."""
+    """List the packs at a destination."""
 
     def listed() -> dict[str, Any]:
         found = packs.list_packs(find_worktree(path), dest)
@@ -118,7 +118,7 @@ def verify(path: str, file: str, as_json: bool) -> int:
 
 
 def check(path: str, as_json: bool) -> int:
-    """Derive imported facts again now."""
+    """Verify imported facts now by deriving them again."""
 
     def checked() -> dict[str, Any]:
         with progress_bar("verifying") as report:

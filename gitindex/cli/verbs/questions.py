@@ -1,4 +1,4 @@
-"""Verbs that ask the index: plain functions that return an exit code."""
+"""Verbs that query the index: plain functions that return an exit code."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def symbols(
     as_json: bool = False,
     team: bool = False,
 ) -> int:
-    """Definitions by name, path and kind."""
+    """List definitions by name, path and kind."""
     if wanted.kind and wanted.kind not in KINDS:
         raise GitIndexError(
             f"no such kind: {wanted.kind}", f"one of {', '.join(sorted(KINDS))}", Exit.USAGE
@@ -76,7 +76,7 @@ def symbols(
 
 
 def outline(file: str, path: str = ".", ask: TreeChoice = NOW, as_json: bool = False) -> int:
-    """All definitions of one file."""
+    """List all definitions of one file."""
     inside = named_path(find_worktree(path).root, path, file)
     question = in_tree(path, ask, lambda view: file_outline(view, inside))
     text = partial(_say_outline, inside)
@@ -84,7 +84,7 @@ def outline(file: str, path: str = ".", ask: TreeChoice = NOW, as_json: bool = F
 
 
 def symbols_of_file(file: str, as_json: bool = False) -> int:
-    """Definitions of any file, in a repository or not."""
+    """List definitions of any file, inside a repository or not."""
     return print_answer(partial(file_symbols, file), as_json, _say_symbols, any_of("symbols"))
 
 
@@ -95,7 +95,7 @@ def read(
     outlined: bool = False,
     as_json: bool = False,
 ) -> int:
-    """Lines of one file of the tree."""
+    """Print lines of one file of the tree."""
     worktree = find_worktree(path)
     span = parse_span(place)
     inside = span._replace(file=named_path(worktree.root, path, span.file))
@@ -110,7 +110,7 @@ def read(
 
 
 def _unless_outdated(ask: TreeChoice, serve: Callable[[], A], scan: Callable[[str], A]) -> A:
-    """The index's answer; after an upgrade, and until it is rebuilt, that of the files on disk."""
+    """Answer from the index; after an upgrade, until it is rebuilt, from the files on disk."""
     try:
         return serve()
     except GateClosed as closed:
@@ -130,7 +130,7 @@ def _say_lines(answer: ReadAnswer) -> None:
 
 
 def slice_lines(place: str, path: str = ".", forward: bool = False, as_json: bool = False) -> int:
-    """The lines that a line or a variable depends on, or that depend on it."""
+    """Print the lines that a line or a variable depends on, or that depend on it."""
     question = partial(slice_file, parse_place(place), path, forward)
     return print_answer(question, as_json, _say_slice, lambda found: SLICE_EXITS[found["status"]])
 
@@ -148,13 +148,13 @@ def _say_slice(answer: SliceAnswer) -> None:
 def write_export(
     form: str, path: str = ".", ask: TreeChoice = NOW, output: str = "-", as_json: bool = False
 ) -> int:
-    """The whole index in another tool's format; with `as_json` what was written, into a file."""
+    """Export the index in another tool's format; `as_json` reports what a file received."""
     if as_json and output == "-":
         raise GitIndexError("--json tells what was written: give a file with -o", code=Exit.USAGE)
     try:
         with open_tree(find_worktree(path), path, ask) as view:
             if output == "-":
-                seen = sys.stdout.isatty()  # programs get the very bytes, a terminal does not
+                seen = sys.stdout.isatty()  # programs get the raw bytes, a terminal does not
                 for piece in export(view, form):
                     shown = safe_text(piece, keep="\n\t").encode() if seen else piece
                     sys.stdout.buffer.write(shown)
@@ -186,7 +186,7 @@ def _write(output: str, data: bytes) -> None:
 
 
 def _say_outline(path: str, answer: SymbolsAnswer) -> None:
-    """The file once, then its definitions as a tree."""
+    """Print the file name once, then its definitions as a tree."""
     say(paint("path", shown_path(path)))
     depths = {"": 0}
     width = len(str(max((symbol["line"] for symbol in answer["symbols"]), default=1)))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def rename(wanted: RenameRequest, path: str, apply: bool, as_json: bool) -> int:
-    """Show the patch of a rename with its proof; with `apply`, write it if nothing stands in the way."""
+    """Print the patch of a rename with its proof; with `apply`, write it if nothing blocks it."""
     from gitindex.edit.apply import apply_edits
     from gitindex.edit.rename import plan_rename
 

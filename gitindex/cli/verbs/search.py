@@ -1,4 +1,4 @@
-"""`gitindex search`: asks and prints. Imports nothing it does not need: a cold start is what people feel."""
+"""`gitindex search`: queries and prints. Imports little, to keep the cold start short."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 
 class SearchRequest(NamedTuple):
-    """What is asked for besides the text."""
+    """The options of a search besides its text."""
 
     limit: int = 10
     filters: Filters = Filters()
     recent: bool = False
     explain: bool = False
-    team: bool = False  # other repositories, too
+    team: bool = False  # search other repositories too
 
 
 def find(
@@ -39,7 +39,7 @@ def find(
     as_json: bool = False,
     begun: WorktreeProbe | None = None,
 ) -> int:
-    """Search the index; where there is none, the files. `begun`: a look at the work tree under way."""
+    """Search the index, or the files if there is none. `begun`: a running work tree probe."""
     worktree = begun.worktree if begun else find_worktree(path)
 
     def serve() -> SearchAnswer:
@@ -66,7 +66,7 @@ def find(
 
 
 def _say_snippet(result: SearchRow) -> None:
-    """The lines with their numbers, the words of the query in colour."""
+    """Print the lines with their numbers, the words of the query in colour."""
     lines = result["snippet"].split("\n")
     width = max(4, len(str(result["line"] + len(lines))))
     for number, line in enumerate(lines, result["line"]):

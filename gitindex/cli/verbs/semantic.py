@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def contexts(path: str = ".", ask: TreeChoice = NOW, as_json: bool = False) -> int:
-    """The projects of the tree, by language family, and what each owns."""
+    """List the projects of the tree by language family, and the files each owns."""
     from gitindex.semantic.contexts.listing import LiveContexts
 
     return _serve(
@@ -43,7 +43,7 @@ def switch_context(name: str, enabled: bool, path: str = ".", as_json: bool = Fa
 
 
 def list_indexers(path: str = ".", as_json: bool = False) -> int:
-    """Which indexers could run here, and whether they may."""
+    """List the indexers that could run here, and whether they are allowed to."""
     from gitindex.semantic.jobs import list_indexers as listed
 
     def text(answer: dict[str, Any]) -> None:
@@ -58,7 +58,7 @@ def list_indexers(path: str = ".", as_json: bool = False) -> int:
 
 
 def show_status(path: str = ".", as_json: bool = False) -> int:
-    """What the semantic layer knows of each context, and what became of its last job."""
+    """Print what the semantic layer knows of each context, and the result of its last job."""
     from gitindex.semantic.jobs import show_status as shown
 
     def text(answer: dict[str, Any]) -> None:
@@ -134,7 +134,7 @@ def _fields(outcome: Outcome) -> dict[str, Any]:
 
 
 def _told(job: dict[str, Any] | None) -> str:
-    """One line about a job."""
+    """Describe a job in one line."""
     if job is None:
         return "never run"
     why = job["error"] or job["superseded"] or ""

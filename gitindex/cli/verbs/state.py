@@ -45,7 +45,7 @@ _GATE_EXITS = {
 def show_states(
     files: Sequence[str], path: str = ".", refresh: bool = False, as_json: bool = False
 ) -> int:
-    """How current and how sure what is known of some files is; exit 0 where all of them are clean."""
+    """Print freshness and certainty of some files; exit 0 if all of them are clean."""
     worktree = find_worktree(path)
     named = [_inside(worktree, path, file) for file in files]
 
@@ -72,7 +72,7 @@ def _inside(worktree: Worktree, start: str, file: str) -> str:
 
 
 def file_states(view: TreeView, named: Sequence[str]) -> StatesAnswer:
-    """The states of files and of all files below folders; of the whole tree if none is named."""
+    """Return the states of files and of all files below folders; of the whole tree by default."""
     service = FileStateService(view)
     paths = _expand(service, named or ["."])
     states = service.states(paths)
@@ -94,7 +94,7 @@ def file_states(view: TreeView, named: Sequence[str]) -> StatesAnswer:
 
 
 def _expand(service: FileStateService, named: Sequence[str]) -> list[str]:
-    """Files as named; of a folder, those that the policy does not leave out."""
+    """Return files as named, and for a folder the files below it that have facts."""
     known = service.world.files
     indexed = sorted(path for path, row in known.items() if row.has_facts)
     found: dict[str, None] = {}
@@ -106,7 +106,7 @@ def _expand(service: FileStateService, named: Sequence[str]) -> list[str]:
 
 
 def _refresh(worktree: Worktree, named: Sequence[str], path: str) -> None:
-    """Note that files have been looked at again, with what is published before one's eyes."""
+    """Record that files have been reviewed against the published generation."""
     with open_tree(worktree, path) as view:
         service = FileStateService(view)
         states = service.states(paths := _expand(service, named))
@@ -137,7 +137,7 @@ def _say_states(answer: StatesAnswer, everything: bool) -> None:
 
 
 def gate(targets: Sequence[str], path: str = ".", as_json: bool = False) -> int:
-    """May these be edited without asking? 0 yes, 1 somebody has to decide, 3 no."""
+    """Decide whether edits need review: 0 none needed, 1 a person has to decide, 3 refused."""
     worktree = find_worktree(path)
     asked = [_target(worktree, path, text) for text in targets]
 
@@ -160,7 +160,7 @@ def _say_gate(one: TargetRow) -> None:
 
 
 def decide_commit(proof: str, path: str = ".", as_json: bool = False) -> int:
-    """Keep a decision, if its proof is right."""
+    """Store a decision if its proof is valid."""
     parsed = parse_proof(_read_proof(proof))
     worktree = find_worktree(path)
 
@@ -189,7 +189,7 @@ def _read_proof(name: str) -> str:
 
 
 def decide_list(path: str = ".", limit: int = 50, as_json: bool = False) -> int:
-    """The newest decisions."""
+    """List the newest decisions."""
     database = _reader(path)
     try:
         found = table.newest(database, limit)
@@ -205,7 +205,7 @@ def decide_list(path: str = ".", limit: int = 50, as_json: bool = False) -> int:
 
 
 def decide_show(decision_id: int, path: str = ".", as_json: bool = False) -> int:
-    """One decision, whole."""
+    """Print one decision in full."""
     database = _reader(path)
     try:
         found = table.by_id(database, decision_id)
@@ -224,7 +224,7 @@ def decide_show(decision_id: int, path: str = ".", as_json: bool = False) -> int
 
 
 def decide_forget(decision_id: int, path: str = ".") -> int:
-    """Re-open what a decision has answered."""
+    """Re-open the question that a decision answered."""
     _reader(path).close()
     database = open_writer(find_worktree(path).database)
     try:

@@ -28,12 +28,12 @@ from gitindex.query.impact.surface import (
 
 
 class SurfaceRequest(NamedTuple):
-    """Which change, how it is shown, and what makes it acceptable."""
+    """Which change to compare, how to show it, and what makes it acceptable."""
 
     between: str = ""
     staged: bool = False
     check: bool = False  # exit 1 for an incompatible change that nothing announces
-    require: str = "any"  # "version", "changelog", or "any" of both
+    require: str = "any"  # "version", "changelog", or "any" of the two
     version_file: str = ""
     changelog: str = ""
     form: str = "text"
@@ -43,7 +43,7 @@ REQUIRED = ("any", "version", "changelog")
 
 
 def api(wanted: SurfaceRequest, path: str = ".") -> int:
-    """What changed in the exported surface."""
+    """Print what changed in the exported surface."""
     worktree = find_worktree(path)
 
     def question() -> dict[str, Any]:
@@ -73,7 +73,7 @@ def api(wanted: SurfaceRequest, path: str = ".") -> int:
 
 
 def last_tag(worktree: Worktree) -> str:
-    """The last release before HEAD."""
+    """Return the last release tag before HEAD."""
     asked = ("describe", "--tags", "--abbrev=0", "HEAD")
     found = try_git(worktree.root, *asked)
     if found.returncode:
@@ -89,7 +89,7 @@ def has_tag(worktree: Worktree) -> bool:
 def _excused(
     wanted: SurfaceRequest, change: TreeChange, found: list[SurfaceChange]
 ) -> set[SurfaceChange]:
-    """Incompatible changes that a version or a changelog announces."""
+    """Return the incompatible changes that a version or a changelog announces."""
     broken = [one for one in found if one.incompatible]
     if not broken:
         return set()

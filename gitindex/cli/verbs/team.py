@@ -36,7 +36,7 @@ def init(path: str, url: str, as_json: bool) -> int:
 
 
 def join(path: str, url: str, ref: str, fleet: bool, as_json: bool) -> int:
-    """Make this clone part of the team's index."""
+    """Add this clone to the team's index."""
     worktree = find_worktree(path)
 
     def joined() -> dict[str, Any]:
@@ -56,14 +56,14 @@ def join(path: str, url: str, ref: str, fleet: bool, as_json: bool) -> int:
 
 
 def leave(path: str) -> int:
-    """Publish nothing more."""
+    """Stop publishing from this clone."""
     membership.forget_membership(find_worktree(path))
     say("left the team index; what was published stays there")
     return int(Exit.OK)
 
 
 def status(path: str, as_json: bool) -> int:
-    """Is the server there?"""
+    """Report whether the server is reachable."""
     worktree = find_worktree(path)
 
     def asked() -> dict[str, Any]:
@@ -91,7 +91,7 @@ def status(path: str, as_json: bool) -> int:
 
 
 def repos(path: str, as_json: bool) -> int:
-    """What this user may see."""
+    """List the repositories that this user may see."""
 
     def asked(server: Server) -> dict[str, Any]:
         rows = server.rows("SELECT name, ref, commit, completed_at, may_write FROM gi_repos()")
@@ -117,7 +117,7 @@ def repos(path: str, as_json: bool) -> int:
 def members(
     path: str, repo: str, add: list[str], remove: list[str], write: bool, as_json: bool
 ) -> int:
-    """Who may see a repository."""
+    """List who may see a repository; add or remove roles."""
 
     def asked(server: Server) -> dict[str, Any]:
         for role, see in [*((role, True) for role in add), *((role, False) for role in remove)]:
@@ -135,7 +135,7 @@ def members(
 
 
 def push(path: str, outbox: bool, as_json: bool) -> int:
-    """Publish."""
+    """Publish the indexed tree."""
     worktree = find_worktree(path)
 
     def pushed() -> dict[str, Any]:
@@ -153,7 +153,7 @@ def push(path: str, outbox: bool, as_json: bool) -> int:
 
 
 def gc(path: str, days: int, as_json: bool) -> int:
-    """Prune."""
+    """Remove documents that no published tree needs."""
 
     def asked(server: Server) -> dict[str, Any]:
         gone = server.rows("SELECT gi_prune(make_interval(days => %s))", days)[0][0]
@@ -179,7 +179,7 @@ def _print(
     text: Callable[[dict[str, Any]], object],
     code: Callable[[dict[str, Any]], int] = lambda _: int(Exit.OK),
 ) -> int:
-    """As any answer; a server that is away is an answer too."""
+    """Print an answer; an unavailable server is an answer too."""
     try:
         return print_answer(ask, as_json, text, code)
     except Unavailable as away:
@@ -196,7 +196,7 @@ def asking_team(
     limit: int,
     local: Asking,
 ) -> Asking:
-    """A question with what other repositories say; `kind` is a function of sharing/team_questions."""
+    """Add the hits of other repositories; `kind` is a function of sharing/team_questions."""
     ask, text, code = local
 
     def asked() -> dict[str, Any]:

@@ -15,7 +15,7 @@ _NEEDED = ("starlette", "uvicorn", "pygments")
 
 
 def show_page(path: str = ".", port: int = 0, opens: bool = True) -> int:
-    """Serve the page on loopback until it is stopped, or nobody asked for an hour."""
+    """Serve the page on loopback until it is stopped or idle for an hour."""
     worktree = find_worktree(path)
     _check_extra()
     from gitindex.web.server import serve_page
@@ -38,7 +38,7 @@ def export_page(path: str, folder: str) -> int:
 
 
 def _check_extra() -> None:
-    """Refuse in one sentence where the packages of the page are not installed."""
+    """Raise a one-line error if the packages of the page are not installed."""
     if any(find_spec(name) is None for name in _NEEDED):
         raise GitIndexError(
             "the page needs the extra `web`", "pip install 'gitindex[web]'", Exit.USAGE
