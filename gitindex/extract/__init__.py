@@ -1,1 +1,1 @@
-"""Extraction in child processes that may be killed: the pool, the worker, their frames."""
+"""Extraction in killable child processes: the pool, the worker and their frames."""

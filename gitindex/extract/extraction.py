@@ -1,4 +1,4 @@
-"""Blobs to facts: read each one, let the workers parse it, hand on what they found."""
+"""Turns blobs into facts: reads each blob, has a worker parse it, and yields the results."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gitindex.languages.facts import BlobFacts, FactsKey, decode_facts
 
 
 class ExtractedBlob(NamedTuple):
-    """What was extracted of one blob; without bytes and terms where its content is left out."""
+    """The facts and terms of one blob; without bytes and terms if its content is skipped."""
 
     key: FactsKey
     facts: BlobFacts
@@ -26,7 +26,7 @@ class ExtractedBlob(NamedTuple):
 
     @property
     def is_searched(self) -> bool:
-        """Whether the lexical index has the blob."""
+        """Is the blob in the lexical index?"""
         return self.facts.status is not FactsStatus.SKIPPED
 
 
@@ -36,10 +36,10 @@ def extract_blobs(
     extractor: Extractor,
     absent: Callable[[str], object] = lambda _: None,
 ) -> Iterator[ExtractedBlob]:
-    """Facts and terms of blobs, each read as a language, in the order the workers finish them.
+    """Yield facts and terms of blobs, each parsed as its language, in the order the workers finish.
 
-    The workers parse what was submitted while the caller uses what is yielded. `absent` is called
-    with the ids that git does not have.
+    The workers parse submitted blobs while the caller uses the results. `absent` is called with the
+    ids that git does not have.
     """
     with extractor.stream() as workers:
         for key, language in blobs:

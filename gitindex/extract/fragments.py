@@ -1,4 +1,7 @@
-"""What a text must contain for a pattern to match a line of it. Pure; may ask for less, never for more."""
+"""Fragments that a text must contain for a pattern to match one of its lines. Pure.
+
+May demand fewer fragments than needed, never more.
+"""
 
 from __future__ import annotations
 
@@ -9,21 +12,21 @@ from typing import Any, NamedTuple
 from gitindex.extract.regex_tree import SubPattern, op
 
 MAX_STRINGS = 64
-"""Spellings that are followed side by side; beyond them a run is cut."""
+"""Most alternative spellings that are tracked at once; a run with more is cut."""
 MAX_LENGTH = 256
 MAX_CLASS = 16
 MAX_FRAGMENTS = 3
-"""Of one literal, the longest ones: the rest would hardly narrow further."""
+"""Most fragments of one literal: the longest ones. More would hardly narrow the search."""
 MIN_FRAGMENT = 3
 MAX_LOOKUPS = 24
-"""Fragments of all clauses together: each is a list of words to look through."""
+"""Most fragments of all clauses together: each one costs a scan of a word list."""
 MAX_WORD_BYTES = 400_000
-"""Distinct words of one blob, in bytes; a blob with more is not looked up but looked into."""
+"""Most bytes of distinct words of one blob; a blob with more is searched directly."""
 MAX_REPEATS = 8
 
 Strings = frozenset[str]
 Clause = frozenset[frozenset[bytes]]
-"""One of these sets of fragments must be there, whole."""
+"""A text matches if it contains every fragment of at least one of these sets."""
 
 _EMPTY: Strings = frozenset({""})
 _WORD_BYTES = b"abcdefghijklmnopqrstuvwxyz0123456789_"
@@ -31,7 +34,7 @@ _BLANK = b" "
 
 
 def _as_word(byte: int) -> int:
-    """A byte of folded text as words are kept: capitals stand for what is not ASCII."""
+    """Map a byte of folded text to its form in stored words; capitals stand for non-ASCII bytes."""
     if byte in _WORD_BYTES:
         return byte
     if ord("A") <= byte <= ord("Z"):
@@ -40,11 +43,11 @@ def _as_word(byte: int) -> int:
 
 
 AS_WORDS = bytes(map(_as_word, range(256)))
-"""Each byte of folded text as words are kept; what is in no word is a blank."""
+"""Maps each byte of folded text to its form in stored words; other bytes become blanks."""
 
 
 class _Spellings(NamedTuple):
-    """What is known of a part: all its spellings, or None; and groups of which one must occur."""
+    """All spellings of a part, or None; and groups of strings of which one must occur."""
 
     exact: Strings | None
     groups: tuple[Strings, ...] = ()
@@ -55,10 +58,10 @@ _NOTHING = _Spellings(_EMPTY)
 
 
 def fold(data: bytes) -> bytes:
-    """Text without case: bytes that a search without regard to case takes for equal become equal.
+    """Return text without case: bytes that a case-insensitive search treats as equal become equal.
 
-    Character by character, so that what occurs in a text occurs in the folded text. The dot of a
-    Turkish capital goes, because Python's `re` takes that letter for an `i`.
+    Folds character by character, so a substring of a text stays a substring after folding. The dot
+    of the Turkish capital I is removed, because Python's `re` matches that letter with `i`.
     """
     if data.isascii():
         return data.lower()
@@ -67,14 +70,14 @@ def fold(data: bytes) -> bytes:
 
 
 def plain_bytes(data: bytes) -> bytes:
-    """A file's text as UTF-8, as ripgrep reads it: UTF-16 by its mark, no mark left."""
+    """Return a file's text as UTF-8, as ripgrep reads it: UTF-16 if it has a BOM; without a BOM."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return data.decode("utf-16", "replace").encode("utf-8", "surrogatepass")
     return data.removeprefix(b"\xef\xbb\xbf")
 
 
 def required(tree: SubPattern) -> tuple[Clause, ...]:
-    """Fragments of folded words that a match needs: every clause, each in one of its forms."""
+    """Return the clauses of word fragments that a match needs; each holds in one of its forms."""
     clauses = {_clause(group): None for group in _close(_sequence(tree))}
     telling = sorted(filter(None, clauses), key=_weakness)
     room = MAX_LOOKUPS
@@ -87,11 +90,11 @@ def required(tree: SubPattern) -> tuple[Clause, ...]:
 
 
 def fragments_of(literal: str) -> frozenset[bytes]:
-    """Parts of words that every text with this literal has, with a blank where a word surely ends."""
+    """Return word parts that every text with this literal has; a blank marks a certain word end."""
     try:
         words = fold(literal.encode("utf-8", "surrogateescape")).translate(AS_WORDS)
     except UnicodeEncodeError:
-        return frozenset()  # half a surrogate pair: no text has it
+        return frozenset()  # half a surrogate pair: occurs in no text
     parts = words.split(_BLANK)
     last = len(parts) - 1
     found = [
@@ -104,29 +107,29 @@ def fragments_of(literal: str) -> frozenset[bytes]:
 
 
 def words_of_blob(data: bytes) -> set[bytes] | None:
-    """The distinct words of a blob as they are kept; None where they are too many to be worth it."""
+    """Return the distinct words of a blob in stored form; None if there are too many."""
     return words_of_folded(folded_text(data))
 
 
 def words_of_folded(text: bytes) -> set[bytes] | None:
-    """The same of folded text."""
+    """Return the distinct words of folded text in stored form; None if there are too many."""
     words = set(text.translate(AS_WORDS).split())
     return words if sum(map(len, words)) <= MAX_WORD_BYTES else None
 
 
 def folded_text(data: bytes) -> bytes:
-    """A blob's text without case, but for the letters that `AS_WORDS` makes small anyway."""
+    """Return a blob's text without case; `AS_WORDS` lowers the letters of ASCII text later."""
     return data if data.isascii() else fold(plain_bytes(data))
 
 
 def _clause(group: Strings) -> Clause:
-    """Empty where one of the strings is too short to be looked up."""
+    """Return the clause of a group; empty if one of its strings is too short to look up."""
     forms = frozenset(fragments_of(text) for text in group)
     return frozenset() if frozenset() in forms else forms
 
 
 def _weakness(clause: Clause) -> tuple[int, int]:
-    """Many forms narrow little, short fragments too."""
+    """Return a sort key: clauses with many forms or short fragments narrow the search little."""
     return len(clause), -min(max(map(len, form)) for form in clause)
 
 
@@ -139,9 +142,9 @@ def _sequence(items: Iterable[tuple[Any, Any]]) -> _Spellings:
 
 
 def _join(parts: Iterable[_Spellings]) -> _Spellings:
-    """What is known of parts that follow each other."""
+    """Return the spellings of consecutive parts."""
     run, whole = _EMPTY, True
-    groups: dict[Strings, None] = {}  # in their order, each once
+    groups: dict[Strings, None] = {}  # ordered set
     for part in parts:
         groups |= dict.fromkeys(part.groups)
         if part.exact is not None and _fits(run, part.exact):
@@ -177,7 +180,7 @@ def _part(kind: Any, value: Any) -> _Spellings:
 
 
 def _members(items: list[tuple[Any, Any]]) -> Strings | None:
-    """The characters of a small class."""
+    """Return the characters of a small class."""
     found: set[str] = set()
     for kind, value in items:
         if kind is op.LITERAL:
@@ -200,7 +203,7 @@ def _branch(branches: list[_Spellings]) -> _Spellings:
 
 
 def _best(groups: tuple[Strings, ...]) -> Strings:
-    """The group that narrows most: the one whose shortest string is the longest."""
+    """Return the group that narrows the search most: its shortest string is the longest."""
     return max(groups, key=lambda group: min(map(len, group)), default=frozenset())
 
 

@@ -1,4 +1,4 @@
-"""Length-prefixed frames between the pool and its workers: plain bytes, nothing is unpickled."""
+"""Length-prefixed frames between the pool and its workers: plain bytes, no pickle."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MAX_SECTION = 1 << 28
 
 
 class WorkRequest(NamedTuple):
-    """One blob to extract; or, with a question, one text to slice."""
+    """One blob to extract, or with a question, one text to slice."""
 
     language: str
     data: bytes
@@ -30,13 +30,13 @@ class Reply(NamedTuple):
 
 
 def pack(*sections: bytes) -> bytes:
-    """One frame of up to three sections."""
+    """Return one frame of up to three sections."""
     padded = (*sections, b"", b"")[:3]
     return _HEADER.pack(*map(len, padded)) + b"".join(padded)
 
 
 def unpack(read: Callable[[int], bytes]) -> tuple[bytes, bytes, bytes] | None:
-    """The next frame, None at the end of the stream. ValueError for a broken one."""
+    """Return the next frame; None at the end of the stream. ValueError for a broken frame."""
     header = read(_HEADER.size)
     if not header:
         return None

@@ -1,7 +1,7 @@
-"""Front matter of a document: topics, summary, date. Pure; a text that has none, or a broken one, has none.
+"""Front matter of a document: topics, summary, date. Pure; None if it is missing or broken.
 
-YAML between `---`, TOML between `+++`; in reStructuredText and AsciiDoc also the fields of its head.
-A function of the text and its language alone, so the same bytes always say the same.
+Reads YAML between `---` and TOML between `+++`; in reStructuredText and AsciiDoc also the fields at
+the head. The result depends only on the text and its language.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 from gitindex.extract.frontmatter_yaml import Fields, read_yaml
 
 MAX_HEAD = 1 << 14
-"""Characters of a document in which its front matter ends."""
+"""Most characters of a document that are searched for its front matter."""
 MAX_TOPICS = 100
 MAX_TOPIC = 200
 MAX_SUMMARY = 1_000
 MAX_DOTS = 64
-"""Dots of a TOML key: its reader's time grows with their square."""
+"""Most dots in a TOML key: the parser's time grows with their square."""
 
 _TOPICS = ("topics", "tags", "keywords")
 _SUMMARY = ("summary", "description", "abstract")
@@ -38,15 +38,15 @@ _META = re.compile(r"\.\. meta::\s*$")
 
 
 class FrontMatter(NamedTuple):
-    """What a document says about itself."""
+    """The metadata that a document declares."""
 
     topics: tuple[str, ...]
     summary: str
-    created_at: str  # ISO date, perhaps with a time; "" without one
+    created_at: str  # ISO date, optionally with a time; "" if there is none
 
 
 def read_front_matter(text: str, language: str) -> FrontMatter | None:
-    """Return the front matter of a text, or None where it says nothing that is kept."""
+    """Return the front matter of a text, or None if it has no field that is kept."""
     known = read_fields(text, language)
     found = FrontMatter(_topics(known), _summary(known), _created(known))
     return found if any(found) else None
@@ -64,31 +64,31 @@ def read_fields(text: str, language: str) -> Fields:
 
 
 def field_name(name: str) -> str:
-    """Return a field's name as it is compared: `Session-ID` is `session_id`."""
+    """Return a field's name in normal form: `Session-ID` becomes `session_id`."""
     return name.strip().lower().replace("-", "_")
 
 
 def has_field(fields: Fields, name: str, value: str) -> bool:
-    """Is the value of a field, or one item of its list, this one? Only case and blanks may differ."""
+    """Is this a field's value, or an item of its list? Ignores case, blanks and a leading `#`."""
     held = fields.get(field_name(name), [])
     items = held if isinstance(held, list) else [held]
     return any(same_topic(item) == same_topic(value) for item in items)
 
 
 def body_of(text: str) -> str:
-    """A document without the front matter between its fences."""
+    """Return a document without its fenced front matter."""
     end = _fenced(_lines(text))
     return "\n".join(text.split("\n")[end + 1 :]) if end else text
 
 
 def same_topic(topic: str) -> str:
-    """Return what two spellings of one topic have in common: case, blanks and a leading `#` may differ."""
+    """Return a topic in normal form, without case, extra blanks and a leading `#`."""
     bare = " ".join(topic.split())
     return unicodedata.normalize("NFC", (bare.lstrip("#").lstrip() or bare).casefold())
 
 
 def parse_day(text: str) -> date | None:
-    """A day written as `YYYY-MM-DD`, and nothing else."""
+    """Parse a day written as `YYYY-MM-DD`; no other form is accepted."""
     try:
         return (
             date.fromisoformat(text) if re.fullmatch(r"\d{4}-\d\d-\d\d", text, re.ASCII) else None
@@ -104,7 +104,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _fenced(lines: list[str]) -> int:
-    """The line that closes the fence of the first one; 0 without a whole fence."""
+    """Return the line that closes the fence opened by the first line; 0 if there is none."""
     fence = lines[0].rstrip()
     if fence not in ("---", "+++"):
         return 0
@@ -138,7 +138,7 @@ def _toml_text(value: object) -> str:
 
 
 def _read_head(lines: list[str]) -> Fields:
-    """The fields at the head of reStructuredText or AsciiDoc: after titles and comments only."""
+    """Return the fields at the head of reStructuredText or AsciiDoc: after titles and comments."""
     found: Fields = {}
     at = 0
     while at < len(lines):
@@ -170,7 +170,7 @@ def _is_rule(line: str, title: str) -> bool:
 
 
 def _add_field(found: Fields, field: re.Match[str], lines: list[str], at: int) -> int:
-    """One field with its continuation, indented or after a backslash; the line after it."""
+    """Add a field with its continuation, indented or after a backslash; return the next line."""
     parts = [(field[2] or "").strip()]
     at += 1
     while at < len(lines) and (lines[at][:1] in (" ", "\t") or parts[-1].endswith("\\")):
@@ -192,7 +192,7 @@ def _add_meta(found: Fields, lines: list[str]) -> None:
 
 
 def _skip_title(found: Fields, lines: list[str], at: int) -> int:
-    """AsciiDoc's author and revision under the title; a revision tells its date."""
+    """Skip AsciiDoc's author and revision lines under the title; keep the revision date."""
     for _ in range(2):
         if at < len(lines) and lines[at].strip() and not lines[at].startswith((":", "//")):
             dated = _DATE.search(lines[at])
@@ -213,7 +213,7 @@ def _topics(fields: Fields) -> tuple[str, ...]:
 
 
 def _texts(value: str | list[str]) -> Iterator[str]:
-    """A list as it is; a text at its commas."""
+    """Iterate over a list, or over the parts of a text between its commas."""
     return iter(value) if isinstance(value, list) else iter(value.split(","))
 
 
@@ -234,7 +234,7 @@ def _created(fields: Fields) -> str:
 
 
 def _iso(text: str) -> str:
-    """A day, with its time as written; "" for what is no day of the calendar."""
+    """Return a day with its time as written; "" if it is not a valid date."""
     found = _DATE.match(text)
     if found is None:
         return ""
@@ -247,5 +247,5 @@ def _iso(text: str) -> str:
 
 
 def _storable(text: str) -> str:
-    """No half of a surrogate pair: no store can hold one."""
+    """Replace lone surrogates: no store can hold one."""
     return text.encode("utf-8", "replace").decode()

@@ -1,8 +1,8 @@
-"""YAML of front matter: top-level keys with a text or a list of texts. Never raises, builds no objects.
+"""YAML of front matter: top-level keys with a text or a list of texts. Never raises.
 
-PyYAML's C parser gives events, and we keep the texts as written: no tag is constructed, no alias is
-followed, no number or date is guessed. People write YAML that is none (`title: a: b`): where the
-block as a whole cannot be parsed, each key is parsed by itself.
+PyYAML's C parser gives events, and texts are kept as written: no object or tag is constructed, no
+alias is followed, no number or date is guessed. Front matter is often invalid YAML (`title: a: b`):
+if the whole block cannot be parsed, each key is parsed separately.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Fields = dict[str, str | list[str]]
 
 MAX_ITEMS = 1_000
 MAX_BRACKETS = 500
-"""Opening brackets of a block: libyaml's time grows with the square of their depth."""
+"""Most opening brackets of a block: libyaml's time grows with the square of their depth."""
 
 _KEY = re.compile(
     r"""(?:"([^"]*+)"|'([^']*+)'|([^\s#"'\[\]{},&*!|>%@`-][^:#]*+))[ \t]*+:(?:[ \t]+(.*))?$"""
@@ -24,7 +24,7 @@ _NULLS = ("", "~", "null", "Null", "NULL")
 
 
 def read_yaml(lines: list[str]) -> Fields:
-    """The top-level keys of a block that have a text or a list of texts; the last of a name wins."""
+    """Return the top-level keys that have a text or a list of texts; the last duplicate wins."""
     from yaml import YAMLError  # lazily: only front matter needs it, and it costs a query 20 ms
 
     block = dedent("\n".join(lines))
@@ -44,12 +44,12 @@ def read_yaml(lines: list[str]) -> Fields:
 
 
 def _fields(text: str) -> Fields:
-    """The fields of YAML that parses. Iterates over events: depth costs no stack."""
+    """Return the fields of valid YAML. Iterates over events, so depth costs no stack."""
     import yaml
 
     found: Fields = {}
     name: str | None = None  # None: a key comes next
-    items: list[str] | None = None  # of the list that is the value
+    items: list[str] | None = None  # items of the list that is the value
     depth = mappings = 0
     for event in yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
         if isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
@@ -75,7 +75,7 @@ def _fields(text: str) -> Fields:
 
 
 def _kept(found: Fields, name: str | None, told: str | list[str]) -> str | None:
-    """Take a key, or the value of the key before it; returns the key that waits for its value."""
+    """Take a key, or the value of the previous key; return the key that still needs a value."""
     if name is None:
         return told if isinstance(told, str) else ""
     found[name] = told
@@ -83,14 +83,14 @@ def _kept(found: Fields, name: str | None, told: str | list[str]) -> str | None:
 
 
 def _told(event: object) -> str:
-    """The text of a scalar; nothing for an alias and for what YAML calls null."""
+    """Return the text of a scalar; "" for an alias and for YAML's null."""
     text = str(getattr(event, "value", ""))
     is_plain = not getattr(event, "style", None)
     return "" if is_plain and text in _NULLS else text
 
 
 def _chunks(lines: list[str]) -> Iterator[list[str]]:
-    """Each top-level key with the lines of its value."""
+    """Yield each top-level key with the lines of its value."""
     chunk: list[str] = []
     for line in lines:
         if line and line[0] not in " \t#]}-" and chunk:
@@ -101,7 +101,7 @@ def _chunks(lines: list[str]) -> Iterator[list[str]]:
 
 
 def _one_line(line: str) -> Fields:
-    """`key: any text`, as people write it who do not think of YAML."""
+    """Parse `key: any text`, which is often invalid as YAML."""
     key = _KEY.match(line)
     if key is None or not key[4] or key[4][0] in "[{*&!|>\"'":
         return {}

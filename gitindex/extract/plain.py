@@ -1,4 +1,4 @@
-"""Facts and terms of a blob that no grammar looks at. Needs no parser, so any process may use it."""
+"""Facts and terms of a blob that is not parsed. Needs no parser, so any process may use it."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from gitindex.extract.terms import decode_text, lexical_text
 from gitindex.languages.facts import BlobFacts, encode_facts
 
 TIMED_OUT = "timed out"
-"""Why a blob is quarantined that used up its time: it is tried once more at the next refresh."""
+"""Quarantine reason of a blob that exceeded its time limit; the next refresh retries it once."""
 TIMED_OUT_AGAIN = "timed out again"
 
 
 def plain_facts(request: WorkRequest, status: FactsStatus, reason: str = "") -> BlobFacts:
-    """Facts without symbols: the reason says why there are none."""
+    """Return facts without symbols; the reason explains why there are none."""
     return BlobFacts(request.language, status, request.data.count(b"\n") + 1, reason)
 
 
 def quarantined(request: WorkRequest, cause: str) -> Reply:
-    """A blob whose parser died twice: its words stay searchable, nothing else is known of it."""
+    """Return the reply for a blob whose parser died twice: searchable words and no facts."""
     facts = plain_facts(request, FactsStatus.QUARANTINED, cause)
     return Reply(encode_facts(facts), lexical_text(decode_text(request.data)), "")

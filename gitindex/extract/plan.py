@@ -1,7 +1,7 @@
-"""What a path of a tree becomes: the reason why it is left out, or its language and facts key.
+"""What a path of a tree becomes: the reason why it is skipped, or its language and facts key.
 
-The refresher, the overlay and `verify` all ask here. `verify` is independent because it reads
-every object anew from git, not because it has rules of its own.
+The refresher, the overlay and `verify` all use this module. `verify` is independent because it
+reads every object again from git, not because it has its own rules.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from gitindex.languages.facts import FactsKey
 from gitindex.languages.table import extractor_id, language_of, needs_head
 
 Read = Callable[[str], bytes | None]
-"""A blob's bytes by id; None where they are more than is indexed. ObjectMissing: git has it not."""
+"""Returns a blob's bytes by id; None if it is too large. ObjectMissing: git does not have it."""
 
 
 class PlannedBlob(NamedTuple):
-    """One path of a tree, and what becomes of it."""
+    """One path of a tree with its skip reason, or its language and facts key."""
 
     entry: Entry
     skip: SkipReason | None
-    language: str = ""  # of a path that is skipped unread: none
+    language: str = ""  # empty for a path that is skipped unread
 
     @property
     def key(self) -> FactsKey:
@@ -33,7 +33,7 @@ class PlannedBlob(NamedTuple):
 
 
 def classify(entry: Entry, policy: Policy, read: Read) -> PlannedBlob:
-    """What a path becomes. `read` is called only where the content alone tells the language."""
+    """Return what a path becomes. Calls `read` only if the language depends on the content."""
     reason = policy.skip_path(entry)
     if reason is not None:
         return PlannedBlob(entry, reason)
@@ -45,7 +45,7 @@ def classify(entry: Entry, policy: Policy, read: Read) -> PlannedBlob:
 
 
 def classify_file(entry: Entry, policy: Policy, data: bytes) -> PlannedBlob:
-    """What a file on disk becomes, whose bytes are at hand."""
+    """Return what a file on disk becomes, given its bytes."""
     planned = classify(entry, policy, lambda _: data)
     return planned._replace(skip=planned.skip or skip_content(data))
 
@@ -56,12 +56,12 @@ def needs_content(entry: Entry, policy: Policy) -> bool:
 
 
 def reader_of(repository: Repository) -> Read:
-    """A `Read` over a repository's objects."""
+    """Return a `Read` over a repository's objects."""
     return lambda oid: repository.read(oid) if repository.size(oid) <= MAX_TEXT_BYTES else None
 
 
 def read_present(repository: Repository, oids: Iterable[str]) -> dict[str, bytes]:
-    """The bytes of some blobs; those git does not have are left out."""
+    """Return the bytes of some blobs; those that git does not have are left out."""
     found: dict[str, bytes] = {}
     for oid in oids:
         try:
@@ -72,7 +72,7 @@ def read_present(repository: Repository, oids: Iterable[str]) -> dict[str, bytes
 
 
 def is_present(repository: Repository, oid: str) -> bool:
-    """Does git have this blob here? A partial clone may not."""
+    """Does git have this blob locally? In a partial clone it may be missing."""
     try:
         repository.size(oid)
     except ObjectMissing:

@@ -1,4 +1,4 @@
-"""The one ignore policy: what of a tracked tree is indexed, and why the rest is not."""
+"""The one ignore policy: which files of a tracked tree are indexed, and why others are not."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ _ESCAPED = {
     b'"': b'"',
 }
 GREPPED = frozenset({SkipReason.GENERATED, SkipReason.MINIFIED})
-"""Left out of facts and ranked search, but text that somebody may look for line by line."""
+"""Skipped by facts and ranked search, but still searched line by line."""
 _LFS = b"version https://git-lfs.github.com/spec/"
 
 
@@ -103,18 +103,18 @@ _WATCHED = {
 
 
 class Policy:
-    """The rules of one tree. A pure function of that tree: no file outside it has a say."""
+    """The rules of one tree. A pure function of that tree: files outside it have no effect."""
 
     def __init__(self, ignore: list[Rule], attributes: list[_Attribute]) -> None:
         self._ignore = ignore
         self._attributes = attributes
 
     def skip_path(self, entry: Entry) -> SkipReason | None:
-        """Why a path is left out before a byte of it is read."""
+        """Return why a path is skipped before its bytes are read; None if it is not."""
         if entry.mode == GITLINK:
             return SkipReason.SUBMODULE
         if entry.mode == TREE:
-            return SkipReason.OVERSIZE  # a folder of too many paths
+            return SkipReason.OVERSIZE  # a folder with too many paths
         if entry.mode == LINK:
             return SkipReason.SYMLINK
         if is_secret(entry.path):
@@ -132,14 +132,14 @@ class Policy:
 
 
 def is_policy_file(path: bytes) -> bool:
-    """Does a change of this path change what is indexed elsewhere?"""
+    """Can a change of this path change what is indexed elsewhere?"""
     return path == IGNORE_FILE or path.rpartition(b"/")[2] == ATTRIBUTES_FILE
 
 
 def of_tree(entries: Iterable[Entry], read: Callable[[list[str]], Mapping[str, bytes]]) -> Policy:
-    """The policy of a tree with these entries; only its policy files are read, all at once.
+    """Return the policy of a tree with these entries; reads only its policy files, in one batch.
 
-    Nothing applies of a file that `read` does not have: in a partial clone it may be elsewhere.
+    A file that `read` does not return has no effect: in a partial clone it may be missing.
     """
     ignore: list[Rule] = []
     attributes: list[_Attribute] = []
@@ -156,13 +156,13 @@ def of_tree(entries: Iterable[Entry], read: Callable[[list[str]], Mapping[str, b
 
 
 def is_secret(path: bytes) -> bool:
-    """Does the name look like a key or a credential? Then its content is never read."""
+    """Does the name look like a key or a credential? The content of such a file is never read."""
     name = path.rpartition(b"/")[2].decode("utf-8", "replace")
     return _SECRET.match(name) is not None
 
 
 def skip_content(data: bytes) -> SkipReason | None:
-    """Why a blob's bytes are left out, whatever its path is."""
+    """Return why a blob's bytes are skipped, independent of its path; None if they are not."""
     if len(data) > MAX_TEXT_BYTES:
         return SkipReason.OVERSIZE
     if data.startswith(_LFS):
@@ -179,7 +179,7 @@ def _parse_attributes(data: bytes, base: bytes) -> list[_Attribute]:
     for line in data.removeprefix(codecs.BOM_UTF8).split(b"\n")[:MAX_PATTERNS]:
         pattern, words = _split_attributes(line.strip(b" \t\r"))
         if pattern.startswith((b"!", b"[attr]")) or not all(map(_WORD.fullmatch, words)):
-            continue  # git drops such a line, too; macros of our words are nobody's habit
+            continue  # git drops such a line, too; macros with our words are not supported
         rule = make_rule(pattern, base)
         if rule is not None:
             found += [_Attribute(rule, *told) for told in map(_read_word, words) if told]

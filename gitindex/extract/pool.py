@@ -1,4 +1,7 @@
-"""Extracts blobs in killable children and quarantines what kills them. Refuses to parse in process."""
+"""Extracts blobs in killable children and quarantines those that kill them.
+
+Never parses in process.
+"""
 
 from __future__ import annotations
 
@@ -21,16 +24,16 @@ from gitindex.git.command import clean_env
 from gitindex.languages.facts import FactsKey
 
 SECONDS_PER_BLOB = 10.0
-"""Of the child's own CPU: on a busy machine a sound file takes as little of it as on an idle one."""
+"""CPU time limit of the child per blob: unlike wall time, it does not depend on other load."""
 IDLE_FACTOR = 6.0
-"""How much longer a child may sleep without using any CPU before it counts as hung."""
+"""A child that sleeps this many times longer than its CPU limit counts as hung."""
 LOOK_SECONDS = 0.5
 START_SECONDS = 1.0
-"""Granted on top to the first blob of a child: its start is not the blob's fault."""
+"""Extra time for the first blob of a child, to cover the child's start."""
 BATCH_BYTES = 1 << 19
 BATCH_BLOBS = 64
 ALONE_BYTES = 3 << 19
-"""Less than this is one child's work: starting another costs more than it saves."""
+"""Below this many bytes one child does all the work: starting another costs more than it saves."""
 _IDLE_BATCHES = 4
 
 
@@ -45,11 +48,11 @@ Finished = tuple[Task, Reply]
 
 
 class _WorkerDied(Exception):
-    """The child crashed, hung, or talked nonsense."""
+    """The child crashed, hung, or sent an invalid reply."""
 
 
 class _WorkerProcess:
-    """One worker process, started at first use and again after it died."""
+    """One worker process, started at first use and restarted after it died."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
@@ -57,7 +60,7 @@ class _WorkerProcess:
         self._process: subprocess.Popen[bytes] | None = None
 
     def ask(self, tasks: list[Task]) -> Iterator[Reply]:
-        """Replies to `tasks` in order; raises _WorkerDied at the first that does not come."""
+        """Yield replies to `tasks` in order; raises _WorkerDied at the first missing one."""
         process = self._start()
         assert process.stdin is not None
         assert process.stdout is not None
@@ -95,7 +98,7 @@ class _WorkerProcess:
 
 
 def start_worker() -> subprocess.Popen[bytes]:
-    """A child that serves requests on its standard input until that ends."""
+    """Start a child that serves requests on its standard input until end of file."""
     return subprocess.Popen(
         [sys.executable, "-I", "-m", "gitindex.extract.worker"],
         stdin=subprocess.PIPE,
@@ -108,7 +111,7 @@ def start_worker() -> subprocess.Popen[bytes]:
 
 
 def ask_once(request: WorkRequest, seconds: float = SECONDS_PER_BLOB) -> Reply:
-    """The reply of a child of its own, which has one chance."""
+    """Return the reply of a fresh child, without a retry."""
     child = _WorkerProcess(seconds)
     try:
         return next(child.ask([Task(FactsKey("", ""), request)]))
@@ -119,7 +122,7 @@ def ask_once(request: WorkRequest, seconds: float = SECONDS_PER_BLOB) -> Reply:
 
 
 class Extractor:
-    """A few children fed side by side. Threads only wait: all parsing is in the children."""
+    """A few children that run in parallel. Threads only wait: all parsing is in the children."""
 
     def __init__(self, workers: int | None = None, seconds: float = SECONDS_PER_BLOB) -> None:
         count = workers or min(4, os.cpu_count() or 1)
@@ -127,7 +130,7 @@ class Extractor:
 
     @contextmanager
     def stream(self) -> Iterator[TaskStream]:
-        """Tasks in, replies out; the threads that feed the children end with it."""
+        """Give a stream that takes tasks and returns replies; its threads end with the context."""
         stream = TaskStream(self._children)
         try:
             yield stream
@@ -135,7 +138,7 @@ class Extractor:
             stream.close()
 
     def extract(self, tasks: Iterable[Task]) -> Iterator[Finished]:
-        """Every task with its reply, in any order; a blob that kills its worker is quarantined."""
+        """Yield each task with its reply, in any order; quarantine blobs that kill their worker."""
         with self.stream() as stream:
             for task in tasks:
                 yield from stream.submit(task)
@@ -148,7 +151,7 @@ class Extractor:
 
 
 class TaskStream:
-    """Collects tasks in batches. Few bytes are one child's work; of more, all children get some."""
+    """Collects tasks in batches. One child handles a small total, all children a larger one."""
 
     def __init__(self, children: list[_WorkerProcess]) -> None:
         self._children = children
@@ -162,7 +165,7 @@ class TaskStream:
         self._open_batches = 0
 
     def submit(self, task: Task) -> list[Finished]:
-        """Take one task; returns earlier ones that are done, and waits if too many are not."""
+        """Add one task; return earlier ones that are done, and block if too many are pending."""
         self._batch.append(task)
         self._batch_bytes += len(task.request.data)
         if self._batch_bytes < BATCH_BYTES and len(self._batch) < BATCH_BLOBS:
@@ -170,7 +173,7 @@ class TaskStream:
         return self._hand_over()
 
     def finish(self) -> Iterator[Finished]:
-        """The rest of the replies."""
+        """Yield the remaining replies."""
         if self._batch:
             yield from self._hand_over()
         for batch in self._held:
@@ -179,7 +182,7 @@ class TaskStream:
             yield from self._settle()
 
     def close(self) -> None:
-        """End the threads; what is under way is waited for."""
+        """End the threads, after the work in progress is done."""
         for _ in self._threads:
             self._todo.put(None)
         for thread in self._threads:
@@ -230,7 +233,7 @@ def _work(
 
 
 def _with_care(child: _WorkerProcess, batch: list[Task]) -> Iterator[Finished]:
-    """Replies to a batch; after a death the rest goes one by one, each with a second chance."""
+    """Return replies to a batch; after a crash the rest runs one by one, each with one retry."""
     answered = 0
     try:
         for reply in child.ask(batch):
@@ -252,7 +255,7 @@ def _second_chance(child: _WorkerProcess, task: Task, cause: str) -> Reply:
 
 
 class _Limit:
-    """How long a child may take for one blob: counted in its CPU, not in time that others used."""
+    """The limit of a child for one blob, measured in its CPU time and not in wall time."""
 
     def __init__(self, pid: int, seconds: float) -> None:
         self._pid, self._seconds = pid, seconds
@@ -260,7 +263,7 @@ class _Limit:
         self._active = time.monotonic()
 
     def check(self) -> None:
-        """Raise _WorkerDied if the blob has used up its CPU, or the child sleeps for ever."""
+        """Raise _WorkerDied if the blob used up its CPU time or the child has slept too long."""
         used, waits_for_cpu = _cpu_of(self._pid)
         now = time.monotonic()
         if used != self._seen or waits_for_cpu:
@@ -271,7 +274,7 @@ class _Limit:
 
 
 def _cpu_of(pid: int) -> tuple[float, bool]:
-    """CPU seconds of a process, and whether it would run if it could; wall time without /proc."""
+    """Return a process's CPU seconds, and if it is in state R or D; wall time without /proc."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             fields = file.read().rpartition(b")")[2].split()
@@ -313,7 +316,7 @@ def _send(stream: IO[bytes], data: bytes) -> None:
         while view:
             view = view[stream.write(view) :]
     except (OSError, ValueError):
-        return  # the child died: the reading side tells
+        return  # the child died: the reading side reports it
 
 
 def _close_quietly(stream: IO[bytes]) -> None:

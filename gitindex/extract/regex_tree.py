@@ -1,7 +1,7 @@
 """Patterns of `re` as trees. The only user of `re._parser`, which is private to CPython.
 
-The standard library has no other parser of its own syntax; tests/unit/extract/test_regex_tree.py
-checks on every Python version what is relied on here.
+The standard library has no public parser of this syntax; tests/unit/extract/test_regex_tree.py
+checks the behaviour that this module relies on, on every Python version.
 """
 
 from __future__ import annotations

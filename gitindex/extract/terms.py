@@ -1,4 +1,4 @@
-"""Text into search terms: whole identifiers and their parts. Pure; the same for index and query."""
+"""Splits text into terms: identifiers and their parts. Pure; the same for index and query."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ from gitindex.base.compiled import LIBRARY
 
 MAX_TERM = 200
 MAX_REPEATS = 5
-"""BM25 saturates: more repetitions of a term in one blob change no ranking worth having."""
+"""Most repetitions of a term in one blob: BM25 saturates, so more hardly change the ranking."""
 
 _WORD = re.compile(r"\w+")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
 _BLANKED = bytes(byte if byte >= 128 or _WORD.match(chr(byte)) else 32 for byte in range(256))
-"""ASCII bytes that are in no word become spaces."""
+"""Translation table that replaces ASCII bytes outside words with spaces."""
 
 _MAX_CACHED = 1 << 17
 
 
 def decode_text(data: bytes) -> str:
-    """A blob's text: UTF-8 or, where marked, UTF-16; bad bytes become replacement characters."""
+    """Return a blob's text: UTF-8, or UTF-16 with a BOM; bad bytes become U+FFFD."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return data.decode("utf-16", "replace")
     return data.decode("utf-8", "replace").removeprefix("\ufeff")
 
 
 def words_of(text: str) -> list[str]:
-    """The identifiers and words of a text, as written."""
+    """Return the identifiers and words of a text, as written."""
     return _WORD.findall(text)
 
 
 def parts_of(name: str) -> list[str]:
-    """The smallest words of a name, in lower case: `parseHTTPRequest_v2` → parse, http, request, v, 2."""
+    """Return a name's parts in lower case: `parseHTTPRequest_v2` → parse, http, request, v, 2."""
     return [part.lower() for part in _PART.findall(name)]
 
 
 def terms_of(word: str) -> tuple[str, ...]:
-    """The terms of one word: itself in lower case, then its parts when it has several."""
+    """Return the terms of one word: itself in lower case, then its parts if it has several."""
     return _WORD_TERMS[word]
 
 
@@ -56,7 +56,7 @@ def _terms(word: str) -> tuple[str, ...]:
 
 
 class _WordTerms(dict[str, tuple[str, ...]]):
-    """The terms of words seen before; a plain dict is half the cost of a cached function."""
+    """A cache of the terms of words; a plain dict costs half as much as a cached function."""
 
     def __missing__(self, word: str) -> tuple[str, ...]:
         if len(self) >= _MAX_CACHED:
@@ -66,10 +66,10 @@ class _WordTerms(dict[str, tuple[str, ...]]):
 
 
 class _ChunkTerms(dict[bytes, tuple[bytes, ...]]):
-    """The same of what stands between two bytes that are in no word, in UTF-8."""
+    """A cache of the terms of chunks: UTF-8 text between two bytes that are outside words."""
 
     def __init__(self) -> None:
-        self.plain: set[bytes] = set()  # chunks that are their own only term: most of a text
+        self.plain: set[bytes] = set()  # chunks whose only term is themselves: most of a text
 
     def __missing__(self, chunk: bytes) -> tuple[bytes, ...]:
         if len(self) >= _MAX_CACHED:
@@ -88,24 +88,24 @@ _CHUNK_TERMS = _ChunkTerms()
 
 
 def document_text(data: bytes, names: Iterable[str]) -> tuple[str, str]:
-    """What the lexical index stores of a blob and of the names of its definitions."""
+    """Return the lexical index's text for a blob and for the names of its definitions."""
     body, named = document_terms(data, names)
     return body.decode(), named.decode()
 
 
 def document_terms(data: bytes, names: Iterable[str]) -> tuple[bytes, bytes]:
-    """The same in UTF-8."""
+    """Return the same as `document_text`, in UTF-8."""
     text = data if data.isascii() else decode_text(data).encode("utf-8", "replace")
     return lexical_terms(text), lexical_terms(" ".join(names).encode("utf-8", "replace"))
 
 
 def lexical_text(text: str) -> str:
-    """What the lexical index stores of a text: its terms, repeated a few times at most."""
+    """Return the lexical index's form of a text: its terms, each repeated a few times at most."""
     return lexical_terms(text.encode("utf-8", "replace")).decode()
 
 
 def lexical_terms(text: bytes) -> bytes:
-    """The same in UTF-8."""
+    """Return the same as `lexical_text`, in UTF-8."""
     if LIBRARY is not None:
         found: bytes = LIBRARY.terms_of_text(text, _terms_of_chunk)
         return found
@@ -117,8 +117,8 @@ def _terms_of_chunk(chunk: bytes) -> bytes:
 
 
 def python_terms(text: bytes) -> bytes:
-    """What native/terms.c does: words that are their own only term first, then the others' terms."""
-    counts = dict(Counter(text.translate(_BLANKED).split()))  # a Counter is slow to change
+    """Do what native/terms.c does: words that are their only term first, then the others' terms."""
+    counts = dict(Counter(text.translate(_BLANKED).split()))  # changing a Counter is slow
     plain = _CHUNK_TERMS.plain
     others = [
         (chunk, counts.pop(chunk))
@@ -135,7 +135,7 @@ def python_terms(text: bytes) -> bytes:
 
 
 def _repeated(counts: dict[bytes, int]) -> list[bytes]:
-    """Each term as often as it counts: round by round, for the index knows no order."""
+    """Return each term up to MAX_REPEATS times, in rounds: the index ignores order."""
     terms = list(counts)
     for round_ in range(1, MAX_REPEATS):
         terms += [term for term, count in counts.items() if count > round_]

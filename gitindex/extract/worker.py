@@ -1,4 +1,4 @@
-"""A worker process: frames in, frames out, until its input ends. It may be killed at any time."""
+"""A worker process: reads and writes frames until end of input. It may be killed at any time."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from gitindex.languages.syntax.extract import MAX_BYTES, extract_facts
 
 MEMORY_BYTES = 2 << 30
 FAULT_VARIABLE = "GITINDEX_TEST_FAULT"
-"""Tests only: `crash:`, `hang:` or `slow:<text>` makes the worker do so on blobs with that text."""
+"""Tests only: `crash:`, `hang:` or `slow:<text>` triggers that fault on blobs with the text."""
 
 
 def extract(request: WorkRequest) -> tuple[bytes, bytes, bytes]:
-    """The reply to one request."""
+    """Return the reply to one request."""
     if request.question == SCOPES:
-        from gitindex.languages.scopes.read import read_scopes  # lazily: a refresh never asks
+        from gitindex.languages.scopes.read import read_scopes  # lazily: not for a refresh
 
         return read_scopes(request.data, request.language), b"", b""
     if request.question.startswith(KINDS):
-        from gitindex.languages.scopes.quiet import read_kinds  # lazily: a refresh never asks
+        from gitindex.languages.scopes.quiet import read_kinds  # lazily: not for a refresh
 
         asked = request.question[len(KINDS) :]
         return read_kinds(request.data, request.language, asked), b"", b""
     if request.question == FLOW:
-        from gitindex.languages.scopes.read_flow import read_flow  # lazily: a refresh never asks
+        from gitindex.languages.scopes.read_flow import read_flow  # lazily: not for a refresh
 
         return read_flow(request.data, request.language), b"", b""
     if request.question:
-        from gitindex.languages.slicing.question import answer  # lazily: a refresh never asks
+        from gitindex.languages.slicing.question import answer  # lazily: not for a refresh
 
         return answer(request.data, request.language, request.question), b"", b""
     if len(request.data) > MAX_BYTES:
