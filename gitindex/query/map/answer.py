@@ -1,4 +1,4 @@
-"""The repo map: the files that matter most and their signatures, within a budget of tokens."""
+"""The repo map: the most important files and their signatures, within a budget of tokens."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
     from gitindex.base.answers import MapAnswer
 
 CHARS_PER_TOKEN = 4
-"""What a token is taken to be: nobody's tokenizer, and near enough to all of them."""
+"""Estimated characters per token: not exact for any tokenizer, close enough for all."""
 TOKENS = 2_000
 MAX_TOKENS = 100_000
 MAX_FILES = 500
 MAX_SIGNATURE = 160
 INNER = 0.3
-"""What a member is worth, of what its class would be."""
+"""Weight of a member relative to its class."""
 VALUE = 0.3
-"""What a variable is worth, of what a function would be."""
+"""Weight of a variable relative to a function."""
 DRAWN_FILES = 36
 
 
 class MapQuery(NamedTuple):
-    """What a map should show."""
+    """Options of a map."""
 
     tokens: int = TOKENS
     focus: tuple[str, ...] = ()  # files or folders of the tree
@@ -43,7 +43,7 @@ class MapQuery(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """A definition that may be shown, and how much it matters."""
+    """A definition that may be shown, and its importance."""
 
     path: str
     top: TopDefinition
@@ -52,18 +52,18 @@ class Choice(NamedTuple):
 
 MAX_REMEMBERED = 8
 _remembered: dict[tuple[Any, ...], dict[str, Any]] = {}
-"""The last maps of published trees, for a process that is asked again."""
+"""A cache of the last maps of published trees, for a long-running process."""
 
 
 class Budget:
-    """Characters that are left. A line costs its length and its end."""
+    """The characters left. A line costs its length plus its line end."""
 
     def __init__(self, tokens: int) -> None:
         self.left = CHARS_PER_TOKEN * tokens
         self.cut = False
 
     def take(self, *lines: str) -> bool:
-        """Pay for all the lines, or for none."""
+        """Take the cost of all lines from the budget, or of none."""
         cost = sum(len(line) + 1 for line in lines)
         if cost > self.left:
             self.cut = True
@@ -73,7 +73,7 @@ class Budget:
 
 
 def repo_map(view: TreeView, wanted: MapQuery = MapQuery()) -> MapAnswer:  # noqa: B008 - a constant
-    """The map as text and as fields, in one envelope."""
+    """Return the map as text and as fields, in one envelope."""
     key = _unchanged_key(view, wanted)
     fields = _remembered.get(key) if key else None
     if fields is None:
@@ -86,7 +86,7 @@ def repo_map(view: TreeView, wanted: MapQuery = MapQuery()) -> MapAnswer:  # noq
 
 
 def _unchanged_key(view: TreeView, wanted: MapQuery) -> tuple[Any, ...] | None:
-    """What the map depends on where the tree is just the published one; None where it is not."""
+    """Return the cache key of the map; None if the tree is not just the published one."""
     overlay, published = view.overlay, view.served.published
     if overlay.laid or overlay.left_out or overlay.tree != published.tree:
         return None
@@ -115,7 +115,7 @@ def _map_fields(view: TreeView, wanted: MapQuery) -> dict[str, Any]:
 
 
 def map_picture(view: TreeView, wanted: MapQuery = MapQuery()) -> str:  # noqa: B008 - a constant
-    """The files that matter most and who imports whom, as SVG."""
+    """Return the most important files and their imports as SVG."""
     graph = FileGraph(view)
     ranks = graph.ranks(_focus(graph, wanted.focus))
     chosen = set(_by_rank(ranks)[:DRAWN_FILES])
@@ -130,7 +130,7 @@ def map_picture(view: TreeView, wanted: MapQuery = MapQuery()) -> str:  # noqa: 
 
 
 def read_sections(names: Iterable[str]) -> tuple[MapSection, ...]:
-    """Sections by their names, which may be joined by commas."""
+    """Return sections by their names, which may be joined by commas."""
     found = []
     for name in (part.strip() for text in names for part in text.split(",") if part.strip()):
         if name not in [*MapSection]:
@@ -159,7 +159,7 @@ def _by_rank(ranks: Mapping[str, float]) -> list[str]:
 
 
 def _show_sections(sections: list[RenderedSection], budget: Budget) -> list[RenderedSection]:
-    """Each section gets an equal part of half the budget; what it leaves is the files'."""
+    """Give each section an equal part of half the budget; the rest is left for the files."""
     share = budget.left // 2 // max(1, len(sections))
     shown = []
     for section in sections:
@@ -177,7 +177,7 @@ def _show_sections(sections: list[RenderedSection], budget: Budget) -> list[Rend
 def _show_files(
     graph: FileGraph, ranks: Mapping[str, float], focus: set[str], budget: Budget
 ) -> dict[str, list[TopDefinition]]:
-    """The best definitions of the best files, in the order of files and lines."""
+    """Return the best definitions of the best files, in the order of files and lines."""
     chosen: dict[str, list[TopDefinition]] = defaultdict(list)
     seen: set[tuple[str, str]] = set()
     for choice in _choices(graph, ranks, focus):
@@ -209,7 +209,7 @@ def _choices(graph: FileGraph, ranks: Mapping[str, float], focus: set[str]) -> l
 
 
 def _kind_share(top: TopDefinition) -> float:
-    """Members and values are worth less than functions and types."""
+    """Return the weight of a kind: members and values less than functions and types."""
     return (INNER if top.depth else 1.0) * (VALUE if top.kind in VALUES else 1.0)
 
 

@@ -1,4 +1,4 @@
-"""The files of one tree as a graph: who imports whom, who mentions whose names, and who matters most."""
+"""The files of one tree as a graph of imports and mentions, and the importance of each file."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ MIN_NAME = 4
 MAX_NAMES = 20_000
 """Names whose mentions are followed."""
 MAX_MENTIONS = 200
-"""A name that more files mention says nothing about one of them."""
+"""A name mentioned by more files than this adds no edges."""
 IMPORT_WEIGHT, MENTION_WEIGHT = 1.0, 0.3
 TEST_WEIGHT = 0.2
-"""What an edge from a test is worth: tests import everything."""
+"""Weight of an edge from a test: tests import everything."""
 DAMPING = 0.6
-"""Lower than the web's: two files that import each other must not hold what they were given."""
+"""Lower than usual for the web: two files that import each other must not keep their rank."""
 ROUNDS = 25
 DIGITS = 12
-"""Ranks are rounded so far: the order of equal ones is the paths'."""
+"""Digits that ranks are rounded to; equal ranks are ordered by path."""
 
 
 _BINDING = frozenset({"python", "javascript", "typescript", "tsx"})
@@ -45,7 +45,7 @@ class GraphFile(NamedTuple):
 
 
 class TopDefinition(NamedTuple):
-    """A definition at the top of a file, or in one that is; the line is 0-based."""
+    """A definition at the top level of a file or one level below; the line is 0-based."""
 
     name: str
     qualified: str
@@ -53,7 +53,7 @@ class TopDefinition(NamedTuple):
     line: int
     signature: str
     exported: bool
-    depth: int  # 0 at the top of a file
+    depth: int  # 0 at the top level of a file
 
 
 class FileGraph:
@@ -73,7 +73,7 @@ class FileGraph:
 
     @cached_property
     def blobs(self) -> dict[int, list[str]]:
-        """The paths of each blob."""
+        """Return the paths of each blob."""
         found: dict[int, list[str]] = defaultdict(list)
         for file in self.files.values():
             found[file.blob_id].append(file.path)
@@ -81,7 +81,7 @@ class FileGraph:
 
     @cached_property
     def imports(self) -> dict[str, tuple[str, ...]]:
-        """The files that each file imports."""
+        """Return the files that each file imports."""
         resolver = Resolver(self.files, self._read)
         written: dict[str, list[Import]] = defaultdict(list)
         for blob_id, module, names, level, line in self._view.rows(
@@ -99,12 +99,12 @@ class FileGraph:
 
     @cached_property
     def importers(self) -> Counter[str]:
-        """How many files import each file."""
+        """Return how many files import each file."""
         return Counter(target for targets in self.imports.values() for target in targets)
 
     @cached_property
     def definitions(self) -> dict[str, list[TopDefinition]]:
-        """What each file defines at its top, and one level below."""
+        """Return the definitions of each file at the top level and one level below."""
         rows = self._view.rows(
             "SELECT s.blob_id, n.text, s.qualified_name, s.kind, s.line, s.signature, s.exported,"
             " s.parent FROM {symbols} s JOIN {names} n ON n.id=s.name_id"
@@ -122,7 +122,7 @@ class FileGraph:
 
     @cached_property
     def mentions(self) -> dict[str, dict[str, set[str]]]:
-        """For each file its names that only it defines, and the files that mention them."""
+        """Return the unique names of each defining file, with the files that mention them."""
         owners: dict[str, set[str]] = defaultdict(set)
         for path, tops in self.definitions.items():
             for top in tops:
@@ -148,7 +148,7 @@ class FileGraph:
         return found
 
     def ranks(self, focus: Iterable[str] = ()) -> dict[str, float]:
-        """How much each file matters: PageRank over imports and mentions, from the focus if any."""
+        """Return the importance of each file: PageRank over imports and mentions."""
         wanted = set(focus)
         start = {path: self._start(path, wanted) for path in self.files}
         return page_rank(self._edges(), start)
@@ -175,7 +175,7 @@ class FileGraph:
         }
 
     def _may_mean(self, user: str, owner: str) -> bool:
-        """Can a name in one file be the other's? Only by an import, where imports bind names."""
+        """Return whether a name may refer to another file; some languages need an import."""
         language = self.files[user].language
         if language in _BINDING:
             return owner in self.imports.get(user, ())
@@ -189,7 +189,7 @@ class FileGraph:
 def page_rank(
     edges: Mapping[str, Mapping[str, float]], start: Mapping[str, float]
 ) -> dict[str, float]:
-    """Where a walker who follows edges, and now and then starts anew, is found. Sums to 1."""
+    """Return the PageRank of each file, restarting at `start`. Sums to 1."""
     total = sum(start.values())
     if not total:
         return dict.fromkeys(start, 0.0)
@@ -202,6 +202,6 @@ def page_rank(
             share = DAMPING * ranks[path] / weight
             for target, part in targets:
                 found[target] += share * part
-        lost = 1.0 - sum(found.values())  # the walkers who start anew, and those without a way on
+        lost = 1.0 - sum(found.values())  # restarts, and rank from files without edges
         ranks = {path: found[path] + lost * home[path] for path in found}
     return {path: round(rank, DIGITS) for path, rank in ranks.items()}

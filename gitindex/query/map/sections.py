@@ -1,4 +1,4 @@
-"""Sections of a repo map besides its files: structure, languages, entry points, hubs, tests, surface."""
+"""Optional sections of a repo map: structure, languages, entry points, hubs, tests, surface."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gitindex.query.map.file_graph import FileGraph
 from gitindex.view.tree import TreeView
 
 MOST = 40
-"""Lines of one section at most; the budget may cut it shorter."""
+"""Maximum lines of one section; the budget may shorten it."""
 MAX_PROJECTS = 50
 MAX_PROJECT_BYTES = 1 << 18
 _PROJECTS = frozenset({"pyproject.toml", "Cargo.toml", "package.json"})
@@ -27,11 +27,11 @@ _STARTS = re.compile(
 _SURFACE = re.compile(r"(^|/)(__init__\.py|index\.(js|ts|tsx|mjs)|lib\.rs|mod\.rs|[^/]+\.h)$")
 
 Line = tuple[str, dict[str, Any]]
-"""A line of text, and the same as fields."""
+"""A line of text, and the same data as fields."""
 
 
 class Subject(NamedTuple):
-    """What a section is drawn of."""
+    """The data that sections are made from."""
 
     view: TreeView
     graph: FileGraph
@@ -39,19 +39,19 @@ class Subject(NamedTuple):
 
 
 class RenderedSection(NamedTuple):
-    """One section: its heading and its lines, the most telling first."""
+    """One section: its heading and its lines, the most important first."""
 
     name: MapSection
     lines: list[Line]
 
 
 def draw(of: Subject, name: MapSection) -> RenderedSection:
-    """One section of the map."""
+    """Return one section of the map."""
     return RenderedSection(name, _SECTIONS[name](of)[:MOST])
 
 
 def _structure(of: Subject) -> list[Line]:
-    """Folders of the first two levels, with what is below them."""
+    """Return the folders of the first two levels, with counts of what is below them."""
     files, lines = Counter[str](), Counter[str]()
     for path, file in of.graph.files.items():
         parts = path.split("/")[:-1]
@@ -84,7 +84,7 @@ def _languages(of: Subject) -> list[Line]:
 
 
 def _entry_points(of: Subject) -> list[Line]:
-    """Commands that project files declare, functions called `main`, files that are started."""
+    """Return commands in project files, functions called `main`, and files run directly."""
     found: dict[str, str] = {}
     read = 0
     for path in sorted(of.graph.files, key=lambda p: (p.count("/"), p)):
@@ -106,7 +106,7 @@ def _entry_points(of: Subject) -> list[Line]:
 
 
 def _declared(view: TreeView, path: str) -> list[tuple[str, str]]:
-    """Commands of pyproject.toml, Cargo.toml and package.json; none where a file cannot be read."""
+    """Return the commands in pyproject.toml, Cargo.toml and package.json; none if unreadable."""
     name = path.rpartition("/")[2]
     raw = path.encode("utf-8", "surrogateescape")
     text = view.read([raw]).get(raw, b"")[:MAX_PROJECT_BYTES].decode("utf-8", "replace")
@@ -135,7 +135,7 @@ def _field(fields: Any, key: str) -> Any:
 
 
 def _hubs(of: Subject) -> list[Line]:
-    """Files that many import, and how many they import themselves."""
+    """Return files that many files import, and how many they import themselves."""
     order = sorted(of.graph.importers, key=lambda p: (-of.graph.importers[p], p))
     return [
         (
@@ -153,7 +153,7 @@ def _hubs(of: Subject) -> list[Line]:
 
 
 def _tests(of: Subject) -> list[Line]:
-    """Folders that hold tests, and what those tests import most."""
+    """Return folders with tests, and what those tests import most."""
     folders: dict[str, list[str]] = defaultdict(list)
     for path in of.graph.files:
         if is_test(path):
@@ -179,7 +179,7 @@ def _tests(of: Subject) -> list[Line]:
 
 
 def _surface(of: Subject) -> list[Line]:
-    """What packages offer: the exported names of their main files, else of the first files."""
+    """Return the exported names of packages: of their main files, else of the first files."""
     own = [p for p in of.graph.files if not is_test(p) and not is_foreign(p)]
     mains = [p for p in own if _SURFACE.search(p)] or own
     names = _exported(of.view, of.graph)
@@ -197,7 +197,7 @@ def _surface(of: Subject) -> list[Line]:
 
 
 def _exported(view: TreeView, graph: FileGraph) -> dict[str, list[str]]:
-    """Names that each file exports: its own, and those that a main file passes on."""
+    """Return the names that each file exports: its own, and those a main file re-exports."""
     found: dict[str, dict[str, None]] = defaultdict(dict)
     for blob_id, name in view.rows("SELECT blob_id, name FROM {exports} ORDER BY blob_id, ordinal"):
         for path in graph.blobs.get(blob_id, ()):

@@ -1,4 +1,4 @@
-"""A repo map as a picture: files on a circle, imports as curves through it."""
+"""Draw a repo map: files on a circle, imports as curves through it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from gitindex.query.svg import Drawing, shortened
 RADIUS = 300
 _CHARS = 40
 _LETTER = 7
-"""Wide enough for a letter of most fonts of this size."""
+"""Width of a letter, enough for most fonts of this size."""
 SIZE = 2 * (RADIUS + 20 + _CHARS * _LETTER)
 
 
 class MapNode(NamedTuple):
-    """A file and how much it matters."""
+    """A file and its importance."""
 
     path: str
     rank: float
@@ -29,7 +29,7 @@ class MapEdge(NamedTuple):
 
 
 def picture(nodes: list[MapNode], edges: list[MapEdge]) -> str:
-    """The map as SVG."""
+    """Return the map as SVG."""
     places = {node.path: number for number, node in enumerate(nodes)}
     most = max((node.rank for node in nodes), default=0.0) or 1.0
     drawing = Drawing(SIZE, SIZE)

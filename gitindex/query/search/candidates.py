@@ -1,4 +1,4 @@
-"""Files that may answer a query: by their text, by what they define, by their path, by an edit."""
+"""Collect the files that may answer a query: by text, definitions, path, past subjects or edits."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ from gitindex.store.lexical import NAME_BOOST, USUAL_LENGTH, LexicalQuery
 from gitindex.view.tree import TreeView
 
 BY_TEXT = 70
-"""Candidates by their text. Fixed: the same files are ranked whatever the limit is."""
+"""Candidates by text. Fixed: the same files are ranked whatever the limit is."""
 TEXT_HITS = 200
-"""Files that are asked for, to leave these after documents, tests and data have given way."""
+"""Hits to request, to keep BY_TEXT candidates after documents, tests and data are ranked lower."""
 BY_NAME = 30
 """Candidates that define a word of the query."""
 BY_WORDS = 30
@@ -48,10 +48,10 @@ MAX_PATH_ATOMS = 8
 LESS = -1.0
 """Files of kinds that weigh less come after all others as candidates by path."""
 MAX_LAID = 2_000
-"""Texts that no index holds and one answer looks through."""
+"""Overlaid texts without an index entry that one answer reads."""
 MAX_HITS = 20_000
 MAX_UNASKED = 1_000
-"""Files to choose from where there are only filters."""
+"""Files to choose from if the query has only filters."""
 
 
 class Collector:
@@ -59,12 +59,12 @@ class Collector:
 
     def __init__(self, view: TreeView, query: Query, memory: SearchMemory) -> None:
         self.left_out = 0
-        """Edited files that were not looked through: over the budget."""
+        """Edited files that were not searched because they exceed the budget."""
         self.named: set[bytes] = set()
         """Files that define the only word of the query."""
         self._view = view
         self._query = query
-        self._meant: set[bytes] = set()  # by their path: edited files too, whatever they hold
+        self._meant: set[bytes] = set()  # by path: edited files too, whatever they contain
         self._memory = memory
         self._files = TreeFiles(view, memory)
         self._reader = memory.lexical.reader(view.worktree.lexical)
@@ -80,7 +80,7 @@ class Collector:
         self._past = PastSubjects(view, self.atoms, memory.tree(view).subjects)
 
     def collect(self) -> list[Candidate]:
-        """Candidates with what the lexical index says of their text."""
+        """Return the candidates, with their score in the lexical index."""
         if not self._terms and not self._must:
             return list(self._unasked())
         found, scores = self._lexical(TEXT_HITS)
@@ -100,7 +100,7 @@ class Collector:
         return [c._replace(subjects=past[c.path]) if c.path in past else c for c in found]
 
     def _lexical(self, wanted: int) -> tuple[list[Candidate], dict[FactsKey, float]]:
-        """Blobs of other branches and older commits match too: ask for more until enough are here."""
+        """Search the text, asking for more until enough hits are live: all commits' blobs match."""
         limit = wanted
         while True:
             hits = self._reader.search(self._asked, limit)
@@ -110,7 +110,7 @@ class Collector:
             limit *= 4
 
     def _code_first(self, found: list[Candidate], scores: dict[FactsKey, float]) -> list[Candidate]:
-        """The best by text, documents, tests and data counting less."""
+        """Return the best candidates by text; documents, tests and data count less."""
         most = max(scores.values(), default=0.0) or 1.0
         worth = {
             c.path: FIRST.text * scores.get(c.key, 0.0) / most + kinds_weight(self._query, c.name)
@@ -137,7 +137,7 @@ class Collector:
         return sorted(found, key=lambda c: (wanted[c.key], c.path))
 
     def _defining(self) -> Iterator[Candidate]:
-        """Files that define what was asked for, however common it is."""
+        """Yield files that define a word of the query, however common the word is."""
         shares = self.rarity.shares
         telling = [w for w in self._query.words if shares[w.text] * len(shares) >= 0.5]
         names = list(dict.fromkeys(n for w in telling for n in (w.text, w.terms[0])))
@@ -158,7 +158,7 @@ class Collector:
         yield from found
 
     def _by_path(self) -> Iterator[Candidate]:
-        """Paths with the words of the query: those that say most of it, then the shortest."""
+        """Yield paths with words of the query: those with most of it first, then the shortest."""
         atoms = sorted(self.atoms, key=lambda atom: (-atom.share, atom.text))[:MAX_PATH_ATOMS]
         needles = [(needle_of(a.text), a.share) for a in atoms if len(a.text) > 1]
         needles = [(needle, share) for needle, share in needles if needle.isalnum()]
@@ -175,20 +175,20 @@ class Collector:
         yield from sorted(rows, key=lambda c: (weight[c.path] < LESS, order[c.path]))[:BY_WORDS]
 
     def _by_subject(self) -> list[Candidate]:
-        """Paths that past commits speak of with the words of the query."""
+        """Return paths whose past commit subjects have words of the query."""
         paths = self._past.best(BY_SUBJECT)
         self._meant.update(paths)
         return self._allowed_paths(self._files.at(paths))
 
     def _unasked(self) -> Iterator[Candidate]:
-        """There are only filters: every file that they let through, in the order of paths."""
+        """Yield every file that passes the filters, in path order, for a query of filters only."""
         if not self._query.is_empty:
             rows = self._view.rows(f"SELECT {COLUMNS}{BY_PATH}")
             allowed = sorted(self._allowed_paths(map(candidate_of, rows)))[:MAX_UNASKED]
             yield from self._with_text(allowed, {})
 
     def _laid(self) -> Iterator[Candidate]:
-        """Edited files that the lexical index has never seen, scored as it would."""
+        """Yield edited files that are not in the lexical index, scored the way the index does."""
         everything = self._allowed_paths(map(candidate_of, self._unseen()))
         unseen = everything[:MAX_LAID]
         self.left_out = len(everything) - len(unseen)
@@ -211,11 +211,11 @@ class Collector:
         return not self._query.must_hold or holds_phrases(text, self._query.phrases)
 
     def _unseen(self) -> Iterator[Row]:
-        """Laid files that are in no index; those without facts yet have no blob."""
+        """Yield overlaid files that are in no index; those without facts so far have no blob."""
         view = self._view
         laid = {p: f for p, f in view.changed().items() if f is not None and f.skip is None}
         if laid and self._query.filters.kinds:
-            view.ensure_facts(words=[*self._terms, *self._must])  # what they define is asked for
+            view.ensure_facts(words=[*self._terms, *self._must])  # the query asks for definitions
         sql = f"SELECT {COLUMNS}, b.lexical{BY_PATH}"
         stored = {row[0]: row for row in view.laid_rows(sql)} if laid else {}
         for path, file in laid.items():
@@ -227,9 +227,9 @@ class Collector:
                 yield row[:-1]
 
     def _score(self, text: str, counts: dict[str, int], average: float) -> float:
-        """BM25 as the index would have it, with its frequencies.
+        """Return the BM25 score of a text, with the frequencies of the index.
 
-        The length is an estimate, and what the text defines is told by the word before it.
+        The length is an estimate; a definition is recognised by the keyword before the name.
         """
         length = min(len(text) / 6, 13 * len(text) ** 0.5)
         named = {word.text.lower() for word in self._query.words if defines(text, word.text)}
@@ -242,7 +242,7 @@ class Collector:
         return found
 
     def _allowed_paths(self, found: Iterable[Candidate]) -> list[Candidate]:
-        """Those that the filters let through."""
+        """Return the candidates that pass the filters."""
         filters = self._query.filters
         if filters == _NO_FILTERS:
             return list(found)
@@ -273,7 +273,7 @@ class Collector:
 
 
 def with_facts(view: TreeView, found: list[Candidate]) -> list[Candidate]:
-    """The same candidates; those that were edited have their facts read now."""
+    """Return the same candidates, after extracting the facts of edited files."""
     paths = [c.path for c in found if c.blob_id == NO_BLOB]
     if not paths:
         return found
@@ -290,12 +290,12 @@ _TYPES = sorted(TYPES)
 
 
 def _wholes(texts: Iterable[str]) -> list[str]:
-    """The words of some texts as the lexical index holds them."""
+    """Return the words of some texts as the lexical index stores them."""
     return list(dict.fromkeys(terms_of(word)[0] for text in texts for word in words_of(text)))
 
 
 def kinds_weight(query: Query, path: str) -> float:
-    """What the kinds of a file add to its first sum: nothing for most code, less for others."""
+    """Return what a file's kinds add to its first score: 0 for most code, else negative."""
     if query.filters == _NO_FILTERS:
         return _plain_weight(path)
     return float(sum(map(mul, kinds_of(query, path), _KIND_WEIGHTS)))
@@ -310,6 +310,6 @@ _KIND_WEIGHTS = tuple(getattr(FIRST, kind) for kind in FileKinds._fields)
 
 
 def own_names(common_dir: str) -> frozenset[str]:
-    """Words of the repository's name: the folder of its main work tree, or of a bare repository."""
+    """Return the words of the repository's name, taken from its folder."""
     folder = os.path.dirname(common_dir) if common_dir.endswith("/.git") else common_dir
     return frozenset(words_of(os.path.basename(folder).lower().removesuffix(".git")))

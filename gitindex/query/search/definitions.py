@@ -1,4 +1,4 @@
-"""Definitions of candidates that have to do with a query, and what they say about their file."""
+"""Definitions in candidate files that match a query, and the features of their file."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ MAX_ROWS = 240
 """Definitions that one query scores; those with most of its words first."""
 MAX_NEEDLES = 12
 MUCH = 40
-"""Lines of a definition that is surely the primary one of its name."""
+"""Lines of a definition that certainly is the primary one of its name."""
 _TYPES = "class interface trait struct enum type protocol object module union namespace"
 TYPES = frozenset(_TYPES.split())
 _WEAK = "variable constant field property key enumerator heading section selector anchor"
 WEAK = frozenset(_WEAK.split())
-"""Kinds that one rarely means when a function or a type has the same name."""
+"""Kinds that a query rarely means if a function or a type has the same name."""
 
 
 class NamedDefinition(NamedTuple):
-    """A definition as ranking sees it. Lines are 0-based."""
+    """A definition as ranking uses it. Lines are 0-based."""
 
     name: str
     qualified: str
@@ -39,7 +39,7 @@ class NamedDefinition(NamedTuple):
 
 
 class _NameSaid(NamedTuple):
-    """What one name says of the query."""
+    """How one name matches the query."""
 
     levels: dict[int, float]
     cover: float
@@ -49,7 +49,7 @@ class _NameSaid(NamedTuple):
 
 
 class ScoredDefinition(NamedTuple):
-    """A definition, how well it is what was asked for, and how exactly."""
+    """A definition, its score, and how exactly it matches."""
 
     named: NamedDefinition
     score: float
@@ -57,15 +57,15 @@ class ScoredDefinition(NamedTuple):
 
 
 class DefinitionFeatures(NamedTuple):
-    """What the definitions of one file say, each between 0 and 1."""
+    """Features of the definitions of one file, each between 0 and 1."""
 
-    exact: float = 0.0  # one is called as a word of the query
+    exact: float = 0.0  # a name equals a word of the query
     best: float = 0.0  # the best one: its name, its class, its comment
     doc: float = 0.0  # share of the query in one comment
-    phrase: float = 0.0  # words that follow each other in the query and in a name
-    names: float = 0.0  # share of the query in all their names
-    qualified: float = 0.0  # the query is a qualified name of one
-    named: float = 0.0  # the query is the name of one, and nothing else
+    phrase: float = 0.0  # words that are adjacent in the query and in a name
+    names: float = 0.0  # share of the query in all names
+    qualified: float = 0.0  # the query is a qualified name
+    named: float = 0.0  # the query is exactly one name
 
 
 class DefinitionMatcher:
@@ -89,7 +89,7 @@ class DefinitionMatcher:
     def features(
         self, found: Iterable[NamedDefinition]
     ) -> tuple[DefinitionFeatures, list[ScoredDefinition]]:
-        """The features of a file's definitions, and the definitions, best first."""
+        """Return the features of a file's definitions, and the definitions, best first."""
         exact = best = doc = phrase = qualified = called = 0.0
         levels: dict[int, float] = {}
         scored = []
@@ -114,7 +114,7 @@ class DefinitionMatcher:
         return features, scored
 
     def _look_at(self, name: str) -> _NameSaid:
-        """What a name says; the same names come again and again."""
+        """Return how a name matches the query, and remember it: names repeat."""
         parts = parts_of(name)
         levels = self._matcher.levels(parts)
         phrase = self._phrase(parts) if len(levels) > 1 else 0.0
@@ -140,7 +140,7 @@ class DefinitionMatcher:
         return ScoredDefinition(named, min(1.0, score) * factor, exact * factor)
 
     def _context(self, around: str) -> float:
-        """Share of the query in what a definition is in."""
+        """Return the share of the query in the qualified name around a definition."""
         if not around:
             return 0.0
         known = self._around.get(around)
@@ -149,7 +149,7 @@ class DefinitionMatcher:
         return known
 
     def _exact(self, name: str) -> float:
-        """Is it called as one word of the query? Its share, less for another case or spelling."""
+        """Return the share of the query word that equals the name, less if the spelling differs."""
         found, lowered = 0.0, name.lower()
         for text, terms, share in self._words:
             if name == text:
@@ -164,7 +164,7 @@ class DefinitionMatcher:
         return found
 
     def _called(self, named: NamedDefinition) -> float:
-        """Is the query its name and nothing else? Types, whole and long definitions come first."""
+        """Return how well the query is the name alone; types and long definitions score higher."""
         if not self._only or named.name.lower() != self._only.lower():
             return 0.0
         level = 1.0 if named.name == self._only else 0.5
@@ -177,7 +177,7 @@ class DefinitionMatcher:
         return sum(share for needle, share in self._needles if needle in lowered) if doc else 0.0
 
     def _phrase(self, parts: Sequence[str]) -> float:
-        """Do two words of a name follow each other in the query too, or are they all of it?"""
+        """Return 1 if the query has the name as a phrase, 0.6 for two adjacent words, else 0."""
         if len(parts) < 2 or len(self._sequence) < 2:
             return 0.0
         stems = [stem(part) for part in parts]
@@ -194,7 +194,7 @@ class DefinitionMatcher:
 def load_definitions(
     view: TreeView, query: Query, atoms: Sequence[Atom], ids: Sequence[int], commented: int
 ) -> dict[int, list[NamedDefinition]]:
-    """Definitions of some blobs that hold a word of the query; of the first few, comments count too."""
+    """Load definitions with a word of the query; for the first few blobs, match comments too."""
     kinds, needles = query.filters.kinds, _needles(atoms)
     if not ids or not (needles or kinds):
         return {}
@@ -229,7 +229,7 @@ def load_definitions(
 
 
 def _needles(atoms: Sequence[Atom]) -> list[str]:
-    """What to look for in names: the atoms that tell most."""
+    """Return the strings to look for in names: the most distinctive atoms."""
     ordered = sorted(atoms, key=lambda atom: (-atom.share, atom.text))
     most = ordered[0].share if ordered else 0.0
     chosen = [
@@ -242,7 +242,7 @@ def _needles(atoms: Sequence[Atom]) -> list[str]:
 
 
 def _kind_factor(kind: str) -> float:
-    """Types before functions, functions before values of the same name."""
+    """Return the weight of a kind: types before functions, functions before values."""
     if kind in TYPES:
         return 1.0
     return 0.6 if kind in WEAK else 0.9

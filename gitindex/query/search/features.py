@@ -1,7 +1,8 @@
-"""What ranking knows of a candidate: path, chunks of its text, definitions. Pure functions, no weights.
+"""Features of a candidate: path, chunks of its text, definitions. Pure functions, no weights.
 
-A query is seen as its smallest words ("atoms", each with its share of the query). Every feature is
-between 0 and 1; the few that have no natural end are divided by the best candidate's in `ranking`.
+A query is split into its smallest words ("atoms", each with its share of the query). Every feature
+is between 0 and 1; the few without a natural maximum are divided by the best candidate's value in
+`ranking`.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from gitindex.store.lexical import stem
 STEP = 700
 """Half a chunk, in bytes: two steps are about 45 lines. Chunks overlap by a half."""
 MAX_PLACES = 80
-"""Places of one word in one file that are looked at."""
+"""Positions of one word in one file that are examined."""
 SATURATION = 1.2
 DEEP = 8
-"""Folders from which on a path is as deep as any."""
+"""Number of folders from which on a path counts as deepest."""
 INSIDE = 0.4
-"""What a match in the middle of a word is worth: `flush` in `cacheflushhandler`."""
+"""Weight of a match in the middle of a word: `flush` in `cacheflushhandler`."""
 MIN_INSIDE = 5
 _A, _Z, _UPPER_A, _UPPER_Z, _S = *b"azAZ", ord("s")
 
@@ -31,43 +32,43 @@ class Atom(NamedTuple):
     """One of the smallest words of a query."""
 
     text: str  # lower case
-    share: float  # of the query; all shares make 1
+    share: float  # share of the query; all shares sum to 1
 
 
 class ChunkTerm(NamedTuple):
-    """A word that is looked for in texts."""
+    """A word to look for in texts."""
 
     needle: bytes  # lower case, without its English ending
     weight: float  # inverse document frequency
-    whole: bool  # an identifier as it was written: what follows it counts
+    whole: bool  # an identifier as written: the letter after it counts
 
 
 class NameMatch(NamedTuple):
-    """How a name and a query meet."""
+    """How well a name matches a query."""
 
-    cover: float  # share of the query that the name says
-    precision: float  # share of the name that the query says
+    cover: float  # share of the query that is in the name
+    precision: float  # share of the name that is in the query
 
 
 class PathFeatures(NamedTuple):
-    """What the path of a candidate says."""
+    """Features of a candidate's path."""
 
     stem_cover: float = 0.0
     stem_precision: float = 0.0
     folder_cover: float = 0.0
-    last_cover: float = 0.0  # the folder that the file is in
-    main_cover: float = 0.0  # the same, for a file that stands for its folder
+    last_cover: float = 0.0  # the folder that contains the file
+    main_cover: float = 0.0  # the same, for a file that represents its folder
     path_cover: float = 0.0
-    lead: float = 0.0  # how far the name says the first telling word of the query
-    lead_name: float = 0.0  # the name is this word and nothing else
+    lead: float = 0.0  # how well the name matches the first significant word of the query
+    lead_name: float = 0.0  # the name is exactly this word
     shallow: float = 0.0  # 1 at the top, 0 from eight folders on
 
 
 class ChunkFeatures(NamedTuple):
-    """What the text of a candidate says, by chunks."""
+    """Features of a candidate's text, by chunks."""
 
-    best: float = 0.0  # with the words of the path, as if they were in it too
-    best_three: float = 0.0  # of the text alone
+    best: float = 0.0  # with the words of the path, as if they were part of it
+    best_three: float = 0.0  # of the text only
     best_cover: float = 0.0  # share of the query in the best chunk
     cover: float = 0.0  # share of the query in the whole text
     place: int = 0  # byte at which the best chunk starts
@@ -80,12 +81,12 @@ class PathWords(NamedTuple):
     stem: tuple[str, ...]
     folders: tuple[str, ...]
     last: tuple[str, ...]
-    joined: str  # the stem's words without what separates them
+    joined: str  # the stem's words without separators
     is_main: bool
 
 
 def _common(first: str, second: str) -> int:
-    """How many letters two words start with."""
+    """Return the length of the common prefix of two words."""
     count = 0
     for a, b in zip(first, second, strict=False):
         if a != b:
@@ -96,7 +97,7 @@ def _common(first: str, second: str) -> int:
 
 @lru_cache(maxsize=1 << 15)
 def needle_of(word: str) -> str:
-    """What all English forms of a word start with: `queries` → `quer`, `closing` → `clos`."""
+    """Return the prefix that a word's English forms share: `queries` → `quer`."""
     root = stem(word)
     common = word[: _common(word, root)]
     if len(common) > 4 and (common.endswith("e") or (root.endswith("i") and common.endswith("i"))):
@@ -106,7 +107,7 @@ def needle_of(word: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def similarity(asked: str, word: str) -> float:
-    """How far a sub-word of a name is a word of the query: itself, another form, an abbreviation."""
+    """Return how well a sub-word matches a query word: equal, another form, or an abbreviation."""
     if asked == word:
         return 1.0
     if stem(asked) == stem(word):
@@ -124,7 +125,7 @@ def similarity(asked: str, word: str) -> float:
 
 @lru_cache(maxsize=1 << 15)
 def path_words(path: str) -> PathWords:
-    """The words of a path: all of the name but its last suffix, then the folders."""
+    """Return the words of a path: of the name without its last suffix, then of the folders."""
     folder, _, name = path.rpartition("/")
     bare = name.removeprefix(".")
     stem_text = bare.rpartition(".")[0] or bare
@@ -140,10 +141,10 @@ def path_words(path: str) -> PathWords:
 
 
 class NameMatcher:
-    """Compares names with the atoms of one query; remembers every word it has seen."""
+    """Compares names with the atoms of one query; caches every word it has seen."""
 
     def __init__(self, atoms: Sequence[Atom], lead: Sequence[int] = ()) -> None:
-        """`lead`: which atoms make up the first telling word of the query."""
+        """`lead`: the atoms of the first significant word of the query."""
         self._lead = lead
         self._lead_text = "".join(atoms[number].text for number in lead)
         self._shares = [atom.share for atom in atoms]
@@ -154,13 +155,13 @@ class NameMatcher:
             self._by_start.setdefault(atom.text[:2], []).append((number, atom.text))
 
     def match(self, words: Sequence[str], joined: str = "") -> NameMatch:
-        """Compare the words of one name. `joined`: words of the query are looked for inside it too."""
+        """Compare the words of one name; `joined` is also searched for words of the query."""
         return self.measured(self.levels(words), words, joined)
 
     def measured(
         self, levels: dict[int, float], words: Sequence[str], joined: str = ""
     ) -> NameMatch:
-        """Cover and precision of a name whose levels are known."""
+        """Return cover and precision of a name from its levels."""
         inside = self._inside(joined, levels) if joined else 0.0
         if not levels:
             return _NO_MATCH
@@ -175,7 +176,7 @@ class NameMatcher:
         return NameMatch(cover, precision if precision < 1.0 else 1.0)
 
     def levels(self, words: Sequence[str]) -> dict[int, float]:
-        """How well each atom is said by some words."""
+        """Return how well some words match each atom."""
         found: dict[int, float] = {}
         known = self._known
         for word in words:
@@ -188,17 +189,17 @@ class NameMatcher:
         return found
 
     def lead(self, levels: dict[int, float]) -> float:
-        """How far a name whose levels are known says the first telling word."""
+        """Return how well a name with these levels matches the first significant word."""
         if not levels or not self._lead:
             return 0.0
         return sum([levels.get(number, 0.0) for number in self._lead]) / len(self._lead)
 
     def is_lead(self, words: Sequence[str]) -> float:
-        """Is a name the first telling word and nothing else?"""
+        """Return 1 if a name is exactly the first significant word, else 0."""
         return float(bool(words) and "".join(words) == self._lead_text)
 
     def _compared(self, word: str) -> list[tuple[int, float]]:
-        """Atoms that a word says, the best first."""
+        """Return the atoms that a word matches, best first."""
         alike = self._by_start.get(word[:2])
         if alike is None:
             return _NO_ATOMS
@@ -206,7 +207,7 @@ class NameMatcher:
         return sorted([pair for pair in pairs if pair[1]], key=lambda pair: -pair[1])
 
     def _inside(self, joined: str, levels: dict[int, float]) -> float:
-        """Atoms within a joined name; returns how much of the name they make up."""
+        """Add atoms found inside a joined name; return how much of the name they cover."""
         most = 0.0
         for number, text in self._long:
             if text in joined and levels.get(number, 0.0) < 0.6:
@@ -220,7 +221,7 @@ _NO_ATOMS: list[tuple[int, float]] = []
 
 
 def path_features(matcher: NameMatcher, path: str) -> PathFeatures:
-    """The features of a path."""
+    """Return the features of a path."""
     words = path_words(path)
     stem_levels = matcher.levels(words.stem)
     folder_levels = matcher.levels(words.folders)
@@ -245,7 +246,7 @@ def path_features(matcher: NameMatcher, path: str) -> PathFeatures:
 def chunk_features(
     data: bytes, terms: Sequence[ChunkTerm], lowered: bytes = b"", path: str = ""
 ) -> ChunkFeatures:
-    """BM25 over overlapping chunks of a text: `find` over bytes is what is fast here."""
+    """Return BM25 over overlapping chunks of a text. Uses `find` on bytes for speed."""
     lowered = lowered or data.lower()
     scores: dict[int, float] = {}
     covers: dict[int, float] = {}
@@ -281,7 +282,7 @@ def _saturated(weight: float, count: float) -> float:
 
 
 def _said(path: str, terms: Sequence[ChunkTerm]) -> list[float]:
-    """What the path counts for as text: its name as twice, its folders as once."""
+    """Return how often the path counts as text for each term: the name twice, folders once."""
     words = path_words(path)
     found = []
     for term in terms:
@@ -298,7 +299,7 @@ def _best_chunk(chunk: tuple[int, float]) -> tuple[float, int]:
 
 
 def _counts(data: bytes, lowered: bytes, term: ChunkTerm) -> dict[int, float]:
-    """What a word counts for in each chunk that has it: a place lies in two chunks."""
+    """Return the weight of a word in each chunk that has it; each position is in two chunks."""
     found: dict[int, float] = {}
     for place, worth in _places(data, lowered, term):
         step = place // STEP
@@ -312,7 +313,7 @@ def _counts(data: bytes, lowered: bytes, term: ChunkTerm) -> dict[int, float]:
 
 
 def _places(data: bytes, lowered: bytes, term: ChunkTerm) -> list[tuple[int, float]]:
-    """Where a word is, and what each place is worth: starts of words count most."""
+    """Return the positions of a word with their weights: starts of words count most."""
     needle, size = term.needle, len(term.needle)
     strict = term.whole or size <= 3
     inside = INSIDE if size >= MIN_INSIDE else 0.0
@@ -337,7 +338,7 @@ def _places(data: bytes, lowered: bytes, term: ChunkTerm) -> list[tuple[int, flo
 
 
 def _three(chunks: Sequence[tuple[int, float]]) -> tuple[float, list[int]]:
-    """The sum of the best three chunks that do not overlap, and where they start."""
+    """Return the sum of the best three chunks that do not overlap, and where they start."""
     total, taken = 0.0, list[int]()
     for start, score in chunks:
         if all(abs(start - other) > 1 for other in taken):

@@ -1,4 +1,4 @@
-"""Search without an index: every file on disk is read and ranked by its words and its path."""
+"""Search without an index: read every file on disk and rank it by its words and its path."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ if TYPE_CHECKING:
     from gitindex.base.answers import SearchAnswer
 
 MAX_SECONDS = 20.0
-"""So long a scan may take; what it has not seen by then is said."""
+"""Time limit of a scan; the answer reports files not read by then."""
 MAX_LIMIT = 200
 
 
 class _Seen(NamedTuple):
-    """What is kept of a file that was read."""
+    """The data kept for a file that was read."""
 
     path: bytes
     counts: Counter[str]
@@ -63,7 +63,7 @@ def search_live(
     why: str,
     filters: Filters = Filters(),  # noqa: B008
 ) -> SearchAnswer:
-    """The best `limit` places for a query, as an envelope that says that no index had a part in it."""
+    """Return the best `limit` places for a query, as an envelope marked as a live scan."""
     query = split_query(text, filters).queries[0]
     wanted = max(1, min(limit, MAX_LIMIT))
     scan = _Scan(worktree, query)
@@ -77,7 +77,7 @@ def search_live(
 
 
 class _Scan:
-    """One look at all files."""
+    """One scan of all files."""
 
     def __init__(self, worktree: Worktree, query: Query) -> None:
         self._worktree = worktree
@@ -98,7 +98,7 @@ class _Scan:
         self._found = [one for one in seen if self._allows(one)]
 
     def ranked(self) -> list[tuple[float, _Seen]]:
-        """Files with a score, best first."""
+        """Return files with a score, best first."""
         matcher = NameMatcher(self._rarity.atoms(self._query), self._rarity.lead(self._query))
         features = scaled(
             [
@@ -120,7 +120,7 @@ class _Scan:
         return sorted(scored, key=lambda row: (-row[0], row[1].path))
 
     def result(self, seen: _Seen, score: float) -> dict[str, Any]:
-        """One place: the best line of a file."""
+        """Return one result: the best line of a file."""
         data = dict(live_files(self._worktree, [seen.path])).get(seen.path, b"")
         text = decode_text(data)
         chunk = chunk_features(data, self._rarity.chunk_terms(self._query)).place
@@ -138,7 +138,7 @@ class _Scan:
         }
 
     def _read(self) -> Iterator[_Seen]:
-        """Files that the filters let through, with the terms that are in each."""
+        """Read the files that pass the filters, and count the terms in each."""
         wanted = {term for term, _ in self._terms} | self._must | self._exclude
         deadline = time.monotonic() + MAX_SECONDS
         paths = live_paths(self._worktree, self._covers)

@@ -1,4 +1,4 @@
-"""Long queries: an issue text, a traceback. Asked as a title and a body, what names code first. Pure."""
+"""Split a long query, such as an issue text or a traceback, into title and body. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gitindex.query.search.query_text import (
 )
 
 LONG = 300
-"""A text with more characters is a long query, and so is one of several lines."""
+"""A query is long if it has more characters than this, or several lines."""
 MAX_TITLE = 200
 _FRAME = re.compile(
     r'File "[^"\n]*?([^"/\n]+/)?([^"/\n]+)", line \d+, in (\w+)'
@@ -33,14 +33,14 @@ _BLOB = re.compile(r"https?://\S+|\b[0-9a-f]{12,}\b|\b0x[0-9a-fA-F]+\b")
 
 
 class SplitQuery(NamedTuple):
-    """The queries that one text becomes, and what has to be said about it."""
+    """The queries made from one text, and warnings about it."""
 
     queries: list[Query]
     warnings: list[str]
 
 
 def split_query(text: str, filters: Filters = Filters()) -> SplitQuery:  # noqa: B008 - a constant
-    """One query for a short text; for a long one its title and its body."""
+    """Return one query for a short text; for a long one, queries for its title and its body."""
     whole = text.strip()
     warnings = []
     if len(whole) > MAX_QUERY:
@@ -65,7 +65,7 @@ def split_query(text: str, filters: Filters = Filters()) -> SplitQuery:  # noqa:
 
 
 def _telling(body: str) -> tuple[list[str], int]:
-    """The words of a body to ask for, and how many are left: frames, paths and code, then the others."""
+    """Return the words of a body to search, code-like ones first, and how many are left over."""
     text = _BLOB.sub(" ", body)
     frames = [part for found in _FRAME.findall(text) for part in found[::-1] if part]
     coded = [

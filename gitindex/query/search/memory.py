@@ -1,7 +1,7 @@
-"""What a process that is asked often keeps: the lexical index, texts of blobs, the published tree.
+"""Caches of a long-running process: the lexical index, texts of blobs, the published tree.
 
-Nothing here decides an answer: each part is what the store would say again, kept under a name that
-changes when it would say something else (the run that published a tree, the id of a blob).
+The caches never change an answer: each holds what the store would return, under a key that changes
+when the stored data does (the run that published a tree, the id of a blob).
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from gitindex.view.tree import TreeView
 CHUNK = 400
 MAX_BYTES = 48 << 20
 MAX_BLOB = 1 << 20
-"""Texts that are larger are read anew each time."""
+"""Larger texts are not cached."""
 NO_BLOB = 0
-"""The blob of a candidate whose facts are not read yet."""
+"""The blob id of a candidate whose facts are not read yet."""
 
 COLUMNS = "l.path, l.oid, l.blob_id, b.language, l.source, b.extractor, b.lines"
-# CROSS JOIN keeps the order: without it SQLite may well read every file of the tree.
+# CROSS JOIN keeps the join order: without it SQLite may read every file of the tree.
 BY_BLOB = " FROM {blobs} b CROSS JOIN {live} l ON l.blob_id=b.id"
 BY_PATH = " FROM {live} l CROSS JOIN {blobs} b ON b.id=l.blob_id"
 Row = tuple[bytes, bytes, int, str, str, str, int]
@@ -58,18 +58,18 @@ NO_TEXT = CandidateText(b"", b"")
 
 
 def candidate_of(row: Row) -> Candidate:
-    """A candidate from a row of COLUMNS."""
+    """Return a candidate from a row of COLUMNS."""
     path, oid, blob_id, language, source, extractor, lines = row
     name = path.decode("utf-8", "replace")
     return Candidate(path, name, FactsKey(oid.hex(), extractor), blob_id, language, source, lines)
 
 
 class PublishedTree:
-    """Files of one published tree that were asked for before, and the words of its paths."""
+    """Cached files of one published tree, and the words of its paths."""
 
     def __init__(self) -> None:
         self.asked = 0
-        """Questions that were asked of this tree."""
+        """Queries made against this tree."""
         self.by_oid: dict[bytes, list[Candidate]] = {}
         self.by_path: dict[bytes, Candidate | None] = {}
         self.index: PathIndex | None = None
@@ -77,7 +77,7 @@ class PublishedTree:
 
 
 class SearchMemory:
-    """Kept by a server between questions; of no use to anybody else."""
+    """Caches that a server keeps between queries."""
 
     def __init__(self) -> None:
         self.lexical = LexicalMemory()
@@ -86,14 +86,14 @@ class SearchMemory:
         self._tree: tuple[tuple[str, str | None], PublishedTree] | None = None
 
     def tree(self, view: TreeView) -> PublishedTree:
-        """What is known of the published tree that a view is based on."""
+        """Return the cache for the published tree that a view is based on."""
         name = (view.worktree.database, view.served.published.run_id)
         if self._tree is None or self._tree[0] != name:
             self._tree = (name, PublishedTree())
         return self._tree[1]
 
     def texts(self, view: TreeView, found: Iterable[Candidate]) -> dict[bytes, CandidateText]:
-        """The texts of some files by path; empty where there is none."""
+        """Return the texts of some files by path; an empty text for a file without content."""
         texts: dict[bytes, CandidateText] = {}
         unknown: dict[bytes, str] = {}
         for candidate in found:
@@ -121,7 +121,7 @@ class SearchMemory:
 
 
 class TreeFiles:
-    """Looks up the files of a view as candidates, with the help of what is remembered."""
+    """Looks up the files of a view as candidates, using the caches."""
 
     def __init__(self, view: TreeView, memory: SearchMemory) -> None:
         self._view = view
@@ -131,7 +131,7 @@ class TreeFiles:
         self._hidden = {*overlay.laid, *overlay.left_out}
 
     def with_blobs(self, oids: Sequence[bytes]) -> list[Candidate]:
-        """The files of the tree with these bytes."""
+        """Return the files of the tree with these blobs."""
         known = self._tree.by_oid
         unknown = [oid for oid in oids if oid not in known]
         known.update((oid, []) for oid in unknown)
@@ -144,7 +144,7 @@ class TreeFiles:
         return found
 
     def at(self, paths: Sequence[bytes]) -> list[Candidate]:
-        """The files at these paths, in their order; those without facts are left out."""
+        """Return the files at these paths, in the given order; those without facts are left out."""
         known = self._tree.by_path
         unknown = [path for path in paths if path not in known]
         known.update(dict.fromkeys(unknown))
@@ -157,9 +157,9 @@ class TreeFiles:
         return [candidate for candidate in listed if candidate is not None]
 
     def with_words(self, needles: Sequence[tuple[str, float]], limit: int) -> list[bytes]:
-        """Paths of the published tree with some of the needles: those with most, then the shortest.
+        """Return published paths that contain needles: highest share first, then the shortest.
 
-        The first question of a process asks SQL; to index the words of all paths pays from the second.
+        The first query of a process uses SQL; indexing the words of all paths pays from the second.
         """
         if self._tree.asked > 1 and self._tree.index is None:
             rows = self._view.published_rows("SELECT l.path FROM {live} l")

@@ -1,4 +1,4 @@
-"""What the subjects of past commits say: BM25 over the words of the commits that changed each path."""
+"""BM25 over the subjects of past commits: the words of the commits that changed each path."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ K1, B = 1.2 * SUBJECT, 0.75
 """BM25's constants; a word of a subject counts for SUBJECT."""
 CHUNK = 400
 MAX_HOLDERS = 400
-"""A word of more paths than this brings no candidates."""
+"""A word that occurs for more paths than this adds no candidates."""
 MAX_KEPT = 1_000
-"""Words whose counts are remembered."""
+"""Words whose counts are cached."""
 MAX_TIES = 400
 _NEW = -1
 
 
 class StoredSubjects:
-    """What was asked for before of one published tree: counts of words, ids of paths."""
+    """Cached data of one published tree: counts of words, ids of paths."""
 
     def __init__(self) -> None:
         self.window: StoredWindow | None = None
@@ -41,7 +41,7 @@ class StoredSubjects:
         self._ids: dict[bytes, int | None] = {}
 
     def read_window(self, view: TreeView) -> StoredWindow | None:
-        """The window of the published commit; None where none is stored."""
+        """Return the window of the published commit; None if none is stored."""
         if not self._is_known:
             served = view.served
             self.window = stored_window(served.database, served.published.worktree_id)
@@ -49,7 +49,7 @@ class StoredSubjects:
         return self.window
 
     def counts(self, view: TreeView, words: list[str]) -> dict[str, dict[int, int]]:
-        """As `stored_counts`; what is returned is not to be changed."""
+        """Like `stored_counts`; callers must not modify the result."""
         if len(self._counts) > MAX_KEPT:
             self._counts = {}
         unknown = [word for word in words if word not in self._counts]
@@ -60,7 +60,7 @@ class StoredSubjects:
         return {word: self._counts[word] for word in words}
 
     def ids(self, view: TreeView, paths: list[bytes]) -> dict[bytes, int]:
-        """The ids of those paths that the store knows."""
+        """Return the ids of those paths that the store knows."""
         unknown = [path for path in paths if path not in self._ids]
         self._ids.update(dict.fromkeys(unknown))
         for at in range(0, len(unknown), CHUNK):
@@ -74,12 +74,12 @@ class StoredSubjects:
 class PastSubjects:
     """The subjects of past commits, for one query and one view.
 
-    They are those of the commits before the tree that was asked for: `--at` an older commit knows
-    nothing of what came later. Edited and staged files have the subjects of their path.
+    Only commits up to the requested tree count: `--at` an older commit ignores later ones. Edited
+    and staged files have the subjects of their path.
     """
 
     def __init__(self, view: TreeView, atoms: Sequence[Atom], known: StoredSubjects) -> None:
-        """`known`: what is remembered of the words of the published tree."""
+        """`known`: the cached counts of the published tree."""
         self._view = view
         self._known = known
         self._new: dict[bytes, int] = {}  # paths that the store does not know
@@ -90,7 +90,7 @@ class PastSubjects:
         self._words = [(self._idf(len(held)), held) for held in counts.values() if held]
 
     def scores(self, paths: Iterable[bytes]) -> dict[bytes, float]:
-        """The scores of some paths; those without any are left out."""
+        """Return the scores of some paths; paths without a score are left out."""
         if not self._words:
             return {}
         ids = self._known.ids(self._view, list(paths)) | self._new
@@ -98,7 +98,7 @@ class PastSubjects:
         return {path: score for path, score in scored if score}
 
     def best(self, limit: int) -> list[bytes]:
-        """The paths that rare words of the query speak of most."""
+        """Return the paths that score highest for the rare words of the query."""
         rare = [held for _, held in self._words if len(held) <= MAX_HOLDERS]
         ids = set().union(*rare) if rare else set()
         scores = {path_id: self._score(path_id) for path_id in ids}
@@ -125,7 +125,7 @@ class PastSubjects:
         return math.log(1 + (paths - holders + 0.5) / (holders + 0.5))
 
     def _counts(self, words: list[str]) -> dict[str, dict[int, int]]:
-        """By word and path id, for the commit that the view is of."""
+        """Return counts by word and path id, for the commit of the view."""
         overlay = self._view.overlay
         stored = self._known.read_window(self._view)
         if stored is None:

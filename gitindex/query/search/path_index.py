@@ -1,4 +1,4 @@
-"""The words of all paths of a tree in memory: which paths contain a text, without looking at each. Pure."""
+"""An in-memory index of the words of all paths of a tree: finds paths that contain a text. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _RUN = re.compile(rb"[0-9a-z\x80-\xff]+")
 
 
 class PathIndex:
-    """Paths by the runs of letters and digits in them. A text without separators lies within one."""
+    """Paths by their runs of letters and digits. A text without separators lies within one run."""
 
     def __init__(self, paths: Iterable[bytes]) -> None:
         self._paths = sorted(paths, key=lambda path: (len(path), path))
@@ -27,7 +27,7 @@ class PathIndex:
             at += len(run) + 1
 
     def best(self, needles: Sequence[tuple[str, float]], limit: int) -> list[bytes]:
-        """The paths with the highest sum of their needles' shares, then the shortest."""
+        """Return the paths with the highest sum of their needles' shares, then the shortest."""
         sums: dict[int, float] = {}
         for needle, share in needles:
             for number in self._holding(needle.lower().encode()):
@@ -43,7 +43,7 @@ class PathIndex:
         return [self._paths[number] for number in found]
 
     def _holding(self, needle: bytes) -> set[int]:
-        """The paths that contain a text."""
+        """Return the paths that contain a text."""
         found: set[int] = set()
         at = self._text.find(needle)
         while at != -1:

@@ -1,4 +1,4 @@
-"""The text of a query → filters, phrases, words and their terms. Pure; any text is a query."""
+"""Parse the text of a query into filters, phrases, words and terms. Pure; any text is valid."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from gitindex.extract.terms import terms_of, words_of
 from gitindex.languages.table import BY_NAME, TEXT
 
 MAX_QUERY = 8_000
-"""Characters of a query: an issue text or a traceback is one."""
+"""Maximum characters of a query; issue texts and tracebacks are queries too."""
 MAX_WORDS = 32
-"""Words that one query asks for; small words of a sentence do not count."""
+"""Maximum words of a query; stop words do not count."""
 MAX_BESIDE = 2
-"""With no more words beside it, a phrase is what the query is about: every result must hold it."""
+"""Maximum words beside a phrase for which every result must contain the phrase."""
 MAX_PHRASES = 8
 MAX_FILTERS = 16
 MAX_PATH = 512
-"""So much of a path, from its end, a pattern is compared with."""
+"""Characters, from the end of a path, that a pattern is compared with."""
 
 _KINDS = (
     "accessor anchor block class constant constructor enum enumerator field function heading index"
@@ -29,7 +29,7 @@ _KINDS = (
     " section selector sequence struct table trait trigger type union variable view"
 )
 KINDS = frozenset(_KINDS.split())
-"""What `kind:` understands; anything else is text."""
+"""Values that `kind:` accepts; anything else is text."""
 
 _SMALL = (
     "a an and are as at be been by can could did do does for from had has have how i if in into is it"
@@ -40,7 +40,7 @@ _STOP = frozenset(_SMALL.split())
 _FILTER = re.compile(r'(?<!\S)(-?path|lang|kind|must|exclude|in):(?:"([^"]+)"|(\S+))(?!\S)')
 _PHRASE = re.compile(r'(?<!\S)"([^"]*)"(?!\S)')
 _SEPARATOR = re.compile(r"::|->|[.#\\]")
-"""What stands between the parts of a qualified name, in any language."""
+"""Separators of qualified names, in any language."""
 _ALIASES = {ext: row.name for row in BY_NAME.values() for ext in row.extensions.split()} | {
     "c#": "csharp",
     "shell": "bash",
@@ -64,11 +64,11 @@ _ENDINGS = (
     ("es", ("", "e")),
     ("s", ("",)),
 )
-"""Endings of English words, and what may take their place; the first that fits."""
+"""Endings of English words and their replacements; the first that fits is used."""
 
 
 class Filters(NamedTuple):
-    """What a result must be. Values of one kind are alternatives, except `must`: all of them."""
+    """Conditions on results. Values of one field are alternatives; all of `must` are required."""
 
     languages: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
@@ -77,20 +77,20 @@ class Filters(NamedTuple):
     must: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     places: tuple[str, ...] = ()
-    below: tuple[str, ...] = ()  # folders or files of the tree, by their whole path
+    below: tuple[str, ...] = ()  # folders or files of the tree, by their full path
 
     def merged(self, other: Filters) -> Filters:
-        """Both sets of filters."""
+        """Return both sets of filters combined."""
         pairs = zip(self, other, strict=True)
         return Filters._make(tuple(dict.fromkeys((*a, *b)))[:MAX_FILTERS] for a, b in pairs)
 
 
 class Word(NamedTuple):
-    """One word that was asked for: as written, its terms, and other forms of it."""
+    """One word of the query: as written, its terms, and other forms of it."""
 
     text: str
     terms: tuple[str, ...]  # the whole first, then its parts
-    forms: tuple[str, ...]  # `closed` → `close`: found too, and worth less
+    forms: tuple[str, ...]  # `closed` → `close`: also found, with a lower weight
 
 
 class Query(NamedTuple):
@@ -98,16 +98,16 @@ class Query(NamedTuple):
 
     text: str
     words: tuple[Word, ...]
-    phrases: tuple[str, ...]  # lower case, single blanks
+    phrases: tuple[str, ...]  # lower case, single spaces
     filters: Filters
-    plain: str  # the text without filters and quotes, in lower case: perhaps a path
-    dotted: str = ""  # the same as a qualified name, where it is one: `Foo::bar` → `foo.bar`
-    must_hold: bool = False  # every result holds the phrases: there is little else in the query
-    unused: int = 0  # words that were not asked for: over the limit
+    plain: str  # the text without filters and quotes, in lower case: possibly a path
+    dotted: str = ""  # the same as a qualified name, if it is one: `Foo::bar` → `foo.bar`
+    must_hold: bool = False  # every result must contain the phrases
+    unused: int = 0  # words over the limit, which are not searched
 
     @property
     def terms(self) -> list[str]:
-        """The terms of all words, each once."""
+        """Return the terms of all words, without duplicates."""
         return list(dict.fromkeys(term for word in self.words for term in word.terms))
 
     @property
@@ -116,7 +116,7 @@ class Query(NamedTuple):
 
 
 def parse_query(text: str, flags: Filters = Filters()) -> Query:  # noqa: B008 - a constant
-    """A query from text that may hold `lang:go`, `-path:vendor`, `"a phrase"`, or be pasted code."""
+    """Parse a query that may contain `lang:go`, `-path:vendor`, `"a phrase"`, or be pasted code."""
     asked = text[:MAX_QUERY].encode("utf-8", "replace").decode()  # an argument may be any bytes
     found: dict[str, list[str]] = {}
     rest = _FILTER.sub(lambda match: _take_filter(match, found), asked)
@@ -139,7 +139,7 @@ def parse_query(text: str, flags: Filters = Filters()) -> Query:  # noqa: B008 -
 
 
 def read_filters(flags: Mapping[str, Iterable[str]]) -> Filters:
-    """Filters given as flags. Here a value that means nothing is an error: nobody pasted it."""
+    """Parse filters given as flags. Unlike in a query, an invalid value is an error."""
     found: dict[str, list[str]] = {}
     for name, values in flags.items():
         for value in values:
@@ -153,18 +153,18 @@ def read_filters(flags: Mapping[str, Iterable[str]]) -> Filters:
 
 
 def known_language(name: str) -> str | None:
-    """The language a user means: by its name, or by an extension."""
+    """Return the language for a name or an extension."""
     lowered = name.lower().lstrip(".")
     return lowered if lowered in BY_NAME else _ALIASES.get(lowered)
 
 
 def is_below(folders: Iterable[str], path: str) -> bool:
-    """Is a path one of the folders, or in one?"""
+    """Return whether a path is one of the folders, or below one."""
     return any(path == folder or path.startswith(f"{folder}/") for folder in folders)
 
 
 def path_matches(patterns: Iterable[str], path: str) -> bool:
-    """Is one of the patterns part of the path? `*` and `?` stand for what they do in a shell."""
+    """Return whether a pattern is part of the path; with `*` or `?`, whether it matches the end."""
     lowered = path.lower()
     return any(_pattern_found(pattern.lower(), lowered) for pattern in patterns)
 
@@ -177,10 +177,10 @@ def _pattern_found(pattern: str, path: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _pattern(text: str) -> re.Pattern[str]:
-    """A shell pattern for the end of a path.
+    """Return a regular expression for a shell pattern at the end of a path.
 
-    The first place where the text after a star is found is the best one inside a folder, so stars
-    give nothing back and no pattern is slow. Only the first that crosses folders may.
+    Inside a folder the first match after a star is the best one, so stars are atomic and no pattern
+    is slow. Only the first `**` may backtrack.
     """
     first, *rest = re.split(r"(\*+)", text)
     spelled, crossed = _literal(first), False
@@ -198,7 +198,7 @@ def _literal(text: str) -> str:
 
 
 def _take_filter(match: re.Match[str], found: dict[str, list[str]]) -> str:
-    """Note a filter and leave a blank in its place; what is none stays text."""
+    """Record a filter and replace it by a blank; an invalid filter stays text."""
     name, value = match[1], match[2] or match[3]
     field, kept = _read_filter(name, value)
     if not kept:
@@ -220,18 +220,18 @@ def _read_filter(name: str, value: str) -> tuple[str, str | None]:
 
 
 def is_small(word: str) -> bool:
-    """Is it one of the small words of a sentence, which say nothing about code?"""
+    """Return whether a word is a stop word."""
     return word.lower() in _STOP
 
 
 def _telling(words: tuple[str, ...]) -> tuple[str, ...]:
-    """Without the small words of a sentence, unless nothing else is left."""
+    """Drop stop words, unless there are no other words."""
     kept = tuple(word for word in words if word.lower() not in _STOP)
     return kept or words
 
 
 def _dotted(plain: str) -> str:
-    """A query that is one qualified name, with dots between its parts; '' for any other."""
+    """Return a query that is one qualified name with dots between its parts, else ''."""
     parts = _SEPARATOR.split(plain.removesuffix("()"))
     named = len(parts) > 1 and all(words_of(part) == [part] for part in parts)
     return ".".join(parts) if named else ""
@@ -244,7 +244,7 @@ def _word(text: str) -> Word:
 
 
 def _other_forms(term: str) -> list[str]:
-    """English endings taken off or put on. Wrong guesses are words that are nowhere."""
+    """Return English forms with endings removed or added. Wrong guesses match nothing."""
     if not (term.isalpha() and term.isascii()) or len(term) < 4:
         return []
     for ending, roots in _ENDINGS:

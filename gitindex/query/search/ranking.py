@@ -1,6 +1,6 @@
-"""How well a file answers a query: features, and one weighted sum of them. Pure.
+"""Rank files for a query: features, and one weighted sum of them. Pure.
 
-`Features` lists every feature and what it is; the weights are data
+`Features` lists every feature with its meaning; the weights are data
 (`weights.py`), fitted by `python -m bench.fit_ranking`.
 """
 
@@ -20,33 +20,33 @@ from gitindex.query.search.features import Atom, ChunkTerm, PathFeatures, needle
 from gitindex.query.search.query_text import Query, Word, path_matches
 
 K1, B = 1.2, 0.75
-"""BM25's constants, as the lexical index has them."""
+"""BM25's constants, the same as in the lexical index."""
 PART_BOOST = 0.4
 FORM_BOOST = 0.4
 OWN_NAME = 0.15
-"""What the repository's own name tells, of what another word would: nearly every file is about it."""
+"""Weight of the repository's own name relative to other words: nearly every file is about it."""
 
 MANY_LINES = math.log(3_000)
 COMMON = 0.1
-"""Share of all files that hold the repository's name where it says nothing."""
+"""Share of files that contain the repository's name from which on the name is not significant."""
 
 
 class Features(NamedTuple):
-    """What is known of a candidate: between 0 and 1, or 0 and 1 for what it is or is not."""
+    """Features of a candidate: a value between 0 and 1, or a flag."""
 
-    # of the index and the path: known of every candidate
-    text: float = 0.0  # BM25 of the whole file, of the best candidate's
-    cover: float = 0.0  # share of the query that the file holds, rare words counting more
-    stem_cover: float = 0.0  # share of the query that the file's name says
-    stem_precision: float = 0.0  # share of the file's name that the query says
-    folder_cover: float = 0.0  # share of the query that the folders say
-    last_cover: float = 0.0  # the same of the folder it is in
-    main_cover: float = 0.0  # the same where the file stands for that folder: index.ts, mod.rs
-    path_cover: float = 0.0  # share of the query that the whole path says
-    lead: float = 0.0  # how far the file's name says the first telling word of the query
-    lead_name: float = 0.0  # it is this word and nothing else
+    # from the index and the path: known for every candidate
+    text: float = 0.0  # BM25 of the whole file, relative to the best candidate
+    cover: float = 0.0  # share of the query that the file contains, rare words counting more
+    stem_cover: float = 0.0  # share of the query that is in the file's name
+    stem_precision: float = 0.0  # share of the file's name that is in the query
+    folder_cover: float = 0.0  # share of the query that is in the folders
+    last_cover: float = 0.0  # the same for the folder that contains it
+    main_cover: float = 0.0  # the same if the file represents that folder: index.ts, mod.rs
+    path_cover: float = 0.0  # share of the query that is in the whole path
+    lead: float = 0.0  # how well the file's name matches the first significant word of the query
+    lead_name: float = 0.0  # the name is exactly this word
     shallow: float = 0.0  # 1 at the top, 0 from eight folders on
-    size: float = 0.0  # lines, as a logarithm; 3,000 and more are 1
+    size: float = 0.0  # lines, on a logarithmic scale; 3,000 and more are 1
     asked_path: float = 0.0  # the query is this path, or the end of it
     asked_name: float = 0.0  # the query is the file's name
     subjects: float = 0.0  # BM25 of the subjects of past commits that changed it
@@ -55,39 +55,39 @@ class Features(NamedTuple):
     docs: float = 0.0
     data: float = 0.0
     foreign: float = 0.0  # generated, vendored, built
-    news: float = 0.0  # a list of changes
-    stub: float = 0.0  # declarations only; a header beside the source that it declares
+    news: float = 0.0  # a changelog
+    stub: float = 0.0  # declarations only; a header next to the source that it declares
     hidden: float = 0.0  # in a folder whose name starts with a dot
     legacy: float = 0.0
     benchmark: float = 0.0
     tool: float = 0.0
-    superseded: float = 0.0  # in a folder `v1` beside a `v2`, or beside the same file without it
-    # of its text and definitions: known of the candidates that were the best so far
-    chunk: float = 0.0  # BM25 of its best chunk with the words of its path, of the best candidate's
-    three_chunks: float = 0.0  # of its best three
+    superseded: float = 0.0  # in a folder `v1` next to a `v2`, or next to the same file without it
+    # from text and definitions: known for the best candidates so far
+    chunk: float = 0.0  # BM25 of its best chunk with the words of its path, relative to the best
+    three_chunks: float = 0.0  # BM25 of its best three chunks
     chunk_cover: float = 0.0  # share of the query in the best chunk
     held: float = 0.0  # share of the query in the text, in any form
-    exact: float = 0.0  # a definition is called as a word of the query
+    exact: float = 0.0  # a definition's name equals a word of the query
     definition: float = 0.0  # the best definition: name, class, comment
     doc: float = 0.0  # share of the query in one comment
-    phrase: float = 0.0  # words that follow each other, in the query and in a definition's name
+    phrase: float = 0.0  # words that are adjacent in the query and in a definition's name
     names: float = 0.0  # share of the query in the names of all definitions
     qualified: float = 0.0  # the query is the qualified name of a definition
-    named: float = 0.0  # the query is the name of a definition and nothing else
-    quoted: float = 0.0  # share of the quoted phrases that it holds
+    named: float = 0.0  # the query is exactly the name of a definition
+    quoted: float = 0.0  # share of the quoted phrases that it contains
 
 
 RELATIVE = ("text", "subjects", "chunk", "three_chunks")
-"""Features without a natural end: divided by the best candidate's."""
+"""Features without a natural maximum: divided by the best candidate's value."""
 
 
 def total(features: Features, weights: Features) -> float:
-    """One number."""
+    """Return the weighted sum of features."""
     return float(sum(map(mul, features, weights)))
 
 
 def scaled(rows: list[Features]) -> list[Features]:
-    """The same features, the relative ones divided by the best candidate's."""
+    """Return the features with the relative ones divided by the best candidate's value."""
     if not rows:
         return rows
     most = [max(column) or 1.0 for column in (map(itemgetter(at), rows) for at in _RELATIVE)]
@@ -104,7 +104,7 @@ _RELATIVE = tuple(map(Features._fields.index, RELATIVE))
 
 
 class Rarity:
-    """How much a word of the query tells: its inverse document frequency, of the whole query's."""
+    """How significant each query word is: its share of the inverse document frequencies."""
 
     def __init__(
         self,
@@ -121,11 +121,11 @@ class Rarity:
         self.shares = {w.text: x / total_weight for w, x in zip(query.words, weights, strict=True)}
 
     def idf(self, term: str) -> float:
-        """BM25's inverse document frequency of a term."""
+        """Return BM25's inverse document frequency of a term."""
         return self._idf(self.frequencies.get(term, 0))
 
     def atoms(self, query: Query) -> list[Atom]:
-        """The smallest words of the query with their shares."""
+        """Return the smallest words of the query with their shares."""
         found: dict[str, float] = {}
         for word in query.words:
             parts = parts_of(word.text) or [word.terms[0]]
@@ -136,14 +136,14 @@ class Rarity:
         return [Atom(text, share) for text, share in found.items()]
 
     def lead(self, query: Query) -> list[int]:
-        """Numbers of the atoms of the first word of the query that is not the repository's name."""
+        """Return the atom numbers of the first query word that is not the repository's name."""
         telling = [word for word in query.words if self._factor(word) == 1.0]
         parts = parts_of(telling[0].text) if telling else []
         texts = [atom.text for atom in self.atoms(query)]
         return list(dict.fromkeys(texts.index(part) for part in parts if part in texts))
 
     def chunk_terms(self, query: Query) -> list[ChunkTerm]:
-        """What to look for in texts."""
+        """Return the terms to look for in texts."""
         found: dict[bytes, ChunkTerm] = {}
         for word in query.words:
             factor = self._factor(word)
@@ -181,7 +181,7 @@ class Rarity:
 
 
 def asked_terms(query: Query) -> list[tuple[str, float]]:
-    """The terms of a query for the lexical index: wholes count most, parts and other forms less."""
+    """Return the terms for the lexical index with weights: parts and other forms weigh less."""
     found: dict[str, float] = {}
     for word in query.words:
         whole, *rest = word.terms
@@ -192,12 +192,12 @@ def asked_terms(query: Query) -> list[tuple[str, float]]:
 
 
 def bm25(count: float, idf: float, relative_length: float) -> float:
-    """One term's part in BM25, for a text that the lexical index does not hold."""
+    """Return one term's part in BM25, for a text that is not in the lexical index."""
     return idf * (1 + K1) * count / (count + K1 * (1 - B + B * relative_length))
 
 
 def coverage(query: Query, rarity: Rarity, held: Iterable[str]) -> float:
-    """The share of the query that is there at all."""
+    """Return the share of the query that these terms cover."""
     terms = held if isinstance(held, (set, frozenset)) else set(held)
     found = 0.0
     for word in query.words:
@@ -209,7 +209,7 @@ def coverage(query: Query, rarity: Rarity, held: Iterable[str]) -> float:
 
 
 def _presence(word: Word, terms: set[str] | frozenset[str]) -> float:
-    """How far a word is there in other forms, or by its parts."""
+    """Return how far other forms or parts of a word are present."""
     if not terms.isdisjoint(word.forms):
         return 0.8
     parts = word.terms[1:]
@@ -217,7 +217,7 @@ def _presence(word: Word, terms: set[str] | frozenset[str]) -> float:
 
 
 def is_asked_path(plain: str, path: str) -> bool:
-    """`pkg/foo.py`, `foo.py`, `pkg/foo`: a name or a path, not just any part of one."""
+    """Return whether the query names the path: `pkg/foo.py`, `foo.py`, `pkg/foo`."""
     if len(plain) < 3 or ("/" not in plain and "." not in plain):
         return False
     tail = f"/{path.lower()}"
@@ -225,7 +225,7 @@ def is_asked_path(plain: str, path: str) -> bool:
 
 
 def is_asked_name(plain: str, path: str) -> bool:
-    """Is the query the name of the file, without its suffix?"""
+    """Return whether the query is the name of the file without its suffix."""
     return plain in path.lower() and plain == stem_of(path).lower()
 
 
@@ -238,7 +238,7 @@ def first_features(
     subjects: float = 0.0,
     lines: int = 0,
 ) -> Features:
-    """What the index and the path of a candidate say: the features that need no look at its text."""
+    """Return the features that the index and the path give, without reading the text."""
     asked = (is_asked_path(query.plain, path), is_asked_name(query.plain, path))
     kinds = kinds_of(query, path)
     size = min(1.0, math.log1p(lines) / MANY_LINES)
@@ -250,7 +250,7 @@ _UNKNOWN = Features()
 
 
 def superseded(paths: Iterable[str]) -> set[str]:
-    """Paths in a folder `v1` of which the same tree has a newer one, or the same file without it."""
+    """Return paths in a folder `v1` that has a newer sibling, or a copy of the file without it."""
     versions: dict[str, int] = {}
     found: list[tuple[str, str, int, str]] = []
     listed = set(paths)
@@ -268,7 +268,7 @@ def superseded(paths: Iterable[str]) -> set[str]:
 
 
 def headers(paths: Iterable[str]) -> set[str]:
-    """Headers of C and C++ that stand beside the source of the same name."""
+    """Return headers of C and C++ that are next to the source of the same name."""
     listed = set(paths)
     found = ((path, _HEADER.match(path)) for path in listed if path.endswith(_HEADER_ENDS))
     return {
@@ -285,7 +285,7 @@ _VERSION = re.compile(r"(.*/|)v(\d{1,3})/(.*)", re.DOTALL)
 
 
 def kinds_of(query: Query, path: str) -> FileKinds:
-    """What kind of file it is; nothing where the query asks for files of this path or kind."""
+    """Return the kinds of a file; a kind or path that the query asks for does not count."""
     filters = query.filters
     if filters.paths and path_matches(filters.paths, path):
         return FileKinds()

@@ -1,4 +1,4 @@
-"""Search: query → candidates → rank → the best places, with proof. Writes nothing."""
+"""Search: query → candidates → ranking → the best places, with proof. Writes nothing."""
 
 from __future__ import annotations
 
@@ -39,35 +39,35 @@ if TYPE_CHECKING:
 
 MAX_LIMIT = 200
 POOL = 16
-"""Candidates whose text and definitions are looked at, whatever the limit is. 30 give .004 more NDCG."""
+"""Candidates whose text and definitions are read, whatever the limit. 30 give .004 more NDCG."""
 NAMED = 8
-"""Others that are looked at because they define the only word of the query."""
+"""Further candidates to read because they define the only word of the query."""
 COMMENTED = 16
-"""Those whose definitions' comments are looked at too: costly where many are read for one kind."""
+"""Candidates whose comments are searched too: costly if a `kind:` filter selects many."""
 RECENT_POOL = 40
-"""Candidates that are put in the order of their last change."""
+"""Candidates that are sorted by their last change."""
 RECENT_COMMITS = 300
 SHOWN = 0.35
-"""A definition that matches so well is the place to show; else it is the best line."""
+"""A definition with at least this score is shown; otherwise the best line is."""
 EXACT = 0.9
 PER_FILE = 3
 BODY_SHARE = 1.0
-"""What the body of a long query is worth beside its title."""
+"""Weight of the body of a long query relative to its title."""
 LOOKED = Features._fields.index("chunk")
-"""The features before this one need no look at the text."""
+"""The features before this index do not need the text."""
 NO_PHRASE = "no file holds the phrase: these hold its words"
 
 
 class Ranked(NamedTuple):
-    """A candidate with all that is known of it, best definitions first."""
+    """A candidate with its features and score, best definitions first."""
 
     candidate: Candidate
     features: Features
     score: float = 0.0
     definitions: tuple[ScoredDefinition, ...] = ()
     text: CandidateText = NO_TEXT
-    chunks: tuple[int, ...] = (0,)  # bytes at which the best chunks start
-    query: Query | None = None  # what it was ranked for
+    chunks: tuple[int, ...] = (0,)  # byte offsets of the best chunks
+    query: Query | None = None  # the query it was ranked for
 
 
 def search(
@@ -80,7 +80,7 @@ def search(
     memory: SearchMemory | None = None,
     explain: bool = False,
 ) -> SearchAnswer:
-    """The best `limit` places for a query, as an envelope; the same ones whatever the limit is."""
+    """Return the best `limit` places for a query, as an envelope; the ranking ignores `limit`."""
     wanted = max(1, min(limit, MAX_LIMIT))
     asked = _Search(view, memory or SearchMemory())
     ranked = asked.ranked(text, filters)
@@ -97,7 +97,7 @@ def search(
 
 
 class _Search:
-    """One question to one view."""
+    """One search in one view."""
 
     def __init__(self, view: TreeView, memory: SearchMemory) -> None:
         self.warnings: list[str] = []
@@ -106,7 +106,7 @@ class _Search:
         self._passes: dict[Query, RankingPass] = {}
 
     def ranked(self, text: str, filters: Filters) -> list[Ranked]:
-        """Files that answer, best first. A long text is asked as its title and its body."""
+        """Return matching files, best first. A long text is searched as its title and its body."""
         parts = split_query(text, filters)
         self.warnings += parts.warnings
         found = [self._ranked(query) for query in parts.queries]
@@ -124,7 +124,7 @@ class _Search:
         return made
 
     def read(self, rows: list[Ranked]) -> Iterator[Ranked]:
-        """The same rows; those that were ranked without a look at their text have it now."""
+        """Yield the same rows, after reading the text of those ranked without it."""
         unread = [row for row in rows if not row.text.data]
         for query in dict.fromkeys(row.query for row in unread if row.query):
             mine = [row for row in unread if row.query == query]
@@ -134,7 +134,7 @@ class _Search:
 
 
 class RankingPass:
-    """One query over one view."""
+    """One query in one view."""
 
     def __init__(
         self, view: TreeView, query: Query, memory: SearchMemory, warnings: list[str]
@@ -151,7 +151,10 @@ class RankingPass:
         self._warnings = warnings
 
     def ranked(self) -> list[Ranked]:
-        """Candidates, best first: the best of the first sum by the whole one, then the others."""
+        """Return candidates, best first: those read, by final score.
+
+        Then the rest by first score.
+        """
         query = self._query
         first = self.first()
         if query.must_hold:
@@ -166,7 +169,7 @@ class RankingPass:
         return [row._replace(query=query) for row in best] + rest
 
     def _chosen(self, first: list[Ranked]) -> tuple[list[Ranked], list[Ranked]]:
-        """Those to look at, and the others."""
+        """Split the candidates into those to read, and the others."""
         chosen, others, named = first[:POOL], list[Ranked](), self._collector.named
         for row in first[POOL:]:
             more = row.candidate.path in named and len(chosen) < POOL + NAMED
@@ -174,14 +177,14 @@ class RankingPass:
         return chosen, others
 
     def first(self) -> list[Ranked]:
-        """All candidates by the first sum: what index and path say."""
+        """Return all candidates by the first score, from index and path."""
         found = self._collector.collect()
         if self._collector.left_out:
             self._warnings.append(f"{self._collector.left_out} edited files were not searched")
         return _best(self._first(found), FIRST)
 
     def looked_at(self, rows: list[Ranked]) -> list[Ranked]:
-        """The rows with their text, chunks and definitions; the order and the scores stay."""
+        """Return the rows with text, chunks and definitions; order and scores are unchanged."""
         candidates = with_facts(self._view, [row.candidate for row in rows])
         texts = self._memory.texts(self._view, candidates)
         ids = [c.blob_id for c in candidates]
@@ -219,7 +222,7 @@ class RankingPass:
         return sum(holds_phrases(text, [phrase]) for phrase in phrases) / len(phrases)
 
     def _first(self, found: list[Candidate]) -> list[Ranked]:
-        """What index and path say of every candidate."""
+        """Return the candidates with the features that index and path give."""
         query = self._query
         older = superseded(c.name for c in found)
         declared = headers(c.name for c in found)
@@ -236,7 +239,7 @@ class RankingPass:
         return [Ranked(c, f) for c, f in zip(found, scaled(rows), strict=True)]
 
     def _with_phrases(self, rows: list[Ranked]) -> Iterator[Ranked]:
-        """Those whose text holds the phrases, as many as are ranked."""
+        """Yield rows whose text contains the phrases, up to the limit."""
         found = 0
         for at in range(0, len(rows), 50):
             part = rows[at : at + 50]
@@ -259,7 +262,7 @@ def _best(rows: Iterable[Ranked], weights: Features) -> list[Ranked]:
 
 
 def _fused(parts: list[list[Ranked]]) -> list[Ranked]:
-    """The rankings of a title and of a body as one."""
+    """Merge the rankings of a title and a body into one."""
     kept: dict[bytes, Ranked] = {}
     scores: dict[bytes, float] = {}
     for number, rows in enumerate(parts):
@@ -275,7 +278,7 @@ def _fused(parts: list[list[Ranked]]) -> list[Ranked]:
 
 
 def _recent_first(view: TreeView, rows: list[Ranked]) -> list[Ranked]:
-    """Edited files, then those of the latest commits, then the rest as they are."""
+    """Sort edited files first, then files of the latest commits, then the rest in their order."""
     log = try_git(
         view.worktree.root,
         "log",
@@ -304,7 +307,7 @@ def _recent_first(view: TreeView, rows: list[Ranked]) -> list[Ranked]:
 
 
 def _results(view: TreeView, row: Ranked, explain: bool) -> Iterator[dict[str, Any]]:
-    """The places of one file: its best definition, others as exact, or its best line."""
+    """Yield the results of one file: its best and equally exact definitions, or its best line."""
     query = row.query
     assert query is not None
     base = path_fields(row.candidate.path)
@@ -317,7 +320,7 @@ def _results(view: TreeView, row: Ranked, explain: bool) -> Iterator[dict[str, A
 
 
 def _explained(features: Features) -> dict[str, dict[str, float]]:
-    """Features that are not 0: what each is, and what it adds to the score."""
+    """Return the features that are not 0: the value, and what it adds to the score."""
     pairs = zip(features._fields, features, FINAL, strict=True)
     return {
         name: {"value": round(value, 4), "adds": round(value * weight, 4)}
@@ -345,7 +348,7 @@ def _places(view: TreeView, query: Query, row: Ranked) -> Iterator[dict[str, Any
 
 
 def _line(query: Query, row: Ranked, text: str) -> int:
-    """The line to show: the phrase's, or the best of the best chunk."""
+    """Return the line to show: the phrase's, or the best line of the best chunk."""
     for phrase in query.phrases:
         found = phrase_line(text, phrase)
         if found is not None:
@@ -363,7 +366,7 @@ def _place(
 
 
 def _enclosing(view: TreeView, blob_id: int, line: int) -> tuple[int, int, NamedDefinition] | None:
-    """The innermost definition around a line."""
+    """Return the innermost definition around a line."""
     rows = view.rows(
         "SELECT s.start_line, s.end_line, n.text, s.qualified_name, s.kind FROM {symbols} s"
         " JOIN {names} n ON n.id=s.name_id WHERE s.blob_id=? AND s.start_line<=? AND s.end_line>=?"

@@ -1,4 +1,4 @@
-"""Where in a text the words of a query are: the best few lines, and how close together. Pure."""
+"""Locate the words of a query in a text: the best few lines. Pure."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _KEYWORDS = (
     "module",
     "macro",
 )
-"""What a definition's name often follows; a Go method's receiver may stand between."""
+"""Keywords that often precede a definition's name; a Go receiver may be in between."""
 _BEFORE = 120
 _INTRODUCED = re.compile(
     rf"\b(?:{'|'.join(_KEYWORDS)})(?:\s{{1,9}}\([^)\n]{{0,80}}\)\s{{0,9}}|\s{{1,9}})\Z",
@@ -45,9 +45,9 @@ _BLANK = re.compile(r"\s+")
 
 
 def best_line(data: bytes, start: int, query: Query, others: Sequence[int] = ()) -> int:
-    """The line with most of the query within three lines; imports come last.
+    """Return the line with most of the query within three lines; imports count less.
 
-    It is looked for in the chunk at `start`, and in the others where that has but imports.
+    Searches the chunk at `start`, and the other chunks if the best line there is an import.
     """
     needles = {needle_of(part).encode() for word in query.words for part in parts_of(word.text)}
     wanted = needles | {word.text.lower().encode() for word in query.words}
@@ -80,20 +80,20 @@ def _line_in(data: bytes, start: int, wanted: set[bytes]) -> _BestLine:
 
 
 def holds_phrases(text: str, phrases: Sequence[str]) -> bool:
-    """Are all the phrases there, whatever their case and however their words are spaced?"""
+    """Return whether a text contains all phrases, ignoring case and spacing."""
     spaced = _BLANK.sub(" ", text.lower()) if phrases else ""
     return all(re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", spaced) for phrase in phrases)
 
 
 def phrase_line(text: str, phrase: str) -> int | None:
-    """The first line of a phrase."""
+    """Return the line where a phrase starts."""
     spelled = r"\s+".join(map(re.escape, phrase.split(" ")))
     match = re.search(rf"(?<!\w){spelled}(?!\w)", text, re.IGNORECASE)
     return text.count("\n", 0, match.start()) if match else None
 
 
 def count_terms(text: str, terms: Iterable[str]) -> Counter[str]:
-    """How often each of some terms is in a text, as the lexical index counts."""
+    """Count each term in a text as the lexical index does."""
     wanted = set(terms)
     counts: Counter[str] = Counter()
     for _, word in words_with(text, wanted):
@@ -102,9 +102,9 @@ def count_terms(text: str, terms: Iterable[str]) -> Counter[str]:
 
 
 def defines(text: str, word: str) -> bool:
-    """Does a text define a word, as far as what stands before it tells? `find` is what is fast here."""
+    """Return whether a keyword before a word suggests its definition. Uses `find` for speed."""
     lowered, needle = text.lower(), word.lower()
-    if len(lowered) != len(text):  # a few letters grow: then only the spelling asked for is seen
+    if len(lowered) != len(text):  # lowering changed the length: match the given spelling only
         lowered, needle = text, word
     at = lowered.find(needle)
     while at != -1:
@@ -119,15 +119,15 @@ def defines(text: str, word: str) -> bool:
 
 
 def _continues(text: str, end: int) -> bool:
-    """Does a word go on at this place?"""
+    """Return whether a word continues at this position."""
     following = text[end : end + 1]
     return following.isalnum() or following == "_"
 
 
 def words_with(text: str, terms: Iterable[str]) -> set[tuple[int, str]]:
-    """The words of a text that contain a term, with their places: `find` is what is fast here."""
+    """Return the words of a text that contain a term, with positions. Uses `find` for speed."""
     lowered = text.lower()
-    if len(lowered) != len(text):  # a few letters grow: then only the spelling asked for is seen
+    if len(lowered) != len(text):  # lowering changed the length: match the given spelling only
         lowered = text
     found: set[tuple[int, str]] = set()
     for term in terms:
@@ -143,7 +143,7 @@ def words_with(text: str, terms: Iterable[str]) -> set[tuple[int, str]]:
 
 
 def snippet(text: str, line: int) -> str:
-    """A few lines of a text."""
+    """Return a few lines of a text."""
     start = end = line_start(text, line)
     for _ in range(SNIPPET_LINES):
         found = text.find("\n", end)
@@ -153,7 +153,7 @@ def snippet(text: str, line: int) -> str:
 
 
 def line_start(text: str, line: int) -> int:
-    """Where a line starts. Counts by blocks: splitting a long text costs more than searching it."""
+    """Return the offset of a line. Counts by blocks, which is faster than splitting."""
     at = 0
     for block in BLOCKS:
         while (inside := text.count("\n", at, at + block)) < line and at < len(text):
