@@ -1,1 +1,1 @@
-"""Contexts, SCIP indexers and what they know."""
+"""Contexts, SCIP indexers and their facts."""

@@ -11,20 +11,20 @@ from gitindex.store import semantic
 from gitindex.view.tree import TreeView
 
 MAX_STALE = 20
-"""Stale paths that one answer names."""
+"""Most stale paths that one answer lists."""
 
 _NOTHING = semantic.SemanticCoverage(frozenset(), frozenset())
 
 
 def read_coverage(view: TreeView) -> semantic.SemanticCoverage:
-    """Which files of the tree the layer knows."""
+    """Return which files of the tree have semantic facts."""
     return semantic.coverage(view.rows) if semantic.has_facts(view.rows) else _NOTHING
 
 
 def layer_fields(coverage: semantic.SemanticCoverage, paths: Iterable[bytes]) -> dict[str, Any]:
-    """Count the paths whose live bytes it covers, and those it knows with other bytes only.
+    """Return counts of files with facts about their live bytes, and of files with older facts only.
 
-    `stalePaths` are those of the answer itself.
+    `stalePaths` lists only paths of the answer itself.
     """
     if not any(coverage):
         return {}

@@ -1,8 +1,9 @@
-"""Run the indexers after commits, where the user asked for it: started by a runner that found no more work.
+"""Runs the indexers after commits, if the user enabled it.
 
-Two settings must agree, both in the user's own configuration: `gitindex.semantic` allows indexers at all,
-`gitindex.semantic.oncommit` lets commits start them. It waits until HEAD has rested, so that a rebase is
-one run, and indexes only the contexts that have files without facts of their bytes.
+A runner that finds no more work starts it. Two settings must agree, both in the user's own
+configuration: `gitindex.semantic` allows indexers at all, `gitindex.semantic.oncommit` lets commits
+start them. It waits until HEAD stops moving, so a rebase causes one run, and indexes only contexts
+that have files without current facts.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def main() -> int:
 
 
 def _wait_for_rest(worktree: Worktree) -> None:
-    """Until HEAD has not moved for a while and no runner works."""
+    """Wait until HEAD has not moved for a while and no runner is active."""
     seen = _head(worktree)
     while True:
         time.sleep(QUIET_SECONDS)
@@ -59,7 +60,7 @@ def _head(worktree: Worktree) -> str:
 
 
 def _behind(worktree: Worktree) -> tuple[str, ...]:
-    """Contexts that an indexer has told of, or could, and that have files without current facts."""
+    """Return contexts that a usable indexer covers and that have files without current facts."""
     with open_tree(worktree, worktree.root) as view:
         rows = show_status(view)["contexts"]
     return tuple(row["context"] for row in rows if row["current"] < row["files"] and row["usable"])

@@ -1,7 +1,7 @@
-"""Semantic jobs: which contexts have an indexer, running them one after the other, and what became of it.
+"""Semantic jobs: chooses contexts with an indexer, runs them one by one, and reports the results.
 
-Apart from the refresh in everything: their own queue rows, their own lock, their own moment. A job that
-fails leaves the lexical and the syntactic layer as fresh as they were.
+They are separate from the refresh: their own queue rows, lock and schedule. A job that fails does
+not affect the lexical and the syntactic layer.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from gitindex.store.connection import Database, open_writer
 from gitindex.view.tree import TreeView
 
 ROUNDS = 3
-"""How often a HEAD that moves makes one call start again."""
+"""How often one call starts again because HEAD moved."""
 
 INDEX_SECONDS = 10.0
 POLL_SECONDS = 0.05
@@ -52,15 +52,15 @@ Report = Callable[[str, float | None], None]
 
 
 class SemanticRequest(NamedTuple):
-    """Which contexts to index, and for how long at most."""
+    """Which contexts to index, and the time limit."""
 
-    names: tuple[str, ...] = ()  # contexts; none: all whose indexer is installed
+    names: tuple[str, ...] = ()  # context names; empty: all whose indexer is installed
     scope: RefreshScope = FULL
     seconds: float | None = None  # time limit of one run; None: the tool's own
 
 
 class Outcome(NamedTuple):
-    """What became of one job."""
+    """The result of one job."""
 
     context: str
     job: Job
@@ -74,9 +74,9 @@ def switch(worktree: Worktree, name: str, enabled: bool) -> None:
 
 
 def run(worktree: Worktree, wanted: SemanticRequest, report: Report) -> list[Outcome]:
-    """Enqueue a job per context and work them off; another call that runs already takes them over."""
+    """Enqueue a job per context and run them; a call that is already running may take them over."""
     require_trust(worktree)
-    messages()  # without protobuf there is no point in an indexer's hour
+    messages()  # check for protobuf before an indexer spends an hour
     _bring_to_head(worktree, report)
     with _Session(worktree, wanted.seconds, report) as session:
         asked = session.enqueue(wanted)
@@ -111,7 +111,7 @@ class _Session:
         self._db.close()
 
     def enqueue(self, wanted: SemanticRequest) -> dict[str, int]:
-        """A queued job for every context that is asked for; ids by context name."""
+        """Enqueue a job for every requested context; return job ids by context name."""
         self._require_index(0.0)
         chosen = self._choose(contexts_at(self._repo, self._repo.head().tree), wanted)
         found = {}
@@ -122,7 +122,7 @@ class _Session:
         return found
 
     def switch(self, name: str, enabled: bool) -> None:
-        """Switch a context on or off; a usage error where HEAD has none of that name."""
+        """Switch a context on or off; a usage error if HEAD has no context of that name."""
         contexts = contexts_at(self._repo, self._repo.head().tree)
         if name not in contexts:
             known = ", ".join(sorted(contexts)) or "there are none"
@@ -130,7 +130,7 @@ class _Session:
         store.switch_context(self._db, self._context_id(contexts[name]), enabled)
 
     def work(self) -> list[Outcome]:
-        """Run what is queued, and check the queue once more after releasing the lock, as the runner does."""
+        """Run the queued jobs, then check the queue again after releasing the lock."""
         ended = []
         while self._jobs.queued(Layer.SEMANTIC) and self._lock.acquire():
             try:
@@ -142,7 +142,7 @@ class _Session:
         return ended
 
     def outcome(self, name: str, job_id: int) -> Outcome:
-        """A job that this call did not end itself."""
+        """Return the outcome of a job that this call did not finish itself."""
         job = self._jobs.get_job_status(job_id)
         assert job is not None
         return Outcome(name, job, None)
@@ -207,7 +207,7 @@ class _Session:
         return chosen
 
     def _is_served(self, members: ContextFiles) -> bool:
-        """Is its indexer installed, or was it once? Then its absence is reported as a failure."""
+        """Is or was its indexer installed? If it was, its absence is reported as a failure."""
         tool = tool_for(members.context)
         assert tool is not None
         return _program(tool, self._worktree) is not None or bool(
@@ -219,7 +219,7 @@ class _Session:
         return store.context_row(self._db, context.name, context.family, os.fsencode(context.root))
 
     def _require_index(self, seconds: float) -> None:
-        """The published tree is HEAD's, or soon is: a hook's runner may be at it."""
+        """Wait until the published tree is HEAD's: a hook's runner may be publishing it now."""
         deadline = time.monotonic() + seconds
         while True:
             row = mapping.published(self._db, self._worktree.id)
@@ -231,13 +231,13 @@ class _Session:
 
 
 def _bring_to_head(worktree: Worktree, report: Report) -> None:
-    """Refresh an index that is behind HEAD: without hooks nobody else does."""
+    """Refresh an index that is behind HEAD: without hooks nothing else does."""
     if os.path.exists(worktree.database) and judge(observe(worktree)).state is not IndexState.FRESH:
         refresh_now(RefreshRequest(worktree, "semantic run"), report)
 
 
 def list_indexers(view: TreeView) -> dict[str, Any]:
-    """Every context with its indexer: installed or not, and whether it may run."""
+    """Return every context with its indexer: whether it is installed and whether it may run."""
     live = LiveContexts(view)
     trust = read_trust(view.worktree)
     off = semantic.switched_off(view.rows)
@@ -261,7 +261,7 @@ def list_indexers(view: TreeView) -> dict[str, Any]:
 
 
 def show_status(view: TreeView) -> dict[str, Any]:
-    """Every context that an indexer could read: its last job, and how much of it is known."""
+    """Return every context that an indexer could read, with its last job and its coverage."""
     live = LiveContexts(view)
     coverage = semantic.coverage(view.rows)
     off = semantic.switched_off(view.rows)

@@ -1,9 +1,10 @@
 """Discovery: the contexts of one tree, from its paths and the content of its marker files. Pure.
 
 A package file makes its folder a context of its family. A workspace or lock file fences its folder:
-no workspace from above decides below it. A workspace decides which packages below it belong to it; one
-that it leaves out has no context, and its files no owner. What no project owns is the ambient
-context's at the root. No name of a folder excludes anything: what is tracked is there to be read.
+a workspace above the fence has no effect below it. A workspace decides which packages below it are
+members; a package that it omits has no context, and its files have no owner. Files outside all
+projects belong to the ambient context at the root. No folder is excluded by name: every tracked
+file counts.
 """
 
 from __future__ import annotations
@@ -33,18 +34,18 @@ class Context(NamedTuple):
     family: str
     root: str  # its folder; empty for the repository's root
     kind: ContextKind
-    markers: tuple[str, ...]  # the files that make it, and those that configure it
+    markers: tuple[str, ...]  # the files that create it, and those that configure it
     workspace: str | None  # folder of the workspace it is a member of
-    config_hash: str  # of all files that configure it
+    config_hash: str  # hash of all files that configure it
 
     @property
     def name(self) -> str:
-        """How people and jobs call it."""
+        """Return the context's name in commands and jobs."""
         return f"{self.family}:{safe_text(self.root) or '.'}"
 
 
 class UnownedProject(NamedTuple):
-    """A project that the workspace around it does not name: nobody owns its files."""
+    """A project that the surrounding workspace does not list: its files have no owner."""
 
     family: str
     root: str
@@ -52,14 +53,14 @@ class UnownedProject(NamedTuple):
 
 
 class Discovery(NamedTuple):
-    """What a tree's marker files say."""
+    """The contexts and left-out projects that a tree's marker files define."""
 
     contexts: tuple[Context, ...]  # by family and folder
     left_out: tuple[UnownedProject, ...]
 
 
 def discover(tree: Mapping[str, str], read: Read) -> Discovery:
-    """The contexts of a tree: its paths with their blob ids, and the content of some of them."""
+    """Return the contexts of a tree of paths and blob ids; `read` gives a file's content."""
     marks = _collect(tree)
     folders = _folders_of_families(tree)
     contexts: list[Context] = []
@@ -77,7 +78,7 @@ def discover(tree: Mapping[str, str], read: Read) -> Discovery:
 
 
 def folders_up(folder: str) -> Iterator[str]:
-    """A folder and all above it, up to the root."""
+    """Yield a folder and all its ancestors, up to the root."""
     while folder:
         yield folder
         folder = parent(folder)
@@ -93,7 +94,7 @@ class _Marks(NamedTuple):
     config: Mapping[str, set[str]] = {}
 
     def of(self, folder: str) -> list[str]:
-        """All marker files of one folder."""
+        """Return all marker files of one folder."""
         return sorted(under(folder, n) for tier in self for n in tier.get(folder, ()))
 
 
@@ -114,7 +115,7 @@ class _OfFamily:
         ]
 
     def projects(self) -> Iterator[tuple[str, ContextKind]]:
-        """Folders of contexts; a fence without a package owns what no member does."""
+        """Yield the folders of contexts; a fence without a package owns the files of no member."""
         holes = {hole.root for hole in self.left_out}
         for folder in sorted(self._packages - holes):
             if not self._is_part(folder):
@@ -150,7 +151,7 @@ class _OfFamily:
         return not (virtual and is_virtual(read(under(folder, "Cargo.toml"))))
 
     def _workspace_above(self, folder: str) -> str | None:
-        """The workspace that decides about a project: the closest, with no fence in between."""
+        """Return the workspace that decides on a project: the closest with no fence in between."""
         if folder == "" or folder in self._fences:
             return None
         for above in folders_up(parent(folder)):
@@ -161,7 +162,7 @@ class _OfFamily:
         return None
 
     def _is_part(self, folder: str) -> bool:
-        """Where nested package files are parts of one project: is there one above?"""
+        """Is this package part of one above it, in a family where nested packages are parts?"""
         if not self._family.outermost or folder == "" or folder in self._fences:
             return False
         for above in folders_up(parent(folder)):
@@ -172,7 +173,7 @@ class _OfFamily:
         return False
 
     def _fence_files(self, folder: str) -> list[str]:
-        """Workspace and lock files of the closest fence around a folder."""
+        """Return the workspace and lock files of the closest fence around a folder."""
         for above in folders_up(folder):
             if above in self._fences:
                 tiers = [self._marks.workspaces, self._marks.locks]
@@ -194,7 +195,7 @@ def _collect(tree: Mapping[str, str]) -> dict[str, _Marks]:
 
 
 def _folders_of_families(tree: Mapping[str, str]) -> dict[str, set[str]]:
-    """The folders in which each family has files."""
+    """Return the folders in which each family has files."""
     found: dict[str, set[str]] = defaultdict(set)
     for path in tree:
         family = family_of(path)

@@ -10,14 +10,14 @@ from gitindex.languages.table import language_of
 
 
 class Family(NamedTuple):
-    """One row. File names are exact, or `*` and how they end."""
+    """One row. File names are exact, or `*` followed by a suffix."""
 
     name: str
     languages: str
     packages: str = ""  # tier 2: such a file makes its folder a project
-    workspaces: str = ""  # tier 1: fences its folder, and may say which projects below belong to it
+    workspaces: str = ""  # tier 1: fences its folder, and may list the projects below it
     locks: str = ""  # tier 1: fences its folder
-    config: str = ""  # changes what an indexer says, makes no project
+    config: str = ""  # affects an indexer's output, but does not create a project
     outermost: bool = False  # a package file below another one is part of the same project
 
 
@@ -88,7 +88,7 @@ FAMILIES = (
     Family("data", "json yaml toml"),
     Family("prose", "markdown"),
 )
-"""The rows without marker files are syntactic only: no indexer of ours reads them."""
+"""Families without marker files are syntactic only: no supported indexer reads them."""
 
 BY_NAME = {family.name: family for family in FAMILIES}
 _BY_LANGUAGE = {name: row.name for row in FAMILIES for name in row.languages.split()}
@@ -103,18 +103,18 @@ class Mark(NamedTuple):
 
 
 def family_of(path: str) -> str | None:
-    """The family of a file, by its name alone."""
+    """Return the family of a file, by its name alone."""
     return _BY_LANGUAGE.get(language_of(os.fsencode(path), b""))
 
 
 def is_marker(path: str) -> bool:
-    """May a change of this file change who owns what?"""
+    """Can a change of this file change the owner of other files?"""
     return any(mark.tier != "config" for mark in marks_of(path.rpartition("/")[2]))
 
 
 @lru_cache(maxsize=4096)
 def marks_of(name: str) -> tuple[Mark, ...]:
-    """What a file name means, for every family it means something to."""
+    """Return the marks of a file name, for every family that uses it."""
     dot = name.rfind(".")
     ending = f"*{name[dot:]}" if dot > 0 else ""
     return _MARKS.get(name, ()) + _MARKS.get(ending, ())

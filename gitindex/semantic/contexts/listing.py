@@ -1,4 +1,4 @@
-"""The contexts of the tree a reader asks for, with what each owns and whether it can be read."""
+"""The contexts of the tree that a reader queries, with their files and whether they parse."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class LiveContexts:
         self.router = ContextRouter(self.discovery)
 
     def answer(self) -> dict[str, Any]:
-        """The structured answer of `gitindex contexts`."""
+        """Return the structured answer of `gitindex contexts`."""
         members = self.router.members(self.tree)
         statuses = self._statuses({path for paths in members.values() for path in probed(paths)})
         off = switched_off(self._view.rows)
@@ -59,7 +59,7 @@ class LiveContexts:
         return self._view.envelope(contexts=listed, leftOut=left_out, unownedFiles=unowned)
 
     def _statuses(self, paths: set[str]) -> dict[str, str]:
-        """How much of some files the syntactic layer understood."""
+        """Return the parse status of some files in the syntactic layer."""
         if any(os.fsdecode(path) in paths for path in self._view.changed()):
             self._view.ensure_facts()
         rows = self._view.rows(

@@ -1,4 +1,4 @@
-"""A look at a few files says whether a context is worth an indexer's time."""
+"""Probes a few files to decide whether a context is worth an indexer's time."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _SOUND = (FactsStatus.PARSED, FactsStatus.PARTIAL)
 
 
 def probed(paths: Iterable[str]) -> list[str]:
-    """The files that are looked at: the shortest paths, ties by name."""
+    """Return the files to probe: the shortest paths, ties by name."""
     return sorted(paths, key=lambda path: (len(path), path))[:LOOKED_AT]
 
 
 def probe(paths: Iterable[str], status_of: Callable[[str], str | None]) -> ContextState:
-    """What up to five files of a context say, by their facts' status."""
+    """Return the state of a context from the facts status of up to five of its files."""
     chosen = probed(paths)
     if not chosen:
         return ContextState.EMPTY

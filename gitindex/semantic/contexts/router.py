@@ -1,4 +1,4 @@
-"""Routing: the one context that owns a path. The closest ancestor of its family wins."""
+"""Routing: finds the one context that owns a path. The closest ancestor of its family wins."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gitindex.semantic.contexts.families import family_of
 
 
 class Route(NamedTuple):
-    """Where a path belongs: to a context, to a project that was left out, or to neither."""
+    """The owner of a path: a context, a left-out project, or neither."""
 
     context: Context | None
     left_out: UnownedProject | None = None
@@ -21,14 +21,14 @@ NOWHERE = Route(None)
 
 
 class ContextRouter:
-    """Answers for one tree's discovery; independent of the order in which anything was found."""
+    """Routes the paths of one tree; independent of the order of discovery."""
 
     def __init__(self, discovery: Discovery) -> None:
         self._contexts = {(c.family, c.root): c for c in discovery.contexts}
         self._left_out = {(hole.family, hole.root): hole for hole in discovery.left_out}
 
     def route(self, path: str) -> Route:
-        """The owner of a path; nested contexts and left-out projects punch holes into outer ones."""
+        """Return the owner of a path; nested contexts and left-out projects take precedence."""
         family = family_of(path)
         if family is None:
             return NOWHERE
@@ -40,7 +40,7 @@ class ContextRouter:
         return NOWHERE
 
     def members(self, paths: Iterable[str]) -> dict[Context, list[str]]:
-        """The paths of every context, those without any included; sorted."""
+        """Return the sorted paths of every context, including contexts without any."""
         found: dict[Context, list[str]] = {context: [] for context in self._contexts.values()}
         for path in sorted(paths):
             context = self.route(path).context

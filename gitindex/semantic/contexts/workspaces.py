@@ -1,4 +1,4 @@
-"""What workspace files say: which projects below their folder belong to them. Reads text, runs nothing."""
+"""Reads from workspace files which projects below them are members. Parses text, runs nothing."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ MAX_GLOBS = 500
 
 
 class WorkspaceSurroundings(NamedTuple):
-    """What is around a workspace file: the folders of all packages, and what is in a file."""
+    """The surroundings of a workspace file: the folders of all packages, and a file reader."""
 
     packages: Collection[str]
     read: Read
 
 
 class WorkspaceMembers(NamedTuple):
-    """Who belongs to a workspace: folders by name, and by pattern relative to its own folder."""
+    """The members of a workspace: folders by name, and by pattern relative to its own folder."""
 
     folder: str
     named: frozenset[str] = frozenset()
     rules: tuple[Rule, ...] = ()
-    anyone: bool = False  # what the file says cannot be told without running it
+    anyone: bool = False  # the file must be run to know its members
 
     def __contains__(self, project: object) -> bool:
         if self.anyone or project in self.named:
@@ -46,14 +46,14 @@ class WorkspaceMembers(NamedTuple):
 def read_members(
     family: str, folder: str, names: Iterable[str], project: WorkspaceSurroundings
 ) -> WorkspaceMembers | None:
-    """The members of the workspace that this folder's files declare; None where they declare none."""
+    """Return the members of the workspace declared by this folder's files; None without one."""
     reader = _READERS.get(family)
     texts = {name: _text(project.read(under(folder, name))) for name in sorted(names)}
     return reader(folder, texts, project) if reader else None
 
 
 def is_virtual(text: bytes | None) -> bool:
-    """Is a Cargo.toml a workspace and no package?"""
+    """Is a Cargo.toml a workspace without a package?"""
     fields = _toml(_text(text))
     return "workspace" in fields and "package" not in fields
 
@@ -113,7 +113,7 @@ def _rust(
 
 
 def _path_dependencies(crates: list[str], read: Read) -> set[str]:
-    """Crates that others reach by path: Cargo counts them as members."""
+    """Return crates that others reach by path: Cargo counts them as members."""
     found: set[str] = set()
     todo = list(crates)
     while todo and len(found) < MAX_GLOBS:
@@ -159,7 +159,7 @@ def _jvm(
 
 
 def _above(projects: list[str]) -> set[str]:
-    """A project's name and those of the projects around it: Gradle includes them all."""
+    """Return the projects and all their ancestors: Gradle includes them all."""
     found = set()
     for project in projects:
         parts = project.strip(":").split(":")
@@ -203,7 +203,7 @@ def _rules(globs: list[str]) -> tuple[Rule, ...]:
 
 
 def _expand(glob: str) -> list[str]:
-    """`{a,b}/*` as two globs; one level is what people write."""
+    """Expand `{a,b}/*` into two globs; one level of braces is supported."""
     found = _BRACES.search(glob)
     if found is None:
         return [glob]
@@ -211,7 +211,7 @@ def _expand(glob: str) -> list[str]:
 
 
 def _yaml_list(text: str, key: str) -> list[str] | None:
-    """A list of plain strings under one top-level key, as block or in brackets."""
+    """Return a list of plain strings under one top-level key, in block or bracket form."""
     lines = iter(text.splitlines())
     for line in lines:
         name, colon, rest = line.partition(":")

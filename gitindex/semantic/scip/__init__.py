@@ -1,1 +1,1 @@
-"""SCIP: running indexers, reading what they write, and making facts about bytes of it."""
+"""SCIP: runs indexers, reads their output and turns it into facts."""

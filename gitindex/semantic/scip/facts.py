@@ -1,4 +1,4 @@
-"""One SCIP document and the bytes it is about become facts. Pure; refuses positions that do not fit."""
+"""Turns a SCIP document and its file's bytes into facts. Pure; refuses positions that don't fit."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ _ROLES = (
 )
 _HIDDEN_KINDS = ("parameter", "type_parameter", "module", "meta")
 _STAND_INS = ("self", "Self", "this", "super", "base", "cls", "crate", "var", "default", "new")
-"""Words that mean a symbol without being its name."""
+"""Words that refer to a symbol without being its name."""
 _FENCED = re.compile(r"\s*```\w*\n(.*?)\n?```\s*", re.DOTALL)
 _HOVER = re.compile(r"^\([a-z ]{1,20}\) ")
-"""`(property) size: number`: what it is, is told apart."""
+"""The prefix in `(property) size: number`; the kind is stored separately."""
 MAX_TEXT = 2_000
 
 Span = tuple[int, int, int, int]
 
 
 class SyntacticOutline(NamedTuple):
-    """What the syntactic layer says of a definition."""
+    """The syntactic layer's view of a definition."""
 
     kind: str
     start_line: int
@@ -51,21 +51,21 @@ class Syntax(NamedTuple):
 
 
 class IndexerQuirks(NamedTuple):
-    """What a tool does without saying so in its output."""
+    """Properties of a tool that its output does not state."""
 
     encoding: int = UTF16
     breaks: re.Pattern[bytes] = LINES
 
 
 _Seen = tuple[int, int, int, int, str, int, Span | tuple[()]]
-"""One occurrence: its span, identity, roles, and the extent of a definition where the tool gives one.
+"""One occurrence: span, identity, roles, and the definition's extent if the tool gives one.
 
 A plain tuple: there are millions of them, and they sort by place.
 """
 
 
 class _Extent(NamedTuple):
-    """A definition that may hold others."""
+    """A definition that may contain others."""
 
     start: tuple[int, int]
     end: tuple[int, int]
@@ -73,7 +73,7 @@ class _Extent(NamedTuple):
 
 
 def make_facts(document: Any, data: bytes, syntax: Syntax, habits: IndexerQuirks) -> FileFacts:
-    """The facts of one document. Raises OutsideFile where the document is about other bytes."""
+    """Return the facts of one document. Raises OutsideFile if it describes other bytes."""
     encoding = document.position_encoding or habits.encoding
     positions = Positions(data, encoding, habits.breaks)
     named: dict[str, ParsedSymbol] = {}
@@ -98,7 +98,7 @@ def make_facts(document: Any, data: bytes, syntax: Syntax, habits: IndexerQuirks
 def _occurrences(
     document: Any, positions: Positions, named: dict[str, ParsedSymbol], syntax: Syntax
 ) -> tuple[list[_Seen], int]:
-    """All occurrences in file order, each once, and how many were left out."""
+    """Return all occurrences in file order, each once, and how many were dropped."""
     found: list[_Seen] = []
     doubtful = 0
     for occurrence in document.occurrences:
@@ -113,7 +113,7 @@ def _occurrences(
             if numbers := occurrence.enclosing_range:
                 whole = positions.span(numbers)
         elif one.name_bytes and (text := positions.text(span)) != one.name_bytes:
-            if text.startswith(one.name_bytes + b" "):  # `make as build`: the name is its start
+            if text.startswith(one.name_bytes + b" "):  # `make as build`: the name is first
                 span = (*span[:3], span[1] + len(one.name_bytes))
             elif not _is_plausible(text.decode("utf-8", "replace"), one.name, syntax):
                 doubtful += 1
@@ -129,9 +129,10 @@ def _occurrences(
 
 
 def _is_plausible(text: str, name: str, syntax: Syntax) -> bool:
-    """May this text mean a symbol of another name?
+    """Can this text refer to a symbol of another name?
 
-    Indexers err: one takes the fields of a tuple for its class, and half of `os.path` for one function.
+    Indexers make mistakes: one reports fields of a tuple as its class, and half of `os.path` as one
+    function.
     """
     if not text.isidentifier() or text in _STAND_INS or text in syntax.bound:
         return True
@@ -141,7 +142,7 @@ def _is_plausible(text: str, name: str, syntax: Syntax) -> bool:
 def _definitions(
     seen: list[_Seen], named: Mapping[str, ParsedSymbol], told: Mapping[str, Any], syntax: Syntax
 ) -> tuple[list[Defined], list[_Extent]]:
-    """Definitions in file order, and the extents of those that hold others."""
+    """Return definitions in file order, and the extents of those that contain others."""
     made: list[Defined] = []
     extents: list[_Extent] = []
     for *span, identity, roles, around in seen:
@@ -178,14 +179,14 @@ def _definitions(
 
 
 def _lines(outline: SyntacticOutline | None) -> Span | None:
-    """The extent that the grammar gives a definition, where the tool gives none."""
+    """Return the extent that the grammar gives a definition, if the tool gives none."""
     if outline is None or outline.end_line <= outline.start_line:
         return None
     return outline.start_line, 0, outline.end_line + 1, 0
 
 
 def _innermost(seen: list[_Seen], definitions: list[Defined], extents: list[_Extent]) -> list[int]:
-    """For each occurrence, in file order, the innermost definition around it that is not itself."""
+    """Return for each occurrence, in file order, the innermost other definition around it."""
     found = []
     open_ones: list[_Extent] = []
     waiting = iter([*extents, _Extent((1 << 62, 0), (0, 0), 0)])
@@ -209,7 +210,7 @@ def _around(
     open_ones: list[_Extent], spot: tuple[int, int], own: int, definitions: list[Defined]
 ) -> int:
     if own >= 0 and definitions[own].kind == "module":
-        return NOWHERE  # a module's definition is nowhere
+        return NOWHERE  # a module's definition has no enclosing one
     top = open_ones[-1]
     if top.end > spot and top.ordinal != own:
         return top.ordinal
@@ -227,7 +228,7 @@ def _places(
         if roles:
             use = Use.DEFINITION if roles & _DEFINITION else Use.IMPORT
         else:
-            use = uses.get((line, column)) or Use.REFERENCE  # the grammar's definition is none here
+            use = uses.get((line, column)) or Use.REFERENCE  # not a definition here
         place = (line, column, end_line, end_column, use, enclosing)
         found.setdefault(identity, []).append(place)
     return {identity: pack_places(places) for identity, places in sorted(found.items())}
@@ -246,7 +247,7 @@ def _relations(symbols: Iterable[Any]) -> set[Related]:
 
 
 def _documentation(info: Any) -> tuple[str, str]:
-    """Signature and prose. Without a field of its own the signature is the first fenced block."""
+    """Return signature and prose. Without a signature field, the first fenced block is used."""
     texts = list(info.documentation)
     signature = info.signature_documentation.text
     if not signature and texts and (fenced := _FENCED.fullmatch(texts[0])):
@@ -260,7 +261,7 @@ def _is_visible(named: ParsedSymbol) -> bool:
 
 
 def _interface_hash(definitions: tuple[Defined, ...], relations: tuple[Related, ...]) -> str:
-    """Of what other files can see: exported symbols, their signatures, and what they implement."""
+    """Hash what other files can see: exported symbols, their signatures and what they implement."""
     seen = {d.identity for d in definitions if d.exported}
     lines = sorted(f"{d.identity}\0{d.signature}" for d in definitions if d.exported)
     lines += [f"{r.identity}\0{r.kind}\0{r.target}" for r in relations if r.identity in seen]

@@ -1,4 +1,4 @@
-"""From an indexer's output to facts: all documents are understood before one is kept."""
+"""Turns an indexer's output into facts: all documents are parsed before any is stored."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DEFINITION = 1
 
 
 class Prepared(NamedTuple):
-    """One file's facts, ready to be kept."""
+    """One file's facts, ready to be stored."""
 
     path: bytes
     oid: str
@@ -27,14 +27,14 @@ class Prepared(NamedTuple):
 
 
 class IndexerReport(NamedTuple):
-    """What an output says of a context."""
+    """The facts that an output contains about a context."""
 
     files: tuple[Prepared, ...]
     defined: frozenset[str]  # identities that some document defines
 
 
 def documents_by_path(output: Output, root: str, folder: str) -> dict[bytes, Any]:
-    """Documents by path in the repository, whatever folder the tool counted from."""
+    """Return documents by path in the repository, whichever folder the tool's paths start at."""
     base = os.path.realpath(output.project_root)
     if base != root and not base.startswith(root + os.sep):
         base = os.path.join(root, folder)
@@ -55,15 +55,16 @@ def understand(
     syntax: Callable[[bytes], Syntax],
     habits: IndexerQuirks,
 ) -> IndexerReport:
-    """The facts of every wanted path (with its blob id) whose bytes `read` still gives.
+    """Return the facts of every wanted path (with its blob id) whose bytes are unchanged.
 
-    An edge to a member that is not wanted, or was written to, says that its bytes are unknown.
+    `read` returns None for a changed file. An edge to a member that is not wanted, or that has
+    changed, records that its bytes are unknown.
     """
     made: dict[bytes, FileFacts] = {}
     for path in sorted(wanted.keys() & documents.keys()):
         data = read(path)
         if data is None:
-            continue  # written to while the tool ran: what it saw nobody knows
+            continue  # changed while the tool ran: its input is unknown
         try:
             made[path] = make_facts(documents[path], data, syntax(path), habits)
         except OutsideFile as error:
@@ -79,7 +80,7 @@ def understand(
 
 
 def externals(understood: IndexerReport, files: Iterable[Prepared]) -> dict[str, str]:
-    """Identities, with their names, that these files use and no document defines."""
+    """Return identities, with names, that these files use and no document defines."""
     return {
         identity: name
         for file in files
@@ -89,7 +90,7 @@ def externals(understood: IndexerReport, files: Iterable[Prepared]) -> dict[str,
 
 
 def _homes(documents: Mapping[bytes, Any], made: Mapping[bytes, FileFacts]) -> dict[str, bytes]:
-    """The document that defines each identity; the first by name where several do."""
+    """Return the document that defines each identity; the first by name if there are several."""
     found: dict[str, bytes] = {}
     for path in sorted(documents):
         if path in made:

@@ -1,7 +1,7 @@
-"""One semantic job: look, run the indexer, look again, understand all of its output, keep it.
+"""One semantic job: check the files, run the indexer, check again, parse its output, store it.
 
-What was computed while HEAD moved is thrown away; what is about a file that somebody wrote to
-meanwhile is left out. Nothing is written before everything was understood, and then in one transaction.
+If HEAD moves during the run, the output is discarded; files that were changed meanwhile are left
+out. Nothing is written before all output is parsed, and then in one transaction.
 """
 
 from __future__ import annotations
@@ -55,17 +55,17 @@ class Failed(Exception):
 
 
 class HeadMoved(Exception):
-    """HEAD's tree is another one than when the run began: its output is of no use."""
+    """HEAD's tree has changed since the run began: its output cannot be used."""
 
 
 class SemanticJobResult(NamedTuple):
-    """What a job achieved."""
+    """The counts that a finished job reports."""
 
-    files: int  # of the context
-    imported: int  # had a document about exactly their bytes
-    changed: int  # whose facts are new
-    left_out: int  # not as in git before, or written to meanwhile
-    doubtful: int  # places that were not kept: another name stands there
+    files: int  # all files of the context
+    imported: int  # files with a document about exactly their bytes
+    changed: int  # files with new facts
+    left_out: int  # files that differed from git before, or changed meanwhile
+    doubtful: int  # places that were dropped: another name stands there
     left_behind: tuple[str, ...]  # files that the tool left in the worktree
 
 
@@ -77,7 +77,7 @@ class ContextFiles(NamedTuple):
 
 
 def contexts_at(repository: Repository, tree: str) -> dict[str, ContextFiles]:
-    """The contexts of a tree by name."""
+    """Return the contexts of a tree by name."""
     entries = [e for e in repository.entries(tree) if e.mode not in (LINK, GITLINK)]
     oids = {os.fsdecode(entry.path): entry.oid for entry in entries}
 
@@ -210,7 +210,7 @@ class SemanticJob:
     def _refuse_partial(
         self, origin: store.FactsOrigin, understood: IndexerReport, seen: dict[bytes, UnchangedFile]
     ) -> None:
-        """Old facts are worth more than an output that forgot their files."""
+        """Fail if the output lacks files that have facts: keeping the old facts is better."""
         if seen and not understood.files:
             raise Failed(FailureReason.PARSE_ERROR, "the output tells of no file of the context")
         told = {file.path for file in understood.files}
@@ -229,7 +229,7 @@ class SemanticJob:
         chosen: list[Prepared],
         seen: dict[bytes, UnchangedFile],
     ) -> tuple[int, int]:
-        """One transaction; HEAD and the files are looked at once more inside it."""
+        """Store the facts in one transaction, after checking HEAD and the files again inside it."""
         root = self._worktree.root
         writer = store.SemanticWriter(self._db)
         with self._db.write():
@@ -248,7 +248,7 @@ class SemanticJob:
         return changed, len(kept)
 
     def _untracked(self) -> set[bytes]:
-        """Files that git neither tracks nor ignores."""
+        """Return files that git neither tracks nor ignores."""
         listed = run_git(self._worktree.root, "ls-files", "-z", "--others", "--exclude-standard")
         return set(filter(None, listed.split(b"\0")))
 
@@ -258,7 +258,7 @@ def _is(published: dict[bytes, store.PublishedFile], path: bytes, oid: str) -> b
 
 
 def read_syntax(database: Database, blob_id: int | None) -> Syntax:
-    """What the syntactic layer says of a blob."""
+    """Return the syntactic layer's facts about a blob."""
     if blob_id is None:
         return Syntax()
     symbols = {
@@ -282,7 +282,7 @@ def _in_scope(scope: RefreshScope, understood: IndexerReport, root: str) -> list
 
 @contextmanager
 def _temporary(worktree: Worktree) -> Iterator[str]:
-    """A private folder outside the worktree, gone afterwards with all that the tool put there."""
+    """Create a private folder outside the worktree; it is deleted with all its files at the end."""
     usual = os.path.realpath(tempfile.gettempdir())
     inside = usual == worktree.root or usual.startswith(worktree.root + os.sep)
     try:

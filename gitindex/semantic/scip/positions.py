@@ -1,4 +1,4 @@
-"""Positions: an indexer's lines and columns, in its units, as lines and byte columns on disk."""
+"""Converts an indexer's lines and columns, in its units, to lines and byte columns on disk."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from collections.abc import Sequence
 from functools import cached_property
 
 UTF8, UTF16, UTF32 = 1, 2, 3
-"""SCIP's position encodings; 0 says nothing, and then the tool's habit counts."""
+"""SCIP's position encodings; 0 means unspecified, and then the tool's default applies."""
 
 LINES = re.compile(rb"\r\n|\n|\r")
 ECMA_LINES = re.compile(rb"\r\n|\n|\r|\xe2\x80[\xa8\xa9]")
-"""ECMAScript also ends a line at two odd characters; bytes on disk have neither."""
+"""ECMAScript also ends lines at U+2028 and U+2029; lines on disk do not end there."""
 
 _NEWLINE = re.compile(rb"\n")
 
 
 class OutsideFile(ValueError):
-    """A position that the bytes on disk do not have: the indexer read something else."""
+    """A position outside the bytes on disk: the indexer read other bytes."""
 
 
 class Positions:
-    """One file's bytes, asked for positions."""
+    """Converts positions in one file's bytes."""
 
     def __init__(self, data: bytes, encoding: int, breaks: re.Pattern[bytes] = LINES) -> None:
         self._data = data
@@ -32,7 +32,7 @@ class Positions:
         self._tables: dict[int, list[int]] = {}
 
     def place(self, line: int, column: int) -> tuple[int, int]:
-        """Line and byte column on disk; both 0-based."""
+        """Return line and byte column on disk; both 0-based."""
         if not 0 <= line < len(self._lines) or column < 0:
             raise OutsideFile(f"line {line}, column {column}")
         start, end = self._lines[line]
@@ -41,7 +41,7 @@ class Positions:
         return at, offset - self._line_starts[at]
 
     def span(self, numbers: Sequence[int]) -> tuple[int, int, int, int]:
-        """A SCIP range of three or four numbers as lines and byte columns."""
+        """Convert a SCIP range of three or four numbers to lines and byte columns."""
         if len(numbers) == 3:
             line, column, end_column = numbers
             if 0 <= line < len(self._simple) and 0 <= column <= end_column <= self._simple[line]:
@@ -57,14 +57,14 @@ class Positions:
         return found
 
     def text(self, span: tuple[int, int, int, int]) -> bytes:
-        """The bytes of a span."""
+        """Return the bytes of a span."""
         line, column, end_line, end_column = span
         starts = self._line_starts
         return self._data[starts[line] + column : starts[end_line] + end_column]
 
     @cached_property
     def lossy(self) -> bool:
-        """Are there bytes that are not UTF-8?"""
+        """Are there bytes that are not valid UTF-8?"""
         try:
             self._data.decode()
         except UnicodeDecodeError:
@@ -77,7 +77,7 @@ class Positions:
 
     @cached_property
     def _simple(self) -> list[int]:
-        """Lengths of the lines whose columns are bytes already; -1 for the others."""
+        """Lengths of the lines whose columns are already bytes; -1 for the others."""
         if not self._same_lines or self._lines[0][0]:
             return []
         data = self._data
@@ -87,12 +87,12 @@ class Positions:
 
     @cached_property
     def _same_lines(self) -> bool:
-        """Does the indexer count the same lines as the bytes on disk have?"""
+        """Does the indexer count the same lines as there are on disk?"""
         return len(self._lines) == len(self._line_starts)
 
     @cached_property
     def _lines(self) -> list[tuple[int, int]]:
-        """Start and end of each line as the indexer sees it; it does not see a byte order mark."""
+        """Start and end of each line as the indexer sees it, without a byte order mark."""
         mark = len(codecs.BOM_UTF8) if self._data.startswith(codecs.BOM_UTF8) else 0
         found, start = [], mark
         for gap in self._breaks.finditer(self._data):
@@ -115,14 +115,14 @@ class Positions:
 
 
 def _offsets(line: bytes, encoding: int) -> list[int]:
-    """Byte offset of every unit of a line, and of its end; empty where units are bytes."""
+    """Return the byte offset of every unit of a line, and of its end; empty if units are bytes."""
     if encoding == UTF8 or line.isascii():
         return []
     found, at = [], 0
     for char in line.decode("utf-8", "surrogateescape"):
         found.append(at)
         if encoding == UTF16 and char > "\uffff":
-            found.append(at)  # half a pair: no indexer should point between them
+            found.append(at)  # between two surrogates: indexers should not point here
         at += len(char.encode("utf-8", "surrogateescape"))
     found.append(at)
     return found

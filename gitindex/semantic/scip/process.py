@@ -1,4 +1,4 @@
-"""One run of an indexer: a session of its own, a time limit, and nothing of it left afterwards."""
+"""Runs an indexer in its own session, with a time limit; no process of it survives the run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def run_tool(
     seconds: float,
     tick: Callable[[float], None] = lambda _seconds: None,
 ) -> Ended:
-    """Run to the end or to the limit. Its whole process group is dead when this returns or raises."""
+    """Run a tool until it ends or the limit; kills its whole process group before returning."""
     started = time.monotonic()
     with open(log, "wb") as output:
         process = subprocess.Popen(
@@ -52,14 +52,14 @@ def run_tool(
             time.sleep(POLL_SECONDS)
     finally:
         with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)  # before it is reaped: nobody else has its id
+            os.killpg(process.pid, signal.SIGKILL)  # before it is reaped: its id is not reused yet
         process.stdin.close()
         code = process.wait()
     return Ended(code, time.monotonic() - started)
 
 
 def last_words(log: str) -> str:
-    """The end of what a tool said, on one line."""
+    """Return the last line of a tool's output."""
     with open(log, "rb") as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - 4096))

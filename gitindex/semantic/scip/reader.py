@@ -1,4 +1,4 @@
-"""Reading an indexer's output file: whole or not at all. Documents are decoded one at a time."""
+"""Reads an indexer's output file, completely or not at all. Documents are decoded one at a time."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from urllib.parse import unquote, urlsplit
 from gitindex.semantic.scip.schema import fill, messages
 
 MAX_OUTPUT = 1 << 31
-"""Protobuf itself reads no more."""
+"""Protobuf's own size limit."""
 
 _METADATA, _DOCUMENT, _EXTERNAL = 1, 2, 3
 
 
 class BadOutput(Exception):
-    """The output is empty, cut off, or not SCIP."""
+    """The output is empty, truncated, or not SCIP."""
 
 
 class Output(NamedTuple):
-    """What one run wrote."""
+    """The output of one run."""
 
     tool: str
     version: str
@@ -29,7 +29,7 @@ class Output(NamedTuple):
 
 
 def read_output(data: bytes) -> Output:
-    """All documents of an output. Raises BadOutput unless every byte of it makes sense."""
+    """Return all documents of an output. Raises BadOutput unless every byte of it is valid."""
     types = messages()
     index = types["Index"]()
     parts: dict[str, Any] = {}
@@ -40,7 +40,7 @@ def read_output(data: bytes) -> Output:
             document = types["Document"]()
             _merge(document, piece)
             path = posixpath.normpath(document.relative_path)
-            if path in parts:  # a project that two others refer to is written twice
+            if path in parts:  # a project that two others reference is written twice
                 parts[path].MergeFrom(document)
             else:
                 parts[path] = document
@@ -59,7 +59,7 @@ def _merge(message: Any, piece: bytes) -> None:
 
 
 def _fields(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """The top-level fields of a message, in order; they are all of one shape."""
+    """Yield the top-level fields of a message, in order; all have the same wire type."""
     if not data:
         raise BadOutput("the output is empty")
     at = 0

@@ -1,6 +1,6 @@
-"""The part of SCIP's protobuf schema that is read and written here, built in code: no generated file.
+"""The part of SCIP's protobuf schema that is used here, built in code instead of generated.
 
-The only importer of `protobuf`, which is an optional dependency.
+The only module that imports `protobuf`, which is an optional dependency.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _MESSAGES: dict[str, tuple[tuple[int, str, str, bool], ...]] = {
 
 @lru_cache(maxsize=1)
 def messages() -> dict[str, Any]:
-    """The message classes by name."""
+    """Return the message classes by name."""
     try:
         from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
     except ImportError as error:
@@ -83,7 +83,7 @@ def messages() -> dict[str, Any]:
 
 
 def fill(message: Any, piece: bytes) -> None:
-    """Read the wire form of a message, or more of it. ValueError where it is none."""
+    """Merge the wire form of a message into it. ValueError if the bytes are invalid."""
     from google.protobuf.message import DecodeError
 
     try:

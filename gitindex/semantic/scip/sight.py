@@ -1,4 +1,4 @@
-"""Is a file on disk what git says it is? Looked at before a run, after it, and while importing."""
+"""Checks that a file on disk has git's bytes: before a run, after it, and while importing."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ Signature = tuple[int, int, int, int]
 
 
 class UnchangedFile(NamedTuple):
-    """One file that had git's bytes when it was seen."""
+    """One file that had git's bytes when it was checked."""
 
     path: bytes
     oid: str
-    signature: Signature  # of the file on disk: any write since changes it
+    signature: Signature  # of the file on disk: any later write changes it
 
 
 def signature(root: str, path: bytes) -> Signature | None:
-    """What changes whenever somebody writes to the file; None where there is none."""
+    """Return a value that changes with every write to the file; None if there is no file."""
     try:
         found = os.lstat(os.path.join(os.fsencode(root), path))
     except OSError:
@@ -31,7 +31,7 @@ def signature(root: str, path: bytes) -> Signature | None:
 
 
 def look(root: str, files: Iterable[tuple[bytes, str]]) -> Iterator[UnchangedFile]:
-    """Those of `files` whose bytes on disk are those of their blob."""
+    """Yield those of `files` whose bytes on disk are those of their blob."""
     with ConfinedRoot(root) as disk:
         for path, oid in files:
             before = signature(root, path)
@@ -40,14 +40,14 @@ def look(root: str, files: Iterable[tuple[bytes, str]]) -> Iterator[UnchangedFil
 
 
 def look_again(root: str, seen: UnchangedFile) -> bytes | None:
-    """The bytes of a file that nobody touched since it was seen; None if somebody did."""
+    """Return the bytes of a file that has not changed since it was checked, else None."""
     with ConfinedRoot(root) as disk:
         content = _content(disk, seen.path, seen.oid)
     return content if signature(root, seen.path) == seen.signature else None
 
 
 def _content(disk: ConfinedRoot, path: bytes, oid: str) -> bytes | None:
-    """The file's bytes if git would store them as this blob. Line ends may differ: places do not."""
+    """Return the file's bytes if git would store them as this blob, with LF or CRLF line ends."""
     found = disk.read(path, MAX_TEXT_BYTES)
     if found is None or found.size > MAX_TEXT_BYTES:
         return None

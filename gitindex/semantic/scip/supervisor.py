@@ -11,7 +11,7 @@ import threading
 
 
 def main(argv: list[str]) -> int:
-    """The command's exit code, as a shell would tell it."""
+    """Run the command and return its exit code as a shell reports it."""
     with contextlib.suppress(OSError):
         os.nice(10)
     try:

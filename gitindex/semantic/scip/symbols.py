@@ -1,4 +1,4 @@
-"""SCIP's symbol names: identity without the version, the name people write, and what kind it is."""
+"""Parses SCIP symbol names: identity without the version, the name in the source, the kind."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ _SUFFIXES = "/#.:!([])"
 
 
 class ParsedSymbol(NamedTuple):
-    """What a symbol's text says."""
+    """The parts of a symbol's text."""
 
-    identity: str  # the same in every version of its package; `local N` of its own file
+    identity: str  # the same in every version of its package; `local N` within its file
     name: str
     kind: str
     is_local: bool
-    name_bytes: bytes = b""  # what stands wherever it is meant; empty where that is not the name
+    name_bytes: bytes = b""  # the text at each occurrence; empty if that is not the name
 
 
 class Descriptor(NamedTuple):
-    """One step of the way to a symbol: a name and the marks that say what it is."""
+    """One step of a symbol's path: a name and the suffix that marks its kind."""
 
     name: str
     suffix: str
@@ -40,7 +40,7 @@ class Descriptor(NamedTuple):
 
 @lru_cache(maxsize=100_000)
 def read_symbol(text: str) -> ParsedSymbol:
-    """Identity, name and kind of a symbol. What is not as the format says is its own identity."""
+    """Return identity, name and kind of a symbol. A malformed symbol is its own identity."""
     if text.startswith("local "):
         return ParsedSymbol(text, text.removeprefix("local "), "variable", True)
     fields = text.replace("  ", _ESCAPED_SPACE).split(" ", 4)
@@ -56,7 +56,7 @@ def read_symbol(text: str) -> ParsedSymbol:
 
 
 def descriptors(path: str) -> Iterator[Descriptor]:
-    """The steps of a symbol's path, outermost first."""
+    """Return the steps of a symbol's path, outermost first."""
     at = 0
     while at < len(path):
         opener = path[at] if path[at] in "([" else ""
@@ -67,7 +67,7 @@ def descriptors(path: str) -> Iterator[Descriptor]:
         elif path[at : at + 1] == "(":
             at = path.find(")", at) + 2
             yield Descriptor(name, "().")
-            if at == 1:  # never closed
+            if at == 1:  # unterminated
                 return
         else:
             yield Descriptor(name, path[at : at + 1])
@@ -75,7 +75,7 @@ def descriptors(path: str) -> Iterator[Descriptor]:
 
 
 def qualified(identity: str) -> str:
-    """The names from the module down to a symbol, as people write them; its own file is left out."""
+    """Return the names from the outermost type or function down to a symbol; without its module."""
     path = identity.replace("  ", _ESCAPED_SPACE).split(" ", 4)[-1]
     found: list[str] = []
     for step in descriptors(path):
@@ -87,7 +87,7 @@ def qualified(identity: str) -> str:
 
 
 def is_twin(own: str, other: str) -> bool:
-    """Are two identities one symbol of Python: `src.a.b` as a file, `a.b` as an import has it?"""
+    """Are two identities the same Python symbol: `src.a.b` by file and `a.b` by import?"""
     mine, theirs = own.split(" ", 2)[:2], other.split(" ", 2)[:2]
     if mine != theirs or "python" not in mine:
         return False
@@ -97,7 +97,7 @@ def is_twin(own: str, other: str) -> bool:
 
 
 def _module(identity: str) -> tuple[str, str]:
-    """The module of an identity, and what follows it."""
+    """Return the module of an identity, and the rest."""
     path = identity.replace("  ", _ESCAPED_SPACE).split(" ", 4)[-1]
     module, at = _identifier(path, 0)
     return module, path[at:]
@@ -117,7 +117,7 @@ def _identifier(path: str, at: int) -> tuple[str, int]:
 
 
 def _called(steps: list[Descriptor]) -> tuple[str, str]:
-    """The name in the source, and the kind. A constructor is called by its type's name."""
+    """Return the name in the source, and the kind. A constructor has its type's name."""
     if not steps:
         return "", ""
     last, outer = steps[-1], steps[-2] if len(steps) > 1 else Descriptor("", "")

@@ -20,23 +20,23 @@ PROBE_SECONDS = 60.0
 
 
 class Indexer(NamedTuple):
-    """One row. In the arguments {root}, {output}, {temp}, {name} and {project} are filled in."""
+    """One row. The arguments may contain {root}, {output}, {temp}, {name} and {project}."""
 
     family: str
     program: str
     arguments: str
     seconds: float  # time limit of one run
-    install: str  # how people get it
-    needs: str = ""  # one of these files in the context's folder
+    install: str  # how to install it
+    needs: str = ""  # requires one of these files in the context's folder
     ambient: bool = False  # also works on files without a project
     version: str = "--version"
-    encoding: int = UTF16  # of columns, where the output does not say
+    encoding: int = UTF16  # of columns, if the output does not state it
     breaks: re.Pattern[bytes] = LINES
-    experimental: bool = True  # no test of ours runs it: no package registry has it
+    experimental: bool = True  # not tested by us: no package registry has it
 
     @property
     def habits(self) -> IndexerQuirks:
-        """What its output leaves unsaid."""
+        """Return the properties that its output does not state."""
         return IndexerQuirks(self.encoding, self.breaks)
 
 
@@ -125,7 +125,7 @@ _JAVASCRIPT = {
 
 
 class InstalledIndexer(NamedTuple):
-    """A tool that is there and runs."""
+    """A tool that is installed and starts."""
 
     tool: Indexer
     program: str
@@ -137,7 +137,7 @@ class ToolMissing(GitIndexError):
 
 
 def tool_for(context: Context) -> Indexer | None:
-    """The indexer that reads such a context, installed or not."""
+    """Return the indexer for a context, installed or not; None if there is none."""
     tool = BY_FAMILY.get(context.family)
     if tool is None or (context.kind is ContextKind.AMBIENT and not tool.ambient):
         return None
@@ -147,14 +147,14 @@ def tool_for(context: Context) -> Indexer | None:
 
 
 def tool_env(root: str, temp: str) -> dict[str, str]:
-    """The user's environment, without git's and Python's, and with no program of the repository."""
+    """Return the user's environment without git's, Python's and the repository's entries."""
     env = clean_env(root)
     folders = [f for f in env["PATH"].split(os.pathsep) if os.path.isabs(f) and _outside(f, root)]
     return env | {"PATH": os.pathsep.join(folders), "TMPDIR": temp, "LC_ALL": "C.UTF-8"}
 
 
 def locate(tool: Indexer, env: dict[str, str], root: str) -> str | None:
-    """The tool's program on the PATH of `env`; one that leads into the repository does not count."""
+    """Return the tool's program on the PATH of `env`; ignores programs in the repository."""
     for folder in env["PATH"].split(os.pathsep):
         candidate = os.path.join(folder, tool.program)
         if (
@@ -167,7 +167,7 @@ def locate(tool: Indexer, env: dict[str, str], root: str) -> str | None:
 
 
 def find_tool(tool: Indexer, env: dict[str, str], root: str, temp: str) -> InstalledIndexer:
-    """The installed tool with its version. ToolMissing where there is none that starts."""
+    """Return the installed tool with its version. ToolMissing if there is none that starts."""
     program = locate(tool, env, root)
     if program is None:
         raise ToolMissing(f"{tool.program} is not installed", tool.install)
@@ -182,7 +182,7 @@ def find_tool(tool: Indexer, env: dict[str, str], root: str, temp: str) -> Insta
 def command(
     found: InstalledIndexer, context: Context, root: str, temp: str, output: str
 ) -> list[str]:
-    """The command line that indexes a context."""
+    """Return the command line that indexes a context."""
     here = os.path.normpath(os.path.join(root, context.root))
     values = {
         "root": here,
@@ -196,7 +196,7 @@ def command(
 
 
 def _project(context: Context, here: str, temp: str) -> str:
-    """The tsconfig of a JavaScript project: its own, or one beside the output, never one we leave."""
+    """Return the folder of a project's own tsconfig, else a temporary one beside the output."""
     if context.family != "javascript" or os.path.isfile(os.path.join(here, "tsconfig.json")):
         return here
     path = os.path.join(temp, "tsconfig.json")

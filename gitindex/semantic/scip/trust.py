@@ -23,14 +23,14 @@ _YES, _NO = ("true", "yes", "on", "1"), ("false", "no", "off", "0", "")
 
 
 class Trust(NamedTuple):
-    """Whether indexers may run, and who said what."""
+    """Whether indexers may run, and which setting decided it."""
 
     allowed: bool
     why: str
 
 
 def read_trust(worktree: Worktree) -> Trust:
-    """What the user's git configuration says of this worktree now."""
+    """Return what the user's git configuration allows for this worktree now."""
     found = try_git(
         worktree.root, "config", "-z", "--show-scope", "--show-origin", "--get-all", KEY
     )
@@ -49,12 +49,12 @@ def read_trust(worktree: Worktree) -> Trust:
 
 
 def is_allowed_on_commit(worktree: Worktree) -> bool:
-    """Did the user ask that commits start the indexers? Only what allows them at all makes it count."""
+    """May commits start the indexers? The setting must be in the user's own configuration."""
     return user_setting(worktree, ON_COMMIT).lower() in _YES
 
 
 def require_trust(worktree: Worktree) -> None:
-    """Stop here unless indexers may run."""
+    """Raise unless indexers may run."""
     trust = read_trust(worktree)
     if not trust.allowed:
         root = safe_text(worktree.root)
