@@ -1,1 +1,1 @@
-"""The door for agents: tools over stdio, each a thin translation of one use case. Answers are data."""
+"""The agents' interface: MCP tools, each a thin translation of one use case. Answers are data."""

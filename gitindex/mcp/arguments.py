@@ -1,4 +1,4 @@
-"""What a tool's arguments may be: the schema that clients see, and the check they pass through."""
+"""Arguments of tools: the schema that clients see, and the check of given values."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gitindex.base.escape import safe_text
 MAX_TEXT = 4_096
 _TYPES: dict[str, tuple[str, type]] = {
     "text": ("string", str),
-    "path": ("string", str),  # may name a file of any bytes, in Python's spelling of them
+    "path": ("string", str),  # may name a file of any bytes, surrogate-escaped
     "integer": ("integer", int),
     "boolean": ("boolean", bool),
     "texts": ("array", list),  # of strings
@@ -20,7 +20,7 @@ MAX_ITEMS = 32
 
 
 class Param(NamedTuple):
-    """One argument; a default of None means that it must be given."""
+    """One argument; required if its default is None."""
 
     name: str
     kind: str  # of _TYPES
@@ -32,7 +32,7 @@ class Param(NamedTuple):
     hidden: bool = False  # accepted, but not in the schema: few callers want it
 
     def schema(self) -> dict[str, Any]:
-        """Return this argument as JSON Schema, in few words: a client pays for each of them."""
+        """Return this argument as JSON Schema, kept short: clients pay for each token."""
         shown = _TYPES[self.kind][0]
         fields: dict[str, Any] = {"type": shown}
         if shown == "array":
@@ -76,7 +76,7 @@ class Param(NamedTuple):
 
 
 def input_schema(params: tuple[Param, ...]) -> dict[str, Any]:
-    """The JSON Schema of a tool's arguments."""
+    """Return the JSON Schema of a tool's arguments."""
     return {
         "type": "object",
         "properties": {param.name: param.schema() for param in params if not param.hidden},
@@ -86,7 +86,7 @@ def input_schema(params: tuple[Param, ...]) -> dict[str, Any]:
 
 
 def check_arguments(params: tuple[Param, ...], given: object) -> dict[str, Any]:
-    """Every argument, checked, with defaults filled in."""
+    """Return every argument, checked, with defaults filled in."""
     if given is None:
         given = {}
     if not isinstance(given, dict):

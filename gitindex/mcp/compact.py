@@ -1,4 +1,4 @@
-"""Answers without what they say over and over: defaults are named once, in the envelope."""
+"""Shorter answers: values that repeat in every row are given once in the envelope, as defaults."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _UTF16 = (("columnUtf16", "column"), ("endColumnUtf16", "endColumn"))
 
 
 def compact(answer: dict[str, Any]) -> dict[str, Any]:
-    """Leave out of rows the source, the layer and UTF-16 columns where they are the default's."""
+    """Drop source, layer and UTF-16 columns from rows where they equal the default."""
     receipt = answer.get("receipt")
     if answer.get("status") != "ok" or not isinstance(receipt, dict):
         return answer

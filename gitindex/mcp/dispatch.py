@@ -1,4 +1,4 @@
-"""The one way from a tool call to an answer: check, ask, page, fit, render. Nothing escapes it."""
+"""The one path from tool call to answer: check, ask, page, fit, render. No exception escapes."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ Answer = dict[str, Any]
 
 
 class McpTool(NamedTuple):
-    """One tool: what clients see of it, and the use case behind it."""
+    """One tool: its name and schema for clients, and the use case behind it."""
 
     name: str
     about: str
     params: tuple[Param, ...]
     run: Callable[[ServerState, Arguments], Answer]
-    pages: str = ""  # the list of its answer that `offset` and `limit` walk through
-    reach: int = 0  # items that can be walked through
-    reads: bool = True  # changes nothing at all
-    quotes: bool = True  # its answer holds text from a repository
-    always_loaded: bool = False  # a client that defers tools is asked to keep this one
+    pages: str = ""  # the list of its answer that `offset` and `limit` page through
+    reach: int = 0  # maximum number of items to page through
+    reads: bool = True  # read-only
+    quotes: bool = True  # its answer contains text from a repository
+    always_loaded: bool = False  # asks clients that defer tools to keep this one loaded
 
 
 def call(server: ServerState, tool: McpTool, given: object) -> Answer:
-    """The answer to one call, whatever happens: an envelope, never an exception."""
+    """Answer one call; always returns an envelope, never raises."""
     try:
         asked = check_arguments(tool.params, given)
         answer = _ask(server, tool, asked)
@@ -49,7 +49,7 @@ def call(server: ServerState, tool: McpTool, given: object) -> Answer:
         return _shrink(_page(tool, asked, answer) if tool.pages in answer else answer, MAX_BYTES)
     except GitIndexError as error:
         told = with_tool_calls(refused(error), given)
-        return told | ({"untrusted": True} if error.status == "error" else {})  # git's own words
+        return told | ({"untrusted": True} if error.status == "error" else {})  # git's own message
     except OSError as error:
         return refusal("error", error.strerror or "input/output error", "try again")
     except (KeyboardInterrupt, SystemExit):
@@ -61,14 +61,14 @@ def call(server: ServerState, tool: McpTool, given: object) -> Answer:
 
 
 def content_of(tool: McpTool | None, answer: Answer) -> str:
-    """Return what stands in `content[0].text`: text where it is an answer, JSON where it is a refusal."""
+    """Return the text of `content[0].text`: plain text for an answer, JSON for a refusal."""
     if tool is None or (answer.get("status") != "ok" and "targets" not in answer):
         return render(answer)
     return render_text(tool.name, answer)
 
 
 def render(value: object) -> str:
-    """Return a value as JSON: ASCII only, so that it is valid in any encoding."""
+    """Return a value as ASCII-only JSON, which is valid in any encoding."""
     return json.dumps(value, ensure_ascii=True, separators=(",", ":"))
 
 
@@ -90,7 +90,7 @@ def _ask(server: ServerState, tool: McpTool, asked: Arguments) -> Answer:
 
 
 def _page(tool: McpTool, asked: Arguments, answer: Answer) -> Answer:
-    """One page of an answer, within the cap, that says where the next one starts."""
+    """Return one page of an answer, within the cap, with the offset of the next one."""
     items, offset = answer[tool.pages], asked["offset"]
     rest = items[offset : offset + asked["limit"]]
     frame = _shrink(answer | {tool.pages: []}, MAX_BYTES // 2)
@@ -107,7 +107,7 @@ def _page(tool: McpTool, asked: Arguments, answer: Answer) -> Answer:
 
 
 def _shrink(answer: Answer, most: int) -> Answer:
-    """Halve what is largest until the answer is within the cap: the last resort."""
+    """Halve the largest value until the answer is within the cap: the last resort."""
     while len(render(answer)) > most:
         cuttable = [name for name, value in answer.items() if isinstance(value, list | str)]
         largest = max(cuttable, key=lambda name: len(render(answer[name])))

@@ -1,4 +1,4 @@
-"""What to do about a refusal, as a call of another tool: an agent has no shell here."""
+"""Remedies of a refusal as tool calls, because an agent has no shell here."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _CALLS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("list_codebases", "list_codebases", {}),
     ("`gitindex ", "manage_index", {"action": "status"}),
 )
-"""Words of a hint, and the tool that does the same; the first that is found counts."""
+"""Text in a hint and the equivalent tool call; the first match counts."""
 
 
 def with_tool_calls(envelope: dict[str, Any], asked: object) -> dict[str, Any]:
-    """Replace a shell command in `hints.remedy` by the tool call that does the same."""
+    """Replace a shell command in `hints.remedy` by the equivalent tool call."""
     hints = envelope.get("hints", {})
     remedy = hints.get("remedy", "")
     for words, tool, args in _CALLS:

@@ -1,6 +1,7 @@
 """The MCP server over HTTP on loopback, for many clients of one user; imports uvicorn.
 
-The rules are those of every HTTP door (base/loopback_guard.py), with a bearer token in place of a cookie.
+It follows the rules of every HTTP server here (base/loopback_guard.py), with a bearer token instead
+of a cookie.
 """
 
 from __future__ import annotations
@@ -53,11 +54,11 @@ def serve_http(path: str, port: int = 0) -> int:
     finally:
         for one in sockets:
             one.close()
-    os._exit(0)  # a question may still be worked on in a thread; nothing here needs tidying up
+    os._exit(0)  # a thread may still work on a question; nothing here needs cleaning up
 
 
 def _only_at(path: str, app: AsgiApp) -> AsgiApp:
-    """Nothing is served elsewhere."""
+    """Serve the app at this path only; 404 elsewhere."""
 
     async def routed(scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         if scope["path"] == path:

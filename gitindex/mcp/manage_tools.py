@@ -29,12 +29,12 @@ _KEPT = (ManageOutcome.STARTED, ManageOutcome.COALESCED)
 
 
 def list_codebases(server: ServerState, _asked: Arguments) -> Answer:
-    """Every codebase this server may read, sorted; only lifecycle actions change the list."""
+    """List every codebase this server may read, sorted; only lifecycle actions change the list."""
     return {"status": "ok", "codebases": [_codebase(root) for root in server.roots()]}
 
 
 def manage_index(server: ServerState, asked: Arguments) -> Answer:
-    """One action on one codebase."""
+    """Run one action on one codebase."""
     action, path = asked["action"], asked["path"]
     if action == "status":
         return _status(server, asked)
@@ -52,15 +52,15 @@ def manage_index(server: ServerState, asked: Arguments) -> Answer:
         if done.outcome in (ManageOutcome.ADOPTED, ManageOutcome.ALREADY_PROVEN):
             server.registry.add(worktree.root)
     else:
-        server.registry.add(worktree.root)  # first: nothing is started that could not be read
+        server.registry.add(worktree.root)  # first: it must be readable once started
         done = manage.create(worktree) if action == "create" else manage.reindex(worktree)
     return _answer(server, asked, worktree, done)
 
 
 def _worktree(server: ServerState, path: str, action: str) -> Worktree:
-    """The codebase to act on. Only create and repair may take one that is not registered yet.
+    """Return the codebase to act on. Only create and repair accept one that is not registered yet.
 
-    That may be a repository inside of a registered one.
+    That may be a repository inside a registered one.
     """
     if action in ("create", "repair"):
         with contextlib.suppress(GitIndexError):
@@ -105,7 +105,7 @@ def _status(server: ServerState, asked: Arguments) -> Answer:
 
 
 def _clear(server: ServerState, path: str) -> Answer:
-    """Only the exact root will do, letter by letter: no other spelling removes an index."""
+    """Remove an index; requires the exact root as registered, no other spelling."""
     root = path
     if root not in server.roots():
         raise GitIndexError(
@@ -136,7 +136,7 @@ def _call(action: str, root: str) -> dict[str, Any]:
 
 
 def _codebase(root: str) -> dict[str, Any]:
-    """One line of the list: the gate's word, without running git."""
+    """Return one entry of the list: the gate's status, without running git."""
     fields: dict[str, Any] = {"root": safe_text(root)}
     try:
         worktree = worktree_at(root)

@@ -1,4 +1,4 @@
-"""The tools that ask: each opens the tree behind the gate and calls one use case."""
+"""The query tools: each opens the tree behind the gate and calls one use case."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from gitindex.view.tree import TreeChoice, TreeView, open_tree
 MAP_TOKENS = 20_000
 GRAPH_NODES = 200
 MAX_LINE = 240
-"""Characters of a line of code in an answer."""
+"""Maximum number of characters of a line of code in an answer."""
 
 
 def explore(server: ServerState, asked: Arguments) -> Answer:
-    """The best places for a question with their code, who uses them, and which tests reach them."""
+    """Return the best places for a question, with their code, uses and tests."""
     from gitindex.query.explore import explore
 
     with opened(server, asked) as view:
@@ -34,7 +34,7 @@ def explore(server: ServerState, asked: Arguments) -> Answer:
 
 
 def find_symbols(server: ServerState, asked: Arguments) -> Answer:
-    """Definitions by name, and by names near it."""
+    """Return definitions by name, and by similar names."""
     from gitindex.query.symbols import SymbolQuery, list_symbols, suggestions
 
     wanted = asked["offset"] + asked["limit"]
@@ -48,7 +48,7 @@ def find_symbols(server: ServerState, asked: Arguments) -> Answer:
 
 
 def grep_codebase(server: ServerState, asked: Arguments) -> Answer:
-    """Lines that match a pattern, with lines around them."""
+    """Return lines that match a pattern, with context."""
     from gitindex.query.grep.grep import GrepQuery, grep
     from gitindex.query.grep.pattern import GrepPattern
 
@@ -65,7 +65,7 @@ def grep_codebase(server: ServerState, asked: Arguments) -> Answer:
 
 
 def impact(server: ServerState, asked: Arguments) -> Answer:
-    """What a change reaches."""
+    """Return what a change reaches."""
     from gitindex.query.impact.change import TreePair, comparing, parse_range
     from gitindex.query.impact.reach import impact
 
@@ -79,7 +79,7 @@ def impact(server: ServerState, asked: Arguments) -> Answer:
 
 
 def rename_symbol(server: ServerState, asked: Arguments) -> Answer:
-    """The patch that renames a symbol, with the proof of every place; nothing is written."""
+    """Return the patch that renames a symbol, with the proof of every place; writes nothing."""
     from gitindex.edit.rename import rename_preview
 
     with opened(server, asked) as view:
@@ -87,7 +87,7 @@ def rename_symbol(server: ServerState, asked: Arguments) -> Answer:
 
 
 def search_documents(server: ServerState, asked: Arguments) -> Answer:
-    """Documents by text, topics, days and fields of their front matter."""
+    """Return documents by text, topics, days and fields of their front matter."""
     from gitindex.query.documents import DocumentQuery, search_documents
     from gitindex.store.entities import Filter
 
@@ -100,7 +100,7 @@ def search_documents(server: ServerState, asked: Arguments) -> Answer:
 
 
 def search_codebase(server: ServerState, asked: Arguments) -> Answer:
-    """Ranked places for a query, in the folder that was asked about."""
+    """Return ranked places for a query, in the given folder."""
     from gitindex.query.search.query_text import Filters
     from gitindex.query.search.search import search
 
@@ -113,7 +113,7 @@ def search_codebase(server: ServerState, asked: Arguments) -> Answer:
 
 
 def file_outline(server: ServerState, asked: Arguments) -> Answer:
-    """Definitions of one file."""
+    """Return the definitions of one file."""
     from gitindex.query.symbols import outline
 
     with opened(server, asked) as view:
@@ -121,7 +121,7 @@ def file_outline(server: ServerState, asked: Arguments) -> Answer:
 
 
 def read_file(server: ServerState, asked: Arguments) -> Answer:
-    """Lines of one file."""
+    """Return lines of one file."""
     from gitindex.query.read import LineRange, read_lines
 
     first, last = asked["startLine"], asked["endLine"] or asked["startLine"] + asked["limit"] - 1
@@ -136,7 +136,7 @@ def read_file(server: ServerState, asked: Arguments) -> Answer:
 
 
 def slice_(server: ServerState, asked: Arguments) -> Answer:
-    """The lines that a line or a variable depends on, or that depend on it."""
+    """Return the lines that a line or a variable depends on, or that depend on it."""
     from gitindex.query.slice import SlicePoint, slice_file
 
     column = asked["column"] or None
@@ -148,7 +148,7 @@ def slice_(server: ServerState, asked: Arguments) -> Answer:
 
 
 def find_references(server: ServerState, asked: Arguments) -> Answer:
-    """Where a symbol is used."""
+    """Return the uses of a symbol."""
     from gitindex.query.references import ReferenceQuery, find_references
 
     wanted = ReferenceQuery(
@@ -161,7 +161,7 @@ def find_references(server: ServerState, asked: Arguments) -> Answer:
 
 
 def call_graph(server: ServerState, asked: Arguments) -> Answer:
-    """Who calls a symbol, and what it calls."""
+    """Return the callers and callees of a symbol."""
     from gitindex.base.vocabulary import Direction
     from gitindex.query.callgraph.answer import GraphQuery, call_graph
 
@@ -181,7 +181,7 @@ def call_graph(server: ServerState, asked: Arguments) -> Answer:
 
 
 def repo_map(server: ServerState, asked: Arguments) -> Answer:
-    """The files that matter most and their signatures, as text: its fields would say it twice."""
+    """Return the most central files and their signatures as text; fields would only repeat it."""
     from gitindex.query.map.answer import MapQuery, read_sections, repo_map
 
     include = read_sections([asked["include"]])
@@ -195,7 +195,7 @@ def repo_map(server: ServerState, asked: Arguments) -> Answer:
 
 
 def check_mutation_gate(server: ServerState, asked: Arguments) -> Answer:
-    """May a file, or a definition in it, be edited without asking?"""
+    """Check whether a file, or a definition in it, is safe to edit without review."""
     from gitindex.filestate.ambiguity import EditTarget
     from gitindex.filestate.mutation_gate import check_mutation_gate
 
@@ -206,7 +206,7 @@ def check_mutation_gate(server: ServerState, asked: Arguments) -> Answer:
 
 
 def add_lines(view: TreeView, rows: list[Answer], around: int = 0) -> None:
-    """Add to each place its line of code, and the lines before and after it."""
+    """Add to each place its line of code, with context."""
     from gitindex.extract.terms import decode_text
 
     lacking = [row for row in rows if around or "text" not in row]
@@ -222,7 +222,7 @@ def add_lines(view: TreeView, rows: list[Answer], around: int = 0) -> None:
 
 @contextmanager
 def opened(server: ServerState, asked: Arguments) -> Iterator[TreeView]:
-    """The tree that is asked for, behind the gate; `file` becomes a path below its root."""
+    """Open the requested tree behind the gate; `file` becomes a path below its root."""
     path = asked["path"]
     file = asked.get("file", "")
     worktree = server.locate(os.path.dirname(file) if not path and os.path.isabs(file) else path)
@@ -236,7 +236,7 @@ def opened(server: ServerState, asked: Arguments) -> Iterator[TreeView]:
 
 @contextmanager
 def _debugged(worktree: Worktree, asked: Arguments) -> Iterator[None]:
-    """Add to a closed gate's answer what proves a build complete, where it was asked for."""
+    """With `debug`, add the completion proof to a closed gate's answer."""
     try:
         yield
     except GateClosed as closed:
@@ -246,7 +246,7 @@ def _debugged(worktree: Worktree, asked: Arguments) -> Iterator[None]:
 
 
 def _folder(server: ServerState, view: TreeView, path: str) -> tuple[str, ...]:
-    """The folder that was asked about, below the root: nothing if that is all, or not in the tree."""
+    """Return the requested folder below the root; empty for the root, or if not in the tree."""
     root = view.worktree.root
     here = server.absolute(path) if path else root
     if here == root:
@@ -263,7 +263,7 @@ def _folder(server: ServerState, view: TreeView, path: str) -> tuple[str, ...]:
 
 
 def inside(worktree: Worktree, file: str) -> str:
-    """A file's path below the root, by its words alone: links are refused when it is read."""
+    """Return a file's path below the root, without following links: reading refuses those."""
     if os.path.isabs(file):
         folder, name = os.path.split(file)
         file = os.path.join(os.path.realpath(folder), name)
@@ -274,7 +274,7 @@ def inside(worktree: Worktree, file: str) -> str:
 
 
 def _check_live(view: TreeView, file: str) -> None:
-    """A file is only looked into if it is of the tree, and the policy lets its content be seen."""
+    """Refuse a file that is not in the tree, or whose content the policy excludes."""
     rows = view.rows("SELECT f.skip FROM {live} f WHERE f.path=?", os.fsencode(file))
     if not rows or rows[0][0] is not None:
         raise GitIndexError(
@@ -285,11 +285,11 @@ def _check_live(view: TreeView, file: str) -> None:
 
 
 MAX_CONTENT = 200_000
-"""Bytes of a file's text in JSON, where each character may take up to twelve."""
+"""Maximum size in bytes of a file's text as JSON, where a character may take up to twelve."""
 
 
 def _continued(answer: Answer) -> Answer:
-    """Cut the text to the cap by whole lines, and say at which line it goes on."""
+    """Cut the text to the cap at a line end, and add the line to continue from."""
     from gitindex.mcp.dispatch import render
 
     lines = answer["content"].split("\n")

@@ -17,18 +17,18 @@ MAX_ROOTS = 1_000
 
 
 class Registry:
-    """Canonical roots, sorted. Reading creates nothing; a file we cannot read is never replaced."""
+    """Canonical roots, sorted. Reading creates nothing; an unreadable file is never replaced."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
         self._path = os.path.join(folder, "codebases.json")
 
     def exists(self) -> bool:
-        """Is there a file? One that vanishes is no list of nobody: clearing writes an empty list."""
+        """Does the file exist? A missing file is not an empty list: clearing writes one."""
         return os.path.lexists(self._path)
 
     def roots(self) -> list[str]:
-        """Every registered root, sorted."""
+        """Return every registered root, sorted."""
         try:
             data = read_small(self._path)
         except OSError as error:
@@ -51,7 +51,7 @@ class Registry:
             return True
 
     def discard(self, root: str) -> bool:
-        """Forget a root. False if it was not registered."""
+        """Remove a root. False if it was not registered."""
         if root not in self.roots():
             return False
         with self._locked():
@@ -65,7 +65,7 @@ class Registry:
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
-        """One writer at a time, so that no registration is lost."""
+        """Hold the lock: with one writer at a time no registration is lost."""
         os.makedirs(self._folder, 0o700, exist_ok=True)
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
         fd = os.open(os.path.join(self._folder, "lock"), flags, 0o600)

@@ -1,4 +1,4 @@
-"""The MCP server and its transports; the only importer of the SDK. Async lives here and nowhere else."""
+"""The MCP server and its transports; the only importer of the SDK, and the only async code."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ THREADS = 4
 CALL_SECONDS = 120.0
 POLL_SECONDS = 0.1
 SYNC_SECONDS = 10
-"""A refresh takes moments: whoever asks for one is told how it ended, unless he says otherwise."""
+"""How long `sync` waits for the refresh by default, to return its outcome."""
 
 
 def serve_stdio(path: str) -> int:
-    """Serve the client at the other end of stdin and stdout until it leaves."""
+    """Serve the client on stdin and stdout until it disconnects."""
     state = open_state(path)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # the SDK would wait for one more line of stdin
     anyio.run(_serve, state)
@@ -41,20 +41,20 @@ def serve_stdio(path: str) -> int:
 
 
 def open_state(path: str) -> ServerState:
-    """What a server knows, for a process that does nothing else from now on."""
+    """Return the state of a server; sets up this process to do nothing but serve."""
     os.umask(0o077)
     state = ServerState(home_of(path), Registry(state_folder()))
-    os.chdir("/")  # hold no folder of a repository that may be deleted or moved
+    os.chdir("/")  # keep no folder of a repository busy: it may be deleted or moved
     return state
 
 
 def sessions_over_http(state: ServerState) -> StreamableHTTPSessionManager:
-    """One session per client over streamable HTTP. Who may connect is the guard's business."""
+    """Serve one session per client over streamable HTTP; the guard decides who may connect."""
     return StreamableHTTPSessionManager(make_server(state))
 
 
 def make_server(state: ServerState) -> Server[Any]:
-    """The server with its tools."""
+    """Return the server with its tools."""
     limiter = anyio.CapacityLimiter(THREADS)
 
     async def list_tools(_ctx: Any, _params: Any) -> types.ListToolsResult:
@@ -79,7 +79,7 @@ def make_server(state: ServerState) -> Server[Any]:
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
-    server.middleware.clear()  # telemetry, which nobody asked for
+    server.middleware.clear()  # telemetry, switched off
     return server
 
 
@@ -125,7 +125,7 @@ async def _follow(
 
 
 def _operation_of(state: ServerState, answer: Answer, given: Mapping[str, Any]) -> Operation | None:
-    """What there is to wait for: what was started now or before, or whatever runs there."""
+    """Return the operation to wait for: one that was started, or the codebase's running job."""
     if not ("operationId" in answer or given.get("waitSeconds")) or "codebaseRoot" not in answer:
         return None
     known = state.operation(answer.get("operationId") or given.get("operationId", ""))
@@ -146,7 +146,7 @@ async def _in_thread(function: Any, *args: Any) -> Any:
 
 
 def _storable(answer: Answer) -> Answer:
-    """The answer without halves of surrogate pairs, which no client could decode."""
+    """Return the answer without lone surrogates, which no client could decode."""
     text = json.dumps(answer, ensure_ascii=False)
     try:
         text.encode()

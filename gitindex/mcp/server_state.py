@@ -1,4 +1,4 @@
-"""What one server keeps between calls: its codebases, facts in memory, operations under way."""
+"""The state that a server keeps between calls: codebases, facts in memory, running operations."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _FINISHED = {
 
 
 class Operation(NamedTuple):
-    """Something that was started, or that somebody else had started before."""
+    """An operation that this server started, or that was already running."""
 
     id: str
     action: str
@@ -38,7 +38,7 @@ class Operation(NamedTuple):
 
 
 class ServerState:
-    """The server's memory. Nothing in it decides what a codebase's state is."""
+    """The server's memory. It never decides the state of a codebase."""
 
     def __init__(self, home: str, registry: Registry) -> None:
         self.home = home
@@ -50,9 +50,10 @@ class ServerState:
         self._operations: dict[str, Operation] = {}
 
     def roots(self) -> list[str]:
-        """Codebases this server may read: the registered ones, and the one it was started in.
+        """Return the codebases this server may read: the registered ones, and the one it started
+        in.
 
-        A registry that cannot be read now, or whose file is gone, leaves them as they were.
+        If the registry cannot be read or its file is gone, the last known list stays.
         """
         try:
             if self.registry.exists() or not self._known:
@@ -63,7 +64,7 @@ class ServerState:
         return sorted({*self._known, self.home} - {""})
 
     def locate(self, path: str) -> Worktree:
-        """The codebase that `path` lies in. Raises Gated for what is not registered."""
+        """Return the codebase that contains `path`. Raises GateClosed if it is not registered."""
         here = self.absolute(path)
         inside = [root for root in self.roots() if here == root or here.startswith(root + "/")]
         if not inside:
@@ -77,7 +78,7 @@ class ServerState:
             raise _gone(root) from error
 
     def absolute(self, path: str) -> str:
-        """A path as asked, made absolute and canonical; relative ones start where we were started."""
+        """Return a path made absolute and canonical; relative ones start at the server's folder."""
         if not os.path.isabs(path) and not self.home:
             raise GitIndexError(
                 "say which codebase: the server was not started in one",
@@ -87,7 +88,7 @@ class ServerState:
         return canonical_root(os.path.join(self.home, path))
 
     def note(self, action: str, worktree: Worktree, done: ManageResult) -> Operation:
-        """Remember an operation, to tell later what became of it."""
+        """Remember an operation, to report its outcome later."""
         name = done.operation or new_operation(action)
         made = Operation(name, action, worktree, done.process)
         self._operations[made.id] = made
@@ -96,7 +97,7 @@ class ServerState:
         return made
 
     def operation(self, name: str, worktree: Worktree | None = None) -> Operation | None:
-        """An operation of this server; or of another, if the codebase's queue knows it."""
+        """Return an operation of this server, or of another one by the codebase's queue."""
         known = self._operations.get(name)
         if known is not None or worktree is None:
             return known
@@ -105,18 +106,18 @@ class ServerState:
         return Operation(name, action, worktree, None) if asked else None
 
     def whatever_runs(self, path: str) -> Operation | None:
-        """The job of a codebase, whoever started it; nothing where there is no codebase."""
+        """Return the running job of a codebase, from any process; None if there is no codebase."""
         try:
             return Operation("", "status", self.locate(path), None)
         except (GateClosed, GitIndexError):
             return None
 
     def progress(self, worktree: Worktree) -> Progress | None:
-        """How far this codebase's job is, if one runs."""
+        """Return the progress of this codebase's job, if one runs."""
         return read_progress(worktree)
 
     def is_running(self, operation: Operation) -> bool:
-        """Has it not ended yet?"""
+        """Is the operation still running?"""
         if operation.process is not None:
             return operation.process.poll() is None
         worktree = operation.worktree
@@ -125,13 +126,13 @@ class ServerState:
         )
 
     def tell(self, operation: Operation) -> dict[str, Any]:
-        """What became of an operation, as an answer tells it."""
+        """Return the fields that describe an operation's outcome."""
         running = self.is_running(operation)
         failure = None if running else read_failure(operation.worktree)
         proven = prove(operation.worktree).outcome is ProofOutcome.VALID
         outcome = ManageOutcome.STARTED
         if not running:
-            done = proven and failure is None  # an old proof outlives a refresh that failed
+            done = proven and failure is None  # a failed refresh leaves the old proof in place
             outcome = _FINISHED[operation.action] if done else ManageOutcome.FAILED
         fields: dict[str, Any] = {
             "id": operation.id,
@@ -149,7 +150,7 @@ class ServerState:
 
 
 def home_of(folder: str) -> str:
-    """The root of the repository that contains a folder, or nothing."""
+    """Return the root of the repository that contains a folder, or an empty string."""
     try:
         return find_worktree(folder).root
     except (GitIndexError, OSError):
@@ -157,7 +158,7 @@ def home_of(folder: str) -> str:
 
 
 def _unregistered(here: str, path: str) -> GateClosed:
-    """The answer for what is not registered: it names the root that `create` would take."""
+    """Return the refusal for an unregistered path; it names the root that `create` would take."""
     try:
         root = find_worktree(here).root
     except GitIndexError as error:

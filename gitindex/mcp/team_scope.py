@@ -1,4 +1,4 @@
-"""`scope: "team"`: the answer of a tool, with what the team's other repositories have."""
+"""`scope: "team"`: a tool's answer plus the hits of the team's other repositories."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _QUESTIONS = {
     "call_graph": ("references", "symbol"),
     "impact": ("references", ""),
 }
-"""What is asked of the team, and which argument names it."""
+"""Per tool: the question to the team's index, and the argument that names what to ask for."""
 HITS = 50
 
 
 def with_team(
     worktree: Worktree, tool: str, asked: dict[str, Any], answer: dict[str, Any]
 ) -> dict[str, Any]:
-    """Add the hits of other repositories; status `unavailable` where the server cannot say."""
+    """Add the hits of other repositories; status `unavailable` if the server cannot answer."""
     kind, argument = _QUESTIONS[tool]
     words = [asked[argument]] if argument else _changed(answer)
     if kind != "search":

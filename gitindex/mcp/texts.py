@@ -13,7 +13,7 @@ Lines = Iterator[str]
 
 
 def render_text(tool: str, answer: Answer) -> str:
-    """Return the text of an answer; its last line says what a reader must know besides."""
+    """Return the text of an answer; its last line has the caveats."""
     lines = [*_WRITERS[tool](answer), *_team(answer), *_footer(answer)]
     return "\n".join(safe_text(line, keep="\n\t") for line in lines) or "nothing"
 

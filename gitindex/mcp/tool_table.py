@@ -1,4 +1,4 @@
-"""The table of tools: names, descriptions and arguments. What an agent reads first, so it is short."""
+"""The table of tools: names, descriptions and arguments. Short, because agents read it first."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ COMMON = (PATH, STRICT, DEBUG)
 
 
 def limit(default: int, most: int = 200) -> Param:
-    """How many items an answer may have."""
+    """Return the parameter that limits the number of items in an answer."""
     return Param("limit", "integer", "", default, least=1, most=most)
 
 
