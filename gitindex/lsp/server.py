@@ -42,11 +42,11 @@ KINDS = {
     "type": lsp.SymbolKind.Class,
     "union": lsp.SymbolKind.Struct,
 }
-"""Kinds of definitions as the protocol names them; any other is a variable."""
+"""Maps kinds of definitions to those of the protocol; any other is a variable."""
 
 
 def make_server() -> LanguageServer:
-    """A server with all features registered; `start_io()` serves."""
+    """Return a server with all features registered; `start_io()` serves."""
     server = LanguageServer(
         "gitindex", __version__, text_document_sync_kind=lsp.TextDocumentSyncKind.Incremental
     )
@@ -101,7 +101,7 @@ def _register_questions(server: LanguageServer, session: EditorSession) -> None:
         try:
             found = session.definitions(file, *_place(server, params))
         except GitIndexError:
-            return []  # no name at this place
+            return []  # no name at this position
         return [_location(file.worktree.root, one) for one in found]
 
     @server.feature(lsp.TEXT_DOCUMENT_REFERENCES)
@@ -170,7 +170,7 @@ def _around(
 
 
 def _nested(symbols: list[dict[str, Any]]) -> list[lsp.DocumentSymbol]:
-    """Definitions as a tree, by the qualified name of what each is in."""
+    """Return definitions as a tree, nested by qualified name."""
     made: dict[str, lsp.DocumentSymbol] = {}
     top: list[lsp.DocumentSymbol] = []
     for symbol in symbols:
@@ -244,7 +244,7 @@ def _kind(kind: str) -> lsp.SymbolKind:
 
 
 def _place(server: LanguageServer, params: Any) -> tuple[int, int]:
-    """The asked place, 1-based, with the column in bytes of UTF-8."""
+    """Return the requested position, 1-based, with the column in bytes of UTF-8."""
     lines = server.workspace.get_text_document(params.text_document.uri).lines
     line = params.position.line
     text = lines[line] if line < len(lines) else ""

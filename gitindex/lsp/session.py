@@ -1,4 +1,4 @@
-"""What one editor session asks of the index. Knows our answers and no protocol; writes nothing."""
+"""The questions of one editor session to the index. Independent of the protocol; writes nothing."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ class EditorFile(NamedTuple):
 
 
 class EditorSession:
-    """Answers one editor's questions, one at a time; remembers facts from one to the next."""
+    """Answers one editor's questions, one at a time; caches facts between them."""
 
     def __init__(self) -> None:
         self.buffers: dict[str, bytes] = {}
-        """Texts that the editor holds, by absolute path; those equal to the disk do no harm."""
+        """Texts that the editor holds, by absolute path; they may equal the file on disk."""
         self._facts = FactsMemory()
         self._names: dict[str, Memory] = {}
 
     def locate(self, file: str) -> EditorFile | None:
-        """The file in the worktree that contains it; None outside of any repository."""
+        """Return the file with its worktree; None outside of any repository."""
         try:
             worktree = find_worktree(os.path.dirname(file))
         except (GitIndexError, OSError):
@@ -56,18 +56,18 @@ class EditorSession:
         return None if inside.startswith("..") else EditorFile(worktree, inside)
 
     def symbols(self, root: str, asked: str) -> list[dict[str, Any]]:
-        """Definitions whose names are near a text, nearest first."""
+        """Return definitions with similar names, nearest first."""
         wanted = SymbolQuery(asked, limit=MAX_SYMBOLS, exact=False)
         with self._open(find_worktree(root)) as view:
             return [*map(dict, list_symbols(view, wanted)["symbols"])] if view else []
 
     def outline(self, file: EditorFile) -> list[dict[str, Any]]:
-        """All definitions of one file."""
+        """Return all definitions of one file."""
         with self._open(file.worktree) as view:
             return [*map(dict, outline(view, file.path)["symbols"])] if view else []
 
     def definitions(self, file: EditorFile, line: int, column: int) -> list[dict[str, Any]]:
-        """The definitions of the name at a place (1-based, the column in bytes)."""
+        """Return the definitions of the name at a position (1-based, the column in bytes)."""
         with self._open(file.worktree) as view:
             if view is None:
                 return []
@@ -79,7 +79,7 @@ class EditorSession:
             return [declared_fields(finder.project, d) for d in target.declared]
 
     def references(self, file: EditorFile, line: int, column: int) -> dict[str, Any]:
-        """The whole answer of `refs` for the name at a place."""
+        """Return the whole answer of `refs` for the name at a position."""
         wanted = ReferenceQuery(f"{file.path}:{line}:{column}", limit=MAX_REFERENCES)
         with self._open(file.worktree) as view:
             if view is None:
@@ -87,7 +87,7 @@ class EditorSession:
             return dict(find_references(view, wanted, self._memory(file.worktree)))
 
     def calls(self, worktree: Worktree, node: str, direction: Direction) -> dict[str, Any]:
-        """The calls around a node of the call graph, or around the name at `FILE:LINE:COL`."""
+        """Return the calls around a node of the call graph, or the name at `FILE:LINE:COL`."""
         wanted = GraphQuery(node, direction, depth=1, limit=MAX_NODES, note_limit=0)
         with self._open(worktree) as view:
             if view is None:
@@ -99,7 +99,7 @@ class EditorSession:
 
     @contextmanager
     def _open(self, worktree: Worktree) -> Iterator[TreeView | None]:
-        """The files as the editor shows them; None where there is no index to answer from."""
+        """Open the tree with the editor's texts laid over; None if there is no index."""
         try:
             with open_tree(
                 worktree,
@@ -112,7 +112,7 @@ class EditorSession:
             yield None
 
     def _unsaved(self, root: str) -> Mapping[bytes, bytes]:
-        """The editor's texts below a root that differ from the files on disk."""
+        """Return the editor's texts below a root that differ from the files on disk."""
         found = {}
         for file, text in self.buffers.items():
             real = os.path.realpath(file)
