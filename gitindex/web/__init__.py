@@ -1,1 +1,1 @@
-"""The local page: the same answers as the other doors, in a browser. Writes nothing, starts nothing."""
+"""The local web page: the same answers as the other interfaces. Writes nothing, starts nothing."""

@@ -1,4 +1,4 @@
-"""Routes: one address per page, the same as JSON, static files and events. The only importer of starlette."""
+"""Routes: pages, the same as JSON, static files and events. The only importer of starlette."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from gitindex.web.static_files import StaticFolder
 
 MAX_FIELDS = 64
 WITH_PATH = frozenset({"file", "symbol", "callers", "hover", "reach"})
-"""Pages whose address goes on with a path."""
+"""Pages whose URL ends in a path."""
 _CODES = {"not_found": 404, "invalid_request": 400, "error": 500}
 _NO_STORE = {"cache-control": "no-store"}
 
 
 class Rendered(NamedTuple):
-    """A response before it is one."""
+    """The parts of a response."""
 
     status: int
     body: str
@@ -41,7 +41,7 @@ class Rendered(NamedTuple):
 
 
 def make_app(session: WebSession, note: Callable[[], None] = lambda: None) -> Starlette:
-    """The application, without its guard. `note` is called for every question."""
+    """Return the application without its guard. `note` is called for every question."""
     door = WebDoor(session, note)
     routes = [Route("/static/{name:path}", door.static), Route("/live", door.live)]
     for page in PAGES.values():
@@ -63,7 +63,7 @@ class WebDoor:
         self._feed = LiveFeed(session)
 
     async def page(self, page: WebPage, request: Request) -> Response:
-        """A page, or the part of it that a keystroke replaces."""
+        """Return a page, or the fragment that a keystroke replaces."""
         self._note()
         part = request.headers.get("hx-request") == "true"
         asked = read_question(request, page)
@@ -82,7 +82,7 @@ class WebDoor:
         )
 
     async def data(self, page: WebPage, request: Request) -> Response:
-        """The envelope of the same answer, as `--json` prints it."""
+        """Return the envelope of the same answer, as `--json` prints it."""
         self._note()
         asked = read_question(request, page)
         answer = await self._turns.run("", partial(ask, page, self._session, asked))
@@ -92,14 +92,14 @@ class WebDoor:
         return Response(body, code, _NO_STORE, "application/json")
 
     async def live(self, request: Request) -> Response:
-        """Events while the page is open. It is no question: it does not keep the server up."""
+        """Stream events while the page is open. A stream does not keep the server up."""
         if request.method == "HEAD":
             return Response(media_type="text/event-stream", headers=_NO_STORE)
         events = self._feed.events()
         return StreamingResponse(events, 200, _NO_STORE, "text/event-stream")
 
     async def static(self, request: Request) -> Response:
-        """A file of ours."""
+        """Serve a static file."""
         found = self._static.get(request.path_params["name"])
         if found is None:
             return Response("gitindex: no such file\n", 404, media_type="text/plain")
@@ -122,7 +122,7 @@ class WebDoor:
 
 
 def read_question(request: Request, page: WebPage) -> WebQuestion:
-    """The question in a request. Paths may hold any bytes, so they are decoded here."""
+    """Parse the question in a request. Paths may hold any bytes, so they are decoded here."""
     raw = request.scope.get("raw_path", b"").partition(b"?")[0]
     path = os.fsdecode(unquote_to_bytes(raw)).lstrip("/")
     tail = path.partition("/")[2] if page.name in WITH_PATH else ""
@@ -135,7 +135,7 @@ def read_question(request: Request, page: WebPage) -> WebQuestion:
 
 
 def canonical(page: WebPage, asked: WebQuestion) -> str:
-    """The address of a question without what only this tab needs."""
+    """Return the URL of a question without the parameters that only this tab needs."""
     kept = {name: values for name, values in asked.values.items() if name != "w"}
     if kept.get("tab") == ["search"]:
         del kept["tab"]

@@ -21,16 +21,16 @@ from gitindex.web.session import Answer, WebQuestion, WebSession
 from gitindex.web.static_files import StaticFolder
 
 PART = 2_000
-"""Symbols on one page of the snapshot."""
+"""Number of symbols on one page of the snapshot."""
 _PAGES = (("index", "Health"), ("map", "Map"), ("symbols", "Symbols"))
 _LIVE = re.compile(
     r' (?:hx-[a-z-]+|data-[a-z]+|href)="(?!#|(?:index|map|symbols(?:-[0-9]+)?)\.html)[^"]*"'
 )
-"""What only a server answers: links into it, and what asks it for more."""
+"""Attributes that need a server: links into it, and requests for more."""
 
 
 _EMPTY = re.compile(r'<div [^>]*id="(?:graph|chart|picked)"[^>]*></div>')
-"""What only a script fills."""
+"""Elements that only a script fills."""
 
 
 def export_snapshot(worktree: Worktree, folder: str) -> list[str]:
@@ -63,7 +63,7 @@ def export_snapshot(worktree: Worktree, folder: str) -> list[str]:
 
 
 def _prepare(folder: str) -> None:
-    """Make the folder; one that holds something is somebody's, and is left alone."""
+    """Make the folder; refuse one that is not empty."""
     try:
         os.makedirs(folder, exist_ok=True)
         holds = os.listdir(folder)

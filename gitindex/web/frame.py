@@ -1,4 +1,4 @@
-"""What every page has around it: the head, the search box, the freshness bar, the receipt."""
+"""The frame of every page: the head, the search box, the freshness bar, the receipt."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ _STATES = {
 
 
 class PageHead(NamedTuple):
-    """What the frame shows of a page."""
+    """The parts of a page that the frame shows."""
 
     name: str
     title: str
-    tab_id: str  # names the browser tab to the server, which works on one question of each
+    tab_id: str  # identifies the browser tab: the server works on one question per tab
 
 
 def page_frame(head: PageHead, asked: WebQuestion, root: str, main: Html, answer: Answer) -> Html:
-    """A whole page."""
+    """Return a whole page."""
     scripts = ["vendor/htmx.min.js", "app.js", *_EXTRA.get(head.name, ())]
     sheets = ["app.css", *(["vendor/uPlot.min.css"] if head.name == "health" else [])]
     name = os.path.basename(root) or root
@@ -74,7 +74,7 @@ def page_frame(head: PageHead, asked: WebQuestion, root: str, main: Html, answer
 
 
 def fragment(asked: WebQuestion, main: Html, answer: Answer) -> Html:
-    """What a keystroke replaces: the results, the bar and the receipt."""
+    """Return the fragment that a keystroke replaces: results, bar and receipt."""
     if "freshness" not in answer:
         return main
     return join(
@@ -85,7 +85,7 @@ def fragment(asked: WebQuestion, main: Html, answer: Answer) -> Html:
 
 
 def freshness_bar(answer: Mapping[str, Any], at: str = "", swapped: bool = False) -> Html:
-    """How fresh the answer is, in one line."""
+    """Return the freshness of the answer in one line."""
     freshness = answer.get("freshness") or {}
     state = str(answer.get("state") or freshness.get("state") or answer.get("status") or "unknown")
     if freshness.get("mode") == "skipped_indexing":
@@ -125,7 +125,7 @@ def _told(freshness: Mapping[str, Any], receipt: Mapping[str, Any]) -> list[Html
 
 
 def receipt_line(answer: Mapping[str, Any], swapped: bool = False) -> Html:
-    """The receipt of the answer, to be copied and verified."""
+    """Return the receipt of the answer, to be copied and verified."""
     receipt = answer.get("receipt")
     children: list[Html] = []
     if receipt:
@@ -144,12 +144,12 @@ def receipt_line(answer: Mapping[str, Any], swapped: bool = False) -> Html:
 
 
 def copy_button(label: str, text: str) -> Html:
-    """A button that copies a text."""
+    """Return a button that copies a text."""
     return element("button", label, type="button", class_="copy", data_copy=text)
 
 
 def refusal_block(answer: Answer) -> Html:
-    """An answer that is not ok: what it says, and what to do."""
+    """Render an answer that is not ok: its message and what to do."""
     hints = answer.get("hints") or {}
     remedy = hints.get("remedy")
     if answer.get("status") == "not_ready":
@@ -168,7 +168,7 @@ def refusal_block(answer: Answer) -> Html:
 
 
 def _sheet(name: str, page: str) -> Html:
-    """A style sheet. Cytoscape adds one of its own unless it finds this name: the policy forbids it."""
+    """Link a style sheet. Without this id Cytoscape adds its own, which the policy forbids."""
     mark = "__________cytoscape_stylesheet" if page == "map" and name == "app.css" else None
     return element("link", rel="stylesheet", href=f"/static/{name}", id=mark)
 
@@ -216,7 +216,7 @@ def _search_form(head: PageHead, asked: WebQuestion, at: str) -> Html:
 
 
 def _search_box(text: str, is_search: bool) -> Html:
-    """The input; on the search page it asks while the user types."""
+    """Return the input; on the search page it searches while the user types."""
     live = {
         "hx_get": "/",
         "hx_trigger": "input changed, ask from:body",

@@ -1,4 +1,4 @@
-"""Code as HTML: tokens from a child process, escaped here; plain where the child gives up."""
+"""Code as HTML: a child process tokenizes, the text is escaped here; plain if the child fails."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from gitindex.web.html import Html, text
 
 MAX_CHARS = 200_000
 MAX_LINE = 2_000
-"""A longer line is cut, and a file that has one is not coloured."""
+"""Longer lines are cut, and a file that has one is not coloured."""
 _CLASS = re.compile(r"[a-z]?")
 _NAME = re.compile(r"[\w.+\-]+")
 
 
 class Highlighter:
-    """One child for one file at a time."""
+    """One child process, for one file at a time."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._child: subprocess.Popen[bytes] | None = None
 
     def lines(self, name: str, content: str) -> list[Html]:
-        """The lines of a text, each as HTML without its end."""
+        """Return the lines of a text, each as HTML without its line end."""
         plain = content.split("\n")
         if len(content) > MAX_CHARS or max(map(len, plain), default=0) > MAX_LINE:
             return [_cut(line) for line in plain]

@@ -1,4 +1,4 @@
-"""Pygments in a process of its own: a lexer that never ends on some text is ended, and nothing else."""
+"""Pygments in its own process: if a lexer does not end, only this process is killed."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ CLASSES: tuple[tuple[_TokenType, str], ...] = (
     (Name.Tag, "k"),
     (Name, "n"),
 )
-"""Kinds of tokens that are shown apart; the first that fits."""
+"""Token types with their CSS class; the first match counts."""
 Line = list[tuple[str, str]]
 
 
 def highlight(name: str, text: str) -> list[Line]:
-    """Lines of (class, text); one class for everything where no lexer knows the name."""
+    """Return lines of (class, text); all in one class if no lexer knows the name."""
     lexer = _lexer(name)
     if lexer is None:
         return [[("", line)] for line in text.split("\n")]
@@ -66,7 +66,7 @@ def _lexer(name: str) -> Lexer | None:
 
 
 def serve() -> int:
-    """Answer until end of input. The kernel ends a lexer that does not end by itself."""
+    """Answer until end of input. The kernel kills a lexer that does not end."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     source, sink = sys.stdin.buffer, sys.stdout.buffer

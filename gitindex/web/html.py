@@ -1,4 +1,4 @@
-"""Builds HTML from Python. Every text goes through the escaper; only `Html` made here does not."""
+"""Builds HTML from Python. Every text is escaped, except `Html` that was made here."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Child = str | int | None | Iterable["Child"]
 
 
 def element(tag: str, *children: Child, **attributes: str | int | bool | None) -> Html:
-    """One element. Attributes: `class_` is class, `data_x` is data-x; None and False are left out."""
+    """Return an element. `class_` becomes class, `data_x` data-x; None and False are left out."""
     parts = [f"<{tag}"]
     for name, value in attributes.items():
         if value is None or value is False:
@@ -36,7 +36,7 @@ def element(tag: str, *children: Child, **attributes: str | int | bool | None) -
 
 
 def join(*children: Child) -> Html:
-    """Children in a row."""
+    """Concatenate children."""
     parts: list[str] = []
     for child in children:
         if child is None:
@@ -49,19 +49,19 @@ def join(*children: Child) -> Html:
 
 
 def text(value: str | int) -> Html:
-    """Escaped for HTML; control characters, bidi marks and bytes that are not UTF-8 are spelled out."""
+    """Escape for HTML; control characters, bidi marks and non-UTF-8 bytes are spelled out."""
     if isinstance(value, Html):
         return value
     return Html(escape(safe_text(str(value), keep="\n\t"), quote=True))
 
 
 def link(page: str, path: str = "", anchor: str = "", **query: str) -> str:
-    """The address of a page: `path` may hold any bytes."""
+    """Return the URL of a page: `path` may hold any bytes."""
     return address(page, path, {name: [value] for name, value in query.items()}, anchor)
 
 
 def address(page: str, path: str, query: Mapping[str, Iterable[str]], anchor: str = "") -> str:
-    """The address of a page with any parameters; empty ones are left out."""
+    """Return the URL of a page with any parameters; empty ones are left out."""
     pairs = [(name, one) for name, values in query.items() for one in values if one]
     asked = f"?{urlencode(pairs, errors='surrogateescape')}" if pairs else ""
     tail = f"/{quote(os.fsencode(path), safe='/')}" if path else ""
@@ -69,7 +69,7 @@ def address(page: str, path: str, query: Mapping[str, Iterable[str]], anchor: st
 
 
 def shorten(value: str, most: int = 80) -> Html:
-    """A name that is cut in the middle where it is long; its title has all of it."""
+    """Cut a long name in the middle; its title has the whole name."""
     if len(value) <= most:
         return element("span", value)
     head = most // 2 - 1

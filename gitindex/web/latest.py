@@ -1,7 +1,7 @@
-"""One question at a time per browser tab, and the latest wins: older ones that wait are never begun.
+"""One question at a time per browser tab, and the latest wins: older waiting ones never start.
 
-A browser that aborts a request does not stop a thread that works on it. Without this, every key that is
-pressed costs a whole search, and the last one waits for all of them.
+A browser that aborts a request does not stop the thread that works on it. Without this, every
+keystroke costs a whole search, and the last one waits for all of them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class LatestWins:
         self._waiting: dict[str, asyncio.Future[bool]] = {}
 
     async def run(self, tab: str, work: Callable[[], T]) -> T | None:
-        """Return what `work` returns; None where a newer question of the same tab took its place."""
+        """Return what `work` returns; None if a newer question of the same tab replaced it."""
         loop = asyncio.get_running_loop()
         if tab and tab in self._busy:
             self._replace(tab)
@@ -37,7 +37,7 @@ class LatestWins:
             self._hand_over(tab)
 
     def close(self) -> None:
-        """Begin nothing more."""
+        """Start nothing more."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _replace(self, tab: str) -> None:
@@ -48,6 +48,6 @@ class LatestWins:
     def _hand_over(self, tab: str) -> None:
         waiting = self._waiting.pop(tab, None)
         if waiting is not None and not waiting.done():
-            waiting.set_result(True)  # the tab stays busy: it is the next one's turn
+            waiting.set_result(True)  # the tab stays busy: the next question runs
         else:
             self._busy.discard(tab)

@@ -1,4 +1,4 @@
-"""Events for open pages: the bar as it is now, whenever that changes. Looks and does nothing else."""
+"""Events for open pages: sends the freshness bar whenever it changes. Only reads."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from gitindex.web.session import WebSession
 
 LEAST_SECONDS = 0.5
 SHARE = 20
-"""A look that takes a second is repeated after so many."""
+"""Pause between two looks, as a multiple of the time that a look takes."""
 MAX_STAMPED = 200
-"""Edited files whose time of change is looked at."""
+"""Maximum number of edited files whose modification time is checked."""
 KEEP_ALIVE_SECONDS = 15.0
 RETRY_MS = 500
-"""When a page asks again after the stream was cut."""
+"""Delay before a page reconnects after the stream was cut."""
 
 
 class LiveState(NamedTuple):
-    """What a page shows, and a name for what answers depend on."""
+    """The bar that a page shows, and a version of everything that answers depend on."""
 
     bar: str
     version: str
 
 
 class LiveFeed:
-    """One look at the worktree for all pages that are open."""
+    """One look at the worktree shared by all open pages."""
 
     def __init__(self, session: WebSession) -> None:
         self._session = session
@@ -45,7 +45,7 @@ class LiveFeed:
         self._lock = asyncio.Lock()
 
     async def events(self) -> AsyncIterator[str]:
-        """Server-sent events for one page until it leaves."""
+        """Yield server-sent events for one page until it disconnects."""
         last: LiveState | None = None
         told = time.monotonic()
         yield f"retry: {RETRY_MS}\n\n"
@@ -70,7 +70,7 @@ class LiveFeed:
 
 
 def look(session: WebSession) -> LiveState:
-    """The bar of this moment."""
+    """Return the current bar."""
     worktree = session.worktree
     try:
         seen = observe(worktree, EditScope.ALL)
@@ -84,7 +84,7 @@ def look(session: WebSession) -> LiveState:
 
 
 def _version(root: str, seen: Observation, generation: int) -> str:
-    """Changes whenever an answer may: with HEAD, a generation, and the bytes of edited files."""
+    """Return a version that changes with HEAD, the generation and the stat of edited files."""
     digest = hashlib.sha256(f"{generation} {seen.head_tree} {seen.head.edits}".encode())
     edited = [*seen.head.dirty, *seen.head.untracked] if seen.head.edits else []
     for path in edited[:MAX_STAMPED]:

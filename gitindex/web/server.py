@@ -1,4 +1,4 @@
-"""Runs the page on loopback until it is stopped or nobody asked anything for an hour; imports uvicorn."""
+"""Runs the page on loopback until it is stopped or idle for an hour; imports uvicorn."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ CHECK_SECONDS = 5.0
 
 
 class IdleWatch:
-    """Tells when the last question was asked. An open event stream is no question."""
+    """Tracks when the last question was asked. An open event stream is not a question."""
 
     def __init__(self, seconds: float = IDLE_SECONDS) -> None:
         self._seconds = seconds
         self._last = time.monotonic()
 
     def note(self) -> None:
-        """Somebody asked something."""
+        """Record a question."""
         self._last = time.monotonic()
 
     def is_over(self) -> bool:
-        """Has nobody asked anything for too long?"""
+        """Has the idle time run out?"""
         return time.monotonic() - self._last > self._seconds
 
 

@@ -1,4 +1,4 @@
-"""What one server keeps between requests, and the one way from a question to an envelope. Writes nothing."""
+"""Server state between requests, and the one path from question to envelope. Writes nothing."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from gitindex.view.tree import TreeChoice, TreeView, open_tree
 from gitindex.web.highlight import Highlighter
 
 MAX_TEXT = 4_096
-"""Characters of one parameter, as for MCP."""
+"""Maximum number of characters of a parameter, as for MCP."""
 MAX_VALUES = 32
 MAX_MADE = 4
-"""Trees whose map is kept."""
+"""Maximum number of trees whose map is cached."""
 T = TypeVar("T")
 
 Answer = dict[str, Any]
@@ -65,12 +65,12 @@ class WebQuestion(NamedTuple):
 
     @property
     def choice(self) -> TreeChoice:
-        """Return the tree that is asked for."""
+        """Return the requested tree."""
         return TreeChoice(at=self.text("at"))
 
 
 class WebSession:
-    """One worktree and the memories that make the next answer cheap."""
+    """One worktree and the caches that make the next answer cheap."""
 
     def __init__(self, worktree: Worktree) -> None:
         self.worktree = worktree
@@ -84,18 +84,18 @@ class WebSession:
 
     @contextmanager
     def open(self, choice: TreeChoice) -> Iterator[TreeView]:
-        """The tree that is asked for, behind the gate."""
+        """Open the requested tree behind the gate."""
         with open_tree(self.worktree, self.worktree.root, choice, self._facts) as view:
             yield view
 
     @contextmanager
     def open_names(self, choice: TreeChoice) -> Iterator[TreeView]:
-        """The same for questions that follow names: their memory serves one thread at a time."""
+        """The same for questions that follow names: their cache serves one thread at a time."""
         with self._naming, self.open(choice) as view:
             yield view
 
     def remember(self, kind: str, view: TreeView, make: Callable[[TreeView], T]) -> T:
-        """What was made of a tree before, or is made of it now; a few are kept."""
+        """Return what `make` makes of a tree, cached for the last few trees."""
         overlay = view.overlay
         key = (kind, overlay.source, overlay.tree, overlay.digest)
         with self._naming:
@@ -108,17 +108,17 @@ class WebSession:
 
 
 class WebPage(NamedTuple):
-    """One page: the envelope of its answer, and that envelope as HTML."""
+    """One page: computes the envelope of its answer, and renders it as HTML."""
 
     name: str
     title: str
     answer: Callable[[WebSession, WebQuestion], Answer]
     render: Callable[[WebQuestion, Answer], str]
-    only_shown: tuple[str, ...] = ()  # fields that are for the page and not for programs
+    only_shown: tuple[str, ...] = ()  # fields for the page that JSON leaves out
 
 
 def ask(page: WebPage, session: WebSession, asked: WebQuestion) -> Answer:
-    """The answer to one request, whatever happens: an envelope, never an exception."""
+    """Answer one request; always returns an envelope, never raises."""
     try:
         return page.answer(session, asked)
     except GateClosed as closed:

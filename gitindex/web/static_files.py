@@ -1,4 +1,4 @@
-"""Files that ship with the page, read once. Serves what is listed in the folder and nothing else."""
+"""Files that ship with the page, read once. Serves only files of its folder."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TYPES = {
 
 
 class StaticFile(NamedTuple):
-    """One file, and the tag by which a browser knows that it has it."""
+    """One file, and its ETag."""
 
     data: bytes
     media_type: str
@@ -37,7 +37,7 @@ class StaticFolder:
         self._read: dict[str, StaticFile] = {}
 
     def get(self, name: str) -> StaticFile | None:
-        """The file of this name; None where there is none."""
+        """Return the file of this name, or None."""
         path = self._paths.get(name)
         if path is None:
             return None

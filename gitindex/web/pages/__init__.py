@@ -1,4 +1,4 @@
-"""The pages by their addresses, one module each."""
+"""The pages by URL, one module each."""
 
 from __future__ import annotations
 

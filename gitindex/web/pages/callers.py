@@ -1,4 +1,4 @@
-"""`/callers/<path>`: how many callers each definition of a file has; `/hover/<path>`: what a name means."""
+"""`/callers/<path>`: caller counts of a file's definitions; `/hover/<path>`: what a name means."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from gitindex.web.pages.file import outline_rows, resolve_path
 from gitindex.web.session import Answer, WebPage, WebQuestion, WebSession
 
 SECONDS = 2.0
-"""What all counts of a file may take together; the rest is left uncounted, and its page counts it."""
+"""Time limit for all counts of a file; the rest is counted on its own page."""
 _COUNTED = FUNCTIONS | TYPES
 _NO_USE = frozenset({Use.DEFINITION, Use.IMPORT})
 MAX_HOVERED = 3
@@ -38,7 +38,7 @@ def _answer(session: WebSession, asked: WebQuestion) -> Answer:
 
 
 def _count(finder: Finder, path: str) -> dict[str, int | None]:
-    """Callers by qualified name; None where the time was over."""
+    """Return callers by qualified name; None if time ran out."""
     source = finder.project.source(path)
     found: dict[str, int | None] = {}
     end = time.monotonic() + SECONDS
@@ -55,7 +55,7 @@ def _count(finder: Finder, path: str) -> dict[str, int | None]:
 
 
 def _is_call(site: Site) -> bool:
-    """A use that is surely of this definition: the name alone is no caller."""
+    """Is this surely a use of the definition? A match by name alone does not count."""
     return site.use not in _NO_USE and site.tier is not Tier.NAME
 
 
@@ -64,7 +64,7 @@ def _render(asked: WebQuestion, answer: Answer) -> Html:
 
 
 def _hover_answer(session: WebSession, asked: WebQuestion) -> Answer:
-    """The definitions of the name at a place; `col` counts UTF-16 units, as browsers do."""
+    """Return the definitions of the name at a place; `col` counts UTF-16 units, as browsers do."""
     line = asked.number("line", 1, 10_000_000)
     column = asked.number("col", 1, 100_000)
     with session.open_names(asked.choice) as view:

@@ -1,4 +1,4 @@
-"""What results can be narrowed by, counted over the results that are shown."""
+"""Facets that narrow results, counted over the results shown."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from gitindex.web.session import WebQuestion
 MAX_SHOWN = 8
 _TITLES = {"in": "Where", "lang": "Language", "path": "Folder", "kind": "Kind", "tag": "Topic"}
 _SINGLE = frozenset({("symbols", "path"), ("symbols", "kind")})
-"""Facets of which a command takes one value."""
+"""Facets for which the command accepts one value only."""
 
 
 def facet_panel(tab: SearchTab, asked: WebQuestion, rows: list[dict[str, Any]]) -> Html:
-    """The switches and facets of a tab."""
+    """Return the switches and facets of a tab."""
     groups = [_group(name, tab.label.lower(), asked, rows) for name in tab.facets]
     switches = [
         _box(name, "1", label, None, bool(asked.text(name)), "checkbox")
@@ -42,7 +42,7 @@ def _group(name: str, tab: str, asked: WebQuestion, rows: list[dict[str, Any]]) 
 
 
 def _values(name: str, row: dict[str, Any], chosen: list[str]) -> list[str]:
-    """The values that one result has."""
+    """Return the facet values of one result."""
     if name == "in":
         return [str(place_of(row["path"]))]
     if name == "lang":

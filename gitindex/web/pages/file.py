@@ -1,4 +1,4 @@
-"""`/file/<path>`: code with line anchors and its outline; what is edited, partial or skipped; folders."""
+"""`/file/<path>`: code with line anchors and outline; edited, partial or skipped parts; folders."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gitindex.web.pages.folders import folder_list, list_folder
 from gitindex.web.session import Answer, WebPage, WebQuestion, WebSession
 
 MAX_COMPARED = 4_000
-"""Lines of a file whose edits are told line by line."""
+"""Files with more lines than this get no line-by-line edit marks."""
 _FACTS = (
     "SELECT f.skip, b.status, b.reason, b.language FROM {live} f"
     " LEFT JOIN {blobs} b ON b.id=f.blob_id WHERE f.path=?"
@@ -50,7 +50,7 @@ def _answer(session: WebSession, asked: WebQuestion) -> Answer:
 
 
 def resolve_path(view: TreeView, path: str) -> str:
-    """The path of the tree that is meant: by its bytes, else by the way answers show it."""
+    """Find a path of the tree by its bytes, else by the form that answers show."""
     if not path or _rows(view, path) or "\\" not in path:
         return path
     for (found,) in view.rows("SELECT path FROM {live}"):
@@ -89,7 +89,7 @@ def _outline(view: TreeView, path: str) -> list[dict[str, Any]]:
 
 
 def _edited(session: WebSession, path: str, answer: Answer) -> list[list[int]]:
-    """Line ranges that differ from HEAD: first and last, 1-based; all of a new file."""
+    """Return line ranges that differ from HEAD: first and last, 1-based; all of a new file."""
     everything = [[1, answer["totalLines"]]]
     raw = os.fsencode(path)
     with session.open(TreeChoice(at="HEAD")) as head:
@@ -132,7 +132,7 @@ def _crumbs(path: str, at: str, folder: bool = False) -> Html:
 
 
 def _notes(answer: Answer) -> Html:
-    """What one must know of the file before one trusts what is shown of it."""
+    """Return caveats about the file: edited, partial, skipped and the like."""
     facts, found = answer["file"], list[Html]()
     if answer["source"] == "worktree":
         found.append(element("span", "edited: shown as it is on disk", class_="note edited"))
@@ -161,7 +161,7 @@ def _without_content(answer: Answer) -> Html:
 
 
 def _side(asked: WebQuestion, answer: Answer) -> Html:
-    """The outline; the number of callers arrives after the page."""
+    """Return the outline; caller counts arrive after the page."""
     at, path = asked.text("at"), answer["path"]
     if not answer["symbols"]:
         listed: Html = element("p", "No definitions.", class_="hint")
@@ -182,7 +182,7 @@ def _side(asked: WebQuestion, answer: Answer) -> Html:
 
 
 def outline_rows(asked: WebQuestion, answer: Answer, callers: dict[str, int | None]) -> list[Html]:
-    """The definitions of a file as a tree, with their number of callers where it is known."""
+    """Return the definitions of a file as a tree, with caller counts where known."""
     depths = {"": 0}
     rows = []
     for symbol in answer["symbols"]:

@@ -15,7 +15,7 @@ MAX_ENTRIES = 500
 
 
 def list_folder(view: TreeView, folder: str) -> dict[str, Any]:
-    """What lies directly in a folder, with the number of files below each folder."""
+    """List the entries of a folder, with the number of files below each subfolder."""
     prefix = os.fsencode(folder.rstrip("/") + "/" if folder else "")
     rows = view.rows(
         "SELECT path, skip, source FROM {live} WHERE substr(path, 1, ?)=?", len(prefix), prefix
@@ -34,7 +34,7 @@ def list_folder(view: TreeView, folder: str) -> dict[str, Any]:
 
 
 def folder_list(asked: WebQuestion, answer: Answer) -> Html:
-    """The entries of a folder as links."""
+    """Render the entries of a folder as links."""
     at = asked.text("at")
     rows = []
     for entry in answer["entries"]:

@@ -1,4 +1,4 @@
-"""`/health`: jobs over time, how soon a commit is fresh, what the store takes, what is left out and why."""
+"""`/health`: jobs over time, commit-to-fresh delay, size of the store, skipped files and why."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _seconds(value: float | None) -> str:
 
 
 def size_of(count: int) -> str:
-    """Bytes as people read them."""
+    """Format a number of bytes for people."""
     for unit in ("B", "kB", "MB"):
         if count < 1_000:
             return f"{count:.0f} {unit}"
@@ -143,7 +143,7 @@ def _skipped(answer: Answer) -> Html:
 
 
 def _hook_answer(session: WebSession, _asked: WebQuestion) -> Answer:
-    """What our hook costs on this machine, measured once while the server runs."""
+    """Return the cost of our hook on this machine, measured once per server run."""
     if session.hook_cost is None:
         cost = measure_cost()
         session.hook_cost = {name: round(value, 2) for name, value in cost._asdict().items()}

@@ -1,4 +1,4 @@
-"""`/map`: folders, files and symbols; what imports what; the neighbours of a file; what a change reaches."""
+"""`/map`: folders, files and symbols; imports; the neighbours of a file; what a change reaches."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ MAX_SYMBOLS = 120
 IMPACT_DEPTH = 2
 MAX_OPEN = 30
 NOTHING = "."
-"""What is open where the last folder was closed; without it the map opens some by itself."""
+"""The value of `open` for no open folder; without a value the map opens some itself."""
 Marks = dict[str, str]
 
 
 class TreeGraph:
-    """What the map needs of one tree, so that a click does not read it again."""
+    """The data of one tree that the map needs, cached between clicks."""
 
     def __init__(self, view: TreeView) -> None:
         graph = FileGraph(view)
@@ -71,7 +71,7 @@ def _answer(session: WebSession, asked: WebQuestion) -> Answer:
 
 
 def _neighbours(graph: TreeGraph, focus: str) -> Marks | None:
-    """A file, the files it imports, and those that import it."""
+    """Return a file, the files it imports, and those that import it."""
     if not focus:
         return None
     if focus not in graph.files:
@@ -82,7 +82,7 @@ def _neighbours(graph: TreeGraph, focus: str) -> Marks | None:
 
 
 def _impact(session: WebSession, changed: str) -> Marks:
-    """The files of the answer of `impact`."""
+    """Return the files in the answer of `impact`."""
     between = parse_range("" if changed == "worktree" else changed, False)
     worktree = session.worktree
     with comparing(worktree, worktree.root, between) as change:
@@ -178,7 +178,7 @@ def _legend(answer: Answer) -> str:
 
 
 def _tree(asked: WebQuestion, answer: Answer, opened: list[str]) -> Html:
-    """The same nodes as a list: for keys, for readers of screens, and without JavaScript."""
+    """Return the same nodes as a list: for keyboards, screen readers and no JavaScript."""
     inside: dict[str | None, list[dict[str, Any]]] = {}
     for node in answer["nodes"]:
         inside.setdefault(node["parent"], []).append(node)

@@ -1,4 +1,4 @@
-"""Which folders, files and symbols a map shows, how they are joined, and where each stands. Pure."""
+"""Which folders, files and symbols a map shows, their edges and their positions. Pure."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import Any, NamedTuple
 MAX_NODES = 300
 MAX_EDGES = 1_500
 FIRST_NODES = 60
-"""Folders are opened by themselves until so many nodes are shown."""
+"""Folders are opened automatically up to this many nodes."""
 GAP, TOP, CHAR, LINE = 14.0, 22.0, 7.2, 26.0
 ASPECT = 1.7
 
 
 class MapFile(NamedTuple):
-    """A file of the tree, and the names it defines at its top."""
+    """A file of the tree, and the names it defines at top level."""
 
     path: str
-    joined: bool  # it imports, or is imported
+    joined: bool  # has an import edge in either direction
     symbols: tuple[tuple[str, str, str], ...] = ()  # name, qualified name, kind
 
 
 class ShownNode(NamedTuple):
-    """One node of the picture."""
+    """One node of the map."""
 
     id: str
     label: str
@@ -36,7 +36,7 @@ class ShownNode(NamedTuple):
 
 
 class Box(NamedTuple):
-    """A rectangle, and where the leaves inside it stand, from its corner."""
+    """A rectangle with the positions of its leaves, relative to its corner."""
 
     width: float
     height: float
@@ -46,9 +46,9 @@ class Box(NamedTuple):
 def choose_nodes(
     files: Mapping[str, MapFile], opened: Iterable[str], marks: Mapping[str, str] | None = None
 ) -> tuple[list[ShownNode], bool]:
-    """The nodes to show: open folders with what is in them. True where some had to be left out.
+    """Return the nodes to show: open folders with their contents; True if some were left out.
 
-    With `marks` only those files are shown, all of them.
+    With `marks`, all of those files are shown, and no others.
     """
     wanted = {path: files[path] for path in marks if path in files} if marks else files
     below = _folders(wanted)
@@ -62,7 +62,7 @@ def choose_nodes(
 
 
 def _folders(files: Mapping[str, MapFile]) -> dict[str, list[str]]:
-    """The folders and files that lie directly in each folder; the root is the empty name."""
+    """Return the folders and files directly in each folder; the root is the empty name."""
     found: dict[str, set[str]] = {"": set()}
     for path in files:
         parts = path.split("/")
@@ -73,7 +73,7 @@ def _folders(files: Mapping[str, MapFile]) -> dict[str, list[str]]:
 
 
 def _closure(names: set[str]) -> set[str]:
-    """With a folder, the folders around it are open too."""
+    """Add the ancestors of each open folder."""
     found = set()
     for name in names:
         parts = name.split("/")
@@ -82,7 +82,7 @@ def _closure(names: set[str]) -> set[str]:
 
 
 def _first_open(files: Mapping[str, MapFile], below: Mapping[str, list[str]]) -> set[str]:
-    """Open the folder with the most code first, while there is room."""
+    """Open the folders with the most code first, while there is room."""
     sizes: Counter[str] = Counter()
     for path, file in files.items():
         parts = path.split("/")
@@ -109,7 +109,7 @@ def _add(
     marks: Mapping[str, str],
     nodes: list[ShownNode],
 ) -> bool:
-    """Add the entries of a folder, then what is in the open ones: breadth first, within the cap."""
+    """Add the entries of a folder, then those of open ones: breadth first, within the cap."""
     cut = False
     ring = [folder]
     while ring:
@@ -150,7 +150,7 @@ def _add_symbols(file: MapFile, nodes: list[ShownNode]) -> bool:
 def join_nodes(
     nodes: list[ShownNode], imports: Mapping[str, Iterable[str]]
 ) -> tuple[list[dict[str, Any]], bool]:
-    """Imports between what is shown: those of files that are not count for the folder around them."""
+    """Return imports between shown nodes; imports of a hidden file count for its folder."""
     shown = {node.id for node in nodes if node.kind != "symbol"}
     opened = {node.id for node in nodes if node.is_open and node.kind == "folder"}
     homes: dict[str, str] = {}
@@ -175,7 +175,7 @@ def join_nodes(
 
 
 def place_nodes(nodes: list[ShownNode]) -> dict[str, tuple[int, int]]:
-    """Where each node without children stands: folders are boxes, filled row by row."""
+    """Return the position of each node without children: folders are boxes, filled row by row."""
     inside: dict[str, list[ShownNode]] = {}
     for node in nodes:
         inside.setdefault(node.parent, []).append(node)
@@ -195,7 +195,7 @@ def place_nodes(nodes: list[ShownNode]) -> dict[str, tuple[int, int]]:
 
 
 def _pack(boxes: list[Box]) -> Box:
-    """Boxes in rows, the tallest first, about as wide as a screen is to its height."""
+    """Pack boxes in rows, the tallest first, to about the aspect ratio of a screen."""
     area = sum((box.width + GAP) * (box.height + GAP) for box in boxes)
     most = max([math.sqrt(area * ASPECT), *(box.width for box in boxes)])
     leaves: dict[str, tuple[float, float]] = {}

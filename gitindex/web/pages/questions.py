@@ -1,4 +1,4 @@
-"""The four kinds of search: each calls the use case of its command and knows that command's words."""
+"""The four kinds of search: each calls the use case of its command and accepts its options."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MAX_LIMIT = 200
 
 
 class SearchTab(NamedTuple):
-    """One kind of search: its answer, its command line, and what it can be narrowed by."""
+    """One kind of search: its answer, its command line and its filters."""
 
     label: str
     answer: Callable[[WebSession, WebQuestion], Answer]
@@ -140,7 +140,7 @@ TABS = {
 
 
 def command_line(asked: WebQuestion) -> str:
-    """The command that gives the same answer."""
+    """Return the command that gives the same answer."""
     words = TABS[asked.one_of("tab", tuple(TABS))].command(asked)
     at = ["--at", asked.text("at")] if asked.text("at") else []
     return shlex.join(["gitindex", *words, *at])

@@ -1,4 +1,4 @@
-"""`/reach/<id>`: test files that reach a symbol, directly or through calls; asked for after its page."""
+"""`/reach/<id>`: test files that reach a symbol, directly or through calls; loaded later."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def _answer(session: WebSession, asked: WebQuestion) -> Answer:
 
 
 def tests_of(graph: Answer) -> list[dict[str, Any]]:
-    """The test files of a graph of callers, the nearest first, and how many calls away each is."""
+    """Return the test files in a graph of callers, nearest first, with their call distance."""
     callers: dict[str, list[str]] = {}
     for edge in graph.get("edges", ()):
         callers.setdefault(edge["to"], []).append(edge["from"])
     distance = {graph.get("root", ""): 0}
     waiting = list(distance)
-    for node in waiting:  # grows while it is read
+    for node in waiting:  # grows during the loop
         for caller in callers.get(node, ()):
             if caller not in distance:
                 distance[caller] = distance[node] + 1

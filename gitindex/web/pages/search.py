@@ -17,7 +17,7 @@ from gitindex.web.session import Answer, WebPage, WebQuestion, WebSession
 
 MAX_LINE = 400
 MAX_MARKED = 24
-"""Terms of a query that are marked in snippets."""
+"""Maximum number of query terms marked in snippets."""
 _FACETS = ("lang", "path", "kind", "in", "tag", "i", "F", "word", "regex")
 KEYS = (("/", "search"), ("j k", "move"), ("Enter", "open"), ("Esc", "leave the box"))
 
@@ -100,7 +100,7 @@ def _place(asked: WebQuestion, row: dict[str, Any], line: int) -> Html:
 
 
 def source_chip(row: dict[str, Any]) -> Html | None:
-    """Where a row comes from."""
+    """Label the source of a row."""
     source = row.get("source")
     if not source:
         return None
@@ -209,7 +209,7 @@ _ROWS: dict[str, Callable[[WebQuestion, list[dict[str, Any]]], Iterator[Html]]] 
 
 
 def marked(snippet: str, terms: list[str]) -> Html:
-    """Lines with the terms marked, each cut where it is long."""
+    """Return lines with the terms marked; long lines are cut."""
     lines = "\n".join(line[:MAX_LINE] for line in snippet.split("\n")[:12])
     wanted = sorted({term for term in terms[:MAX_MARKED] if term.strip()}, key=len, reverse=True)
     find = re.compile("|".join(map(re.escape, wanted)), re.IGNORECASE) if wanted else None
@@ -229,7 +229,7 @@ def _mark(text: str, find: re.Pattern[str] | None) -> Html:
 
 
 def _pattern_of(asked: WebQuestion) -> re.Pattern[str] | None:
-    """What grep looked for, to mark it: plain words only, for any other pattern may take for ever."""
+    """Return the grep pattern to mark: plain words only, because other patterns may be slow."""
     text = asked.text("q")
     plain = bool(asked.text("F")) or re.fullmatch(r"[\w\s.\-/:=,'\"<>@#%&;!~]*", text) is not None
     if not plain or not text:

@@ -1,4 +1,4 @@
-"""`/symbol/<id>`: a definition, who uses it and how sure that is, what it calls, which tests reach it."""
+"""`/symbol/<id>`: a definition, its uses with certainty, its callees, the tests that reach it."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _doc(view: TreeView, definitions: list[dict[str, Any]]) -> str:
 
 
 def _tests(answer: Answer) -> list[str]:
-    """Test files that use it directly."""
+    """Return test files that use it directly."""
     used = (row["path"] for row in answer["references"] if row["role"] != "definition")
     return sorted({path for path in used if is_test(path)})
 
@@ -233,7 +233,7 @@ def _calls(asked: WebQuestion, answer: Answer, callers: bool) -> Html:
 
 
 def _tests_block(asked: WebQuestion, answer: Answer) -> Html:
-    """Tests that use it; those that reach it through calls arrive after the page."""
+    """Render tests that use it; those that reach it through calls arrive after the page."""
     at = asked.text("at")
     rows = [
         element(

@@ -1,4 +1,4 @@
-"""`/time`: a slider over commits and tags, every page at any of them, and what differs between two."""
+"""`/time`: a slider over commits and tags; any page at any of them; the difference between two."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAX_SYMBOLS = 300
 
 
 class PastCommit(NamedTuple):
-    """One commit of HEAD's first parents."""
+    """One commit on HEAD's first-parent line."""
 
     id: str
     time: int
@@ -29,7 +29,7 @@ class PastCommit(NamedTuple):
 
 
 def list_commits(root: str) -> list[PastCommit]:
-    """The newest commits first."""
+    """List commits, newest first."""
     command = ("log", "--first-parent", f"--max-count={MAX_COMMITS}", "-z", "--no-show-signature")
     try:
         told = run_git(root, *command, _FORMAT, "HEAD", "--")
@@ -69,7 +69,7 @@ def _answer(session: WebSession, asked: WebQuestion) -> Answer:
 
 
 def _difference(session: WebSession, base: str, to: str) -> dict[str, Any]:
-    """Imports that came and went, and symbols that changed, from one tree to another."""
+    """Return imports added and removed, and symbols changed, from one tree to another."""
     if base == to:
         raise GitIndexError("the two are the same commit", "choose another one", Exit.USAGE)
     worktree = session.worktree
@@ -134,7 +134,7 @@ def _index(commits: list[dict[str, Any]], name: str) -> int:
 
 
 def _slider(commits: list[dict[str, Any]], chosen: int, name: str, label: str) -> Html:
-    """The oldest commit is on the left."""
+    """Render the slider, with the oldest commit on the left."""
     last = len(commits) - 1
     marks = [
         element("option", value=last - number, label=commit["tags"][0])
@@ -194,7 +194,7 @@ def _day(when: int) -> Html:
 
 
 def _base_form(commits: list[dict[str, Any]], chosen: int, base: str) -> Html:
-    """Choose what to compare with; works without JavaScript."""
+    """Render the choice of a base to compare with; works without JavaScript."""
     tags = [c for c in commits if c["tags"]]
     near = [c for n, c in enumerate(commits) if 0 < n - chosen <= 20]
     picked = {c["id"]: c for c in [*near, *tags] if c["id"] != commits[chosen]["id"]}
