@@ -1,4 +1,4 @@
-"""The command's door: runs one command, and makes one line of every failure."""
+"""The entry point: runs one command, and prints every failure as one line."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
 
 
 def run() -> NoReturn:
-    """Run the command and exit without freeing memory, which would cost a prompt more than git does."""
+    """Run the command and exit without freeing memory, which takes longer than git's own work."""
     code = main()
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
         except (AttributeError, OSError):
-            continue  # closed, or told already
+            continue  # closed, or reported already
     os._exit(code)
 
 
 def main() -> int:
-    """Run one command; every known failure is one line, a hint, and its exit code."""
+    """Run one command; report every known failure as one line, a hint and its exit code."""
     args = sys.argv[1:]
     try:
         args = take_globals(args)
@@ -42,7 +42,7 @@ def main() -> int:
         return 130
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return int(Exit.OK)  # a stream of bytes (`export`): its reader has seen enough
+        return int(Exit.OK)  # a stream of bytes (`export`) whose reader closed the pipe
     except OSError as error:
         where = f": {os.fsdecode(error.filename)}" if error.filename else ""
         return _complain(
@@ -58,7 +58,7 @@ def main() -> int:
 
 
 def _flush_output() -> None:
-    """Write what is buffered. The exit code is decided by then: a closed pipe does not change it."""
+    """Write what is buffered. A closed pipe does not change the exit code."""
     if sys.stdout is None:  # closed before we were started
         return
     try:

@@ -1,4 +1,4 @@
-"""For programs that embed gitindex: one repository's questions and refreshes, plain and synchronous."""
+"""The embedding API: queries and refreshes of one repository, plain and synchronous."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class IndexStats(NamedTuple):
     """What a reindex did to the published tree."""
 
     generation: int
-    files: int  # of the tree now
+    files: int  # in the tree now
     added: int
     changed: int
     removed: int
@@ -42,7 +42,7 @@ class IndexStats(NamedTuple):
 
 
 class IndexCoordinator:
-    """Answers are envelopes; a closed gate raises `GateClosed`. Facts of edits are remembered."""
+    """Queries return envelopes; a closed gate raises `GateClosed`. Facts of edits are cached."""
 
     def __init__(self, path: str, ask: TreeChoice = NOW) -> None:
         self.worktree = find_worktree(path)
@@ -57,7 +57,7 @@ class IndexCoordinator:
         scope: RefreshScope | None = None,
         limit: int = 10,
     ) -> Answer:
-        """Find places for a query; `scope` names the files and packages to look in, None is all."""
+        """Find places for a query; `scope` names files and packages to search, None means all."""
         below = _folders(FULL if scope is None else scope)
         match _mode(mode):
             case SearchMode.RANKED:
@@ -77,7 +77,7 @@ class IndexCoordinator:
         return found[0] if found else None
 
     def get_references(self, symbol: str, context: str | None = None) -> Answer:
-        """Find uses of a symbol by name, `PATH#NAME` or `FILE:LINE:COL`; of one context if named."""
+        """Find uses of a symbol by name, `PATH#NAME` or `FILE:LINE:COL`; `context` filters."""
         wanted = ReferenceQuery(symbol)
 
         def ask(view: TreeView) -> Answer:
@@ -87,7 +87,7 @@ class IndexCoordinator:
         return self._answer(ask)
 
     def get_map(self, include: Iterable[str] = ()) -> Answer:
-        """Return the central files and their signatures, with the sections that are asked for."""
+        """Return the central files and their signatures, with the requested sections."""
         wanted = MapQuery(include=read_sections(include))
         return self._answer(lambda view: dict(repo_map(view, wanted)))
 
@@ -96,8 +96,8 @@ class IndexCoordinator:
     ) -> IndexStats:
         """Make HEAD's tree the published one.
 
-        What changed is found by comparing trees, so a list of paths can hide nothing: each must lie
-        below the root, and that is all that is asked of it. None is everything.
+        Changes are found by comparing trees, so a list of paths cannot hide any: the paths are only
+        checked to lie below the root. None means everything.
         """
         for path in changed_paths or ():
             inside_root(self.worktree.root, self.worktree.root, os.fspath(path))
@@ -145,7 +145,7 @@ def _mode(mode: SearchMode | str) -> SearchMode:
 
 
 def _folders(scope: RefreshScope) -> tuple[str, ...]:
-    """The files and folders a scope names; nothing for all of the tree."""
+    """Return the files and folders that a scope names; empty for the whole tree."""
     below = (*scope.files, *scope.packages)
     if scope.changed_since is not None or not (scope.full or below):
         raise GitIndexError(
@@ -155,7 +155,7 @@ def _folders(scope: RefreshScope) -> tuple[str, ...]:
 
 
 def _of_context(view: TreeView, answer: Answer, name: str) -> Answer:
-    """Keep the references in files that a context owns."""
+    """Keep only the references in files that a context owns."""
     contexts = LiveContexts(view)
     if name not in {context.name for context in contexts.discovery.contexts}:
         raise GitIndexError(f"no such context: {name}", "see `gitindex contexts`", Exit.NO)
@@ -169,7 +169,7 @@ def _of_context(view: TreeView, answer: Answer, name: str) -> Answer:
 
 
 def _published(worktree: Worktree) -> tuple[int, dict[bytes, str]]:
-    """The published generation and its blob ids by path; none where nothing is published."""
+    """Return the published generation and its blob ids by path; (0, {}) if nothing is published."""
     database = open_reader(worktree.database)
     if database is None:
         return 0, {}
