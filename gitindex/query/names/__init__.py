@@ -1,1 +1,1 @@
-"""What a name means at one place of one tree: scopes, imports, members. A pure function of its facts."""
+"""Resolve what a name means at one place of one tree: scopes, imports, members. Pure."""

@@ -1,4 +1,4 @@
-"""Names that a language gives every file: a bare one that nothing binds is that one."""
+"""Built-in names of languages: an unbound bare name of this list is the built-in."""
 
 from __future__ import annotations
 

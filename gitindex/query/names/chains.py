@@ -1,4 +1,4 @@
-"""Dotted chains in source text: what stands before a name, and what an expression consists of."""
+"""Parse dotted chains in source text: the receiver of a name, and the parts of an expression."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 MAX_LOOK = 4_000
-"""Bytes that are searched for the other end of a bracket, or of anything else."""
+"""Bytes to search for a matching bracket, or for anything else."""
 MAX_PARTS = 12
 
 LITERAL = '"'
@@ -27,21 +27,21 @@ _BRACKETS = str.maketrans("([{<", ")]}>")
 
 
 class Part(NamedTuple):
-    """One link of a chain: `name`, or `name(…)`. An empty name is something we cannot read."""
+    """One link of a chain: `name`, or `name(…)`. An empty name means that it cannot be parsed."""
 
     name: str
     called: bool
-    inner: str = ""  # what stands in brackets of its own
-    load: str = ""  # the module that `require('…')` or `import('…')` names; the type of `new(…)`
+    inner: str = ""  # the content of a parenthesised expression
+    load: str = ""  # the module in `require('…')` or `import('…')`; the type in `new(…)`
 
 
 UNREADABLE = Part("", False)
 
 
 def receiver(data: bytes, at: int, arrows: bool = False) -> list[Part] | None:
-    """The chain before the name at `at`, outermost first; None for a bare name.
+    """Return the chain before the name at `at`, outermost first; None for a bare name.
 
-    `arrows`: the language reaches members by `->`, which elsewhere stands before a result.
+    `arrows`: the language accesses members by `->`, which elsewhere precedes a result type.
     """
     end = _before_separator(data, at, arrows)
     if end is None:
@@ -59,7 +59,7 @@ def receiver(data: bytes, at: int, arrows: bool = False) -> list[Part] | None:
 
 
 def read_chain(text: str) -> list[Part] | None:
-    """An expression that is one chain, else None."""
+    """Parse an expression that is one chain; None for any other."""
     text = text.strip().rstrip(";").strip()
     while match := _PREFIX.match(text):
         text = text[match.end() :]
@@ -81,8 +81,8 @@ def read_chain(text: str) -> list[Part] | None:
 
 
 def _load(name: str, arguments: str) -> str:
-    """The module that a call names: `require('./x')`; empty for any other call."""
-    if name == "new":  # of Go
+    """Return the module that a call names, as `require('./x')` does; empty for any other call."""
+    if name == "new":  # in Go
         made = _MADE.fullmatch(arguments)
         return made.group(1) if made else ""
     match = _LITERAL.fullmatch(arguments) if name in _LOADS else None
@@ -90,7 +90,7 @@ def _load(name: str, arguments: str) -> str:
 
 
 def cast_type(text: str, language: str) -> str:
-    """The type that an expression is cast to: `x as T` of TypeScript, `(T) x` of Java; else empty."""
+    """Return the type of a cast: `x as T` in TypeScript, `(T) x` in Java; empty without one."""
     if language == "java":
         match = _CAST.match(text)
         return match.group(1) if match else ""
@@ -99,7 +99,7 @@ def cast_type(text: str, language: str) -> str:
 
 
 def closing(text: str, at: int) -> int:
-    """Index of the bracket that closes the one at `at`; the text's length where none does."""
+    """Return the index of the bracket that closes the one at `at`, or the text's length."""
     opener = text[at]
     closer = opener.translate(_BRACKETS)
     depth = 0
@@ -112,7 +112,7 @@ def closing(text: str, at: int) -> int:
 
 
 def split_top(text: str, separator: str) -> Iterator[str]:
-    """Parts between separators that are in no brackets and no quotes."""
+    """Yield the parts between separators that are outside brackets and quotes."""
     depth = start = 0
     quote = ""
     for at, char in enumerate(text):
@@ -131,7 +131,7 @@ def split_top(text: str, separator: str) -> Iterator[str]:
 
 
 def _after_calls(text: str, at: int) -> tuple[int, bool]:
-    """Behind the arguments and type arguments that follow a name."""
+    """Return the end of the arguments and type arguments after a name, and whether it is called."""
     called = False
     while at < len(text):
         if text[at] == "(":
@@ -148,7 +148,7 @@ def _after_calls(text: str, at: int) -> tuple[int, bool]:
 
 
 def _before_separator(data: bytes, at: int, arrows: bool) -> int | None:
-    """Where the expression ends that a dot, an arrow or a colon pair ties to the name at `at`."""
+    """Return the end of the expression that `.`, `->` or `::` joins to the name at `at`."""
     start, at = at, _skip_back(data, at)
     if b"\n" in data[at:start] and _in_comment(data, at):
         return None
@@ -161,7 +161,7 @@ def _before_separator(data: bytes, at: int, arrows: bool) -> int | None:
 
 
 def _in_comment(data: bytes, at: int) -> bool:
-    """Does the line that ends at `at` end in a comment?"""
+    """Return whether the line that ends at `at` ends in a comment."""
     near = max(0, at - MAX_LOOK)
     line = data[max(near, data.rfind(b"\n", near, at) + 1) : at].strip()
     return (
@@ -192,7 +192,7 @@ def _primary(data: bytes, end: int) -> tuple[Part, int]:
 
 
 def _opening(data: bytes, end: int) -> int | None:
-    """Where the bracket that closes just before `end` was opened."""
+    """Return where the bracket that closes just before `end` opens."""
     closer = data[end - 1 : end]
     opener = _OPENERS[closer]
     depth = 0

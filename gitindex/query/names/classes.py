@@ -1,4 +1,4 @@
-"""Classes: what they are made from, their members, and what they give for type parameters."""
+"""Classes: their bases, their members, and the arguments they give for type parameters."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from gitindex.query.names.source import Definition, FileNames
 from gitindex.query.names.values import MAX_DEPTH, ExpressionPlace, Value, ValueKind
 
 _ROOTS = ("object", "Protocol", "Generic")
-"""Base classes without members that anybody looks for."""
+"""Base classes whose members are never looked up."""
 
 
 class Classes:
-    """The class hierarchy of one tree; `named_type` says what the name of a type stands for."""
+    """The class hierarchy of one tree; `named_type` resolves the name of a type."""
 
     def __init__(self, names: Names, named_type: Callable[[str, ExpressionPlace], Value]) -> None:
         self._names = names
@@ -29,19 +29,19 @@ class Classes:
 
     @cached_property
     def _bases(self) -> dict[tuple[str, int], tuple[list[Definition], bool]]:
-        """What is known of the classes of the tree: it stays true as long as the tree."""
+        """A cache of the bases of each class, valid for the tree."""
         found: dict[tuple[str, int], tuple[list[Definition], bool]]
         found = self._project.tree.notes.setdefault("bases", {})
         return found
 
     @cached_property
     def _guessed(self) -> set[tuple[str, int]]:
-        """Classes with a base that could not be told."""
+        """Classes with a base that could not be resolved."""
         found: set[tuple[str, int]] = self._project.tree.notes.setdefault("guessed", set())
         return found
 
     def owner(self, source: FileNames, scope: int) -> Definition | None:
-        """The class whose code a place belongs to."""
+        """Return the class whose code contains a place."""
         symbol = source.symbol(scope)
         while symbol is not None:
             if is_type(symbol):
@@ -52,23 +52,23 @@ class Classes:
         return None
 
     def bases(self, definition: Definition) -> tuple[list[Definition], bool]:
-        """The classes a class is made from, and whether some are not of this tree."""
+        """Return the bases of a class, and whether some are not in this tree."""
         key = (definition.path, definition.ordinal)
         if key not in self._bases:
-            self._bases[key] = ([], True)  # while they are looked for
+            self._bases[key] = ([], True)  # set while they are being resolved, for cycles
             self._bases[key] = self._read_bases(definition)
         return self._bases[key]
 
     def ancestors(self, definition: Definition) -> tuple[list[Definition], bool]:
-        """A class and all it is made from; and whether some base could not be told."""
+        """Return a class with all its ancestors, and whether some base could not be resolved."""
         found, unknown = [definition], False
-        for one in found:  # grows while it is walked
+        for one in found:  # grows during the loop
             found += [base for base in self.bases(one)[0] if base not in found]
             unknown = unknown or (one.path, one.ordinal) in self._guessed
         return found, unknown
 
     def class_of(self, member: Definition) -> Definition | None:
-        """The class that a member belongs to; None for what is no member."""
+        """Return the class that a member belongs to; None if it is not a member."""
         source = self._project.source(member.path)
         if source is None:
             return None
@@ -80,7 +80,7 @@ class Classes:
         return None
 
     def is_method(self, source: FileNames, at: int) -> bool:
-        """Is the function around a place a member of a class, so that `this` is its instance?"""
+        """Return whether the function around a place is a method: `this` is its instance."""
         scopes = self._project.scopes(source.path) if at >= 0 else None
         if scopes is None:
             return False
@@ -93,7 +93,7 @@ class Classes:
         return outer in (CLASS, OUTER) and not scopes.partial
 
     def is_receiver(self, source: FileNames, function: Definition, name: str) -> bool:
-        """Is a name the first parameter of a method of Python: its instance or class?"""
+        """Return whether a name is the first parameter of a Python method (`self`, `cls`)."""
         owner = source.symbol(function.parent)
         if source.language != "python" or owner is None or not is_type(owner):
             return False
@@ -103,7 +103,7 @@ class Classes:
     def members(
         self, definition: Definition, name: str, above: bool
     ) -> tuple[list[Definition], bool]:
-        """Members of a class or of its bases, and whether part of the hierarchy is not ours."""
+        """Return the members of a class or its bases, and whether a base is outside the tree."""
         is_open = False
         todo = [] if above else [definition]
         if above:
@@ -126,7 +126,7 @@ class Classes:
     def argument(
         self, below: Definition, owner: Definition, name: str, depth: int
     ) -> tuple[str, Definition] | None:
-        """What is written for a type parameter on the way from a class up to its base; and by whom."""
+        """Return the type argument for a base's parameter, and the class that gives it."""
         source = self._project.source(below.path)
         if source is None or depth > MAX_DEPTH:
             return None
@@ -154,7 +154,7 @@ class Classes:
     def type_parameter(
         self, name: str, place: ExpressionPlace
     ) -> tuple[str, ExpressionPlace] | None:
-        """What a type parameter of a definition around the place is at least; None if it is none."""
+        """Return the bound of a type parameter in scope at the place; None if it is not one."""
         source = place.source
         symbol = source.symbol(place.scope) if source.language in ECMA else None
         while symbol is not None:
@@ -167,7 +167,7 @@ class Classes:
     def given(
         self, holder: Definition | None, field: Definition, depth: int
     ) -> tuple[str, ExpressionPlace] | None:
-        """What a class gives for the type of a field, where that is a parameter of a base class."""
+        """Return the type a class gives for a field whose type is a parameter of a base class."""
         source = self._project.source(field.path)
         owner = source.symbol(field.parent) if source else None
         if holder is None or source is None or owner is None or source.language not in ECMA:
@@ -185,7 +185,7 @@ class Classes:
     def beside(
         self, source: FileNames, definition: Definition, scope: int, depth: int
     ) -> ExpressionPlace:
-        """Where a definition stands, to read what it says there."""
+        """Return the place of a definition, for evaluating its text there."""
         at = -1
         if source.language == "python":
             at = self._project.offset(source.path, definition.line, 0)
@@ -205,7 +205,7 @@ class Classes:
         return [d for d in near if d.path.rpartition("/")[0] == source.path.rpartition("/")[0]]
 
     def _receiver_type(self, source: FileNames, method: Definition) -> Definition | None:
-        """The type of a method that stands outside of it: Go, Rust, C++."""
+        """Return the type of a method that is defined outside of the type: Go, Rust, C++."""
         name = method.qualified.rpartition(".")[0].rpartition(".")[2]
         meaning = self._names.lookup(source, name, -1)
         return next((d for d in meaning.definitions if is_type(d)), None)
@@ -231,7 +231,7 @@ class Classes:
         return found, is_open
 
     def _embedded(self, source: FileNames, definition: Definition) -> list[str]:
-        """The types that a struct or an interface of Go embeds."""
+        """Return the types that a Go struct or interface embeds."""
         data = self._project.text(source.path)
         found = []
         for place in self._project.places_in(source.path):

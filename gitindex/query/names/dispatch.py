@@ -1,4 +1,4 @@
-"""Dispatch: which members a call through a base class or an interface may run."""
+"""Dispatch: the members that a call through a base class or an interface may run."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from gitindex.query.names.project import Project
 from gitindex.query.names.source import Definition
 
 MAX_CANDIDATES = 400
-"""Members of one name whose classes are compared."""
+"""Members with one name whose classes are compared."""
 
 _STRUCTURAL = frozenset({"go", "typescript", "tsx", "rust"})
-"""Here a type implements an interface by what it has; of Rust the facts do not say which."""
+"""Languages where a type implements an interface by its members; Rust facts omit which trait."""
 _CONTRACTS = frozenset({"interface", "trait", "protocol", "type"})
 
 
 class Kin(NamedTuple):
-    """Members that one call may reach together with a target."""
+    """Members that the same call may reach as a target."""
 
     members: dict[tuple[str, int], Definition]
     known: bool  # every class involved is known up to its last base
-    outside: bool = False  # a target may override a member of something that is not in the tree
+    outside: bool = False  # a target may override a member of a class outside the tree
 
 
 class Dispatch:
-    """The relations between members of one name in one tree."""
+    """The relations between members with the same name in one tree."""
 
     def __init__(self, binder: Binder) -> None:
         self._project: Project = binder.project
@@ -48,10 +48,10 @@ class Dispatch:
         return found
 
     def kin(self, target: Definition) -> Kin:
-        """Members that override a target, that it overrides, or that share a class with it."""
+        """Return members that override a target, are overridden by it, or share a class with it."""
         home = self._classes.class_of(target)
         if home is None:
-            return Kin({}, True, target.kind == "method")  # of a class that has no name
+            return Kin({}, True, target.kind == "method")  # a class without a name
         others = [d for d in self._project.definitions(target.name) if self._may_relate(target, d)]
         if len(others) > MAX_CANDIDATES:
             return Kin({}, False, True)
@@ -84,7 +84,7 @@ class Dispatch:
         return any(_key(d) in below for d in self._descendants(two))
 
     def _satisfies(self, one: Definition, contract: Definition) -> bool:
-        """Does a type have everything that an interface asks for?"""
+        """Return whether a type has all members of an interface."""
         source = self._project.source(contract.path)
         if source is None or source.language not in _STRUCTURAL:
             return False
@@ -103,11 +103,11 @@ class Dispatch:
         return self._above[key]
 
     def _descendants(self, definition: Definition) -> list[Definition]:
-        """The classes that are made from one, however far down."""
+        """Return all subclasses of a class, direct and indirect."""
         key = _key(definition)
         if key not in self._below:
             found = [definition]
-            for one in found:  # grows while it is walked
+            for one in found:  # grows during the loop
                 found += [child for child in self._children(one) if child not in found]
                 if len(found) > MAX_CANDIDATES:
                     break
@@ -133,7 +133,7 @@ class Dispatch:
         return found
 
     def _called(self, name: str) -> list[str]:
-        """A name, and what imports call it."""
+        """Return a name and its import aliases."""
         names = [name]
         for source in self._project.importing_name(name):
             for item in source.imports:

@@ -1,4 +1,4 @@
-"""Expressions as text, taken apart from the right: a name, a member, a call, an element; or several."""
+"""Parse expressions from the right: a name, a member, a call, an element, or alternatives."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _OPENERS = {")": "(", "]": "["}
 
 
 class Expression(NamedTuple):
-    """One way to read an expression."""
+    """One interpretation of an expression."""
 
     kind: str  # name, member, call or item
-    base: str = ""  # what stands before the dot or the bracket
-    name: str = ""  # of a name or member
+    base: str = ""  # the text before the dot or the bracket
+    name: str = ""  # the name, or the member's name
     inner: str = ""  # the arguments of a call, the key of an item
 
 
 def read_expression(text: str) -> Iterator[Expression]:
-    """The ways in which an expression can give a function; none for what is not understood."""
+    """Yield the interpretations of an expression that may give a function, if it is parsed."""
     text = text.strip().rstrip(";").strip()
     if not text or len(text) > MAX_TEXT:
         return
@@ -52,7 +52,7 @@ def read_expression(text: str) -> Iterator[Expression]:
 
 
 def _either(text: str) -> list[str] | None:
-    """`a or b`, `a || b`, `a ?? b`, `c ? a : b`."""
+    """Split `a or b`, `a || b`, `a ?? b` and `c ? a : b`; None for any other text."""
     for word in (" or ", " || ", " ?? "):
         if word in text:
             parts = text.split(word)
@@ -66,7 +66,7 @@ def _either(text: str) -> list[str] | None:
 
 
 def _opening(text: str) -> int:
-    """Where the last bracket was opened; -1 where it was not."""
+    """Return where the last bracket opens; -1 if it does not."""
     closer, opener = text[-1], _OPENERS[text[-1]]
     depth = 0
     for at in range(len(text) - 1, -1, -1):

@@ -1,4 +1,4 @@
-"""Every place that refers to some definitions: by name or alias, through re-exports; semantic first."""
+"""Find every reference to some definitions: by name, alias or re-export; semantic layer first."""
 
 from __future__ import annotations
 
@@ -23,33 +23,33 @@ from gitindex.query.names.source import Definition, FileNames, enclosing
 from gitindex.view.tree import TreeView
 
 MAX_ALIASES = 20
-"""Other names of one definition that are followed."""
+"""Aliases of one definition that are followed."""
 MAX_PLACES = 50_000
 MAX_FILES = 2_000
-"""Files with the name that one answer looks at; of more it says that it is not complete."""
+"""Files with the name that one answer examines; with more, the answer is marked incomplete."""
 
 _CLOSED = frozenset({"python", "ecma", "go", "jvm", "rust", "csharp"})
-"""Nothing written in another language names their symbols; keys of data may be named by any."""
+"""Families whose symbols no other language names; keys of data may be named by any language."""
 
 
 _LINKED = FUNCTIONS | {"prototype"}
 
 PROVEN = ""
-"""Why a place is not listed: scopes, imports or the semantic layer prove it to be something else."""
+"""Reason for a place not listed: scopes, imports or the semantic layer prove another meaning."""
 
 At = tuple[str, int, int]  # path, line, column
 
 
 class Found(NamedTuple):
-    """References to some targets; and of every other place of their names, why it is none."""
+    """References to some targets, and why each other place of their names is not one."""
 
     sites: list[Site]
-    excluded: dict[At, str]  # PROVEN, or a word of Unexplained
-    cut: bool  # more places than one answer looks at
+    excluded: dict[At, str]  # PROVEN, or a value of Unexplained
+    cut: bool  # more places than one answer examines
 
 
 class _Wanted(NamedTuple):
-    """The targets of one search, and what a call may reach together with them."""
+    """The targets of one search, and the members that the same calls may reach."""
 
     targets: dict[tuple[str, int], Definition]
     kin: Kin
@@ -69,19 +69,19 @@ class Finder:
         self.view = view
 
     def sites(self, targets: Iterable[Definition], within: Iterable[str] = ()) -> list[Site]:
-        """References to any of the targets, the surest first; their definitions are not among them.
+        """Return references to any of the targets, the surest first, without their definitions.
 
         `within`: only these files matter; others may be listed too.
         """
         return self.find(targets, within).sites
 
     def find(self, targets: Iterable[Definition], within: Iterable[str] = ()) -> Found:
-        """References to any of the targets, and why other places of their names are none."""
+        """Return references to any of the targets, and why other places of their names are not."""
         chosen = {(d.path, d.ordinal): d for d in targets}
         if not chosen:
             return Found([], {}, False)
         asked = (tuple(sorted(chosen)), frozenset(within))
-        if asked not in self._found:  # the edges of `callers` and its certificate are one search
+        if asked not in self._found:  # the edges of `callers` and its certificate share one search
             self._found[asked] = self._search(chosen, asked[1])
         return self._found[asked]
 
@@ -95,7 +95,7 @@ class Finder:
         names += self._default_names(chosen.values(), names)
         families = self._families(chosen.values())
         self._cut = False
-        for name in names:  # grows while it is walked
+        for name in names:  # grows during the loop
             for source, places in self._occurrences(name, within):
                 foreign = families and source.origin.family not in families
                 for place in places:
@@ -128,7 +128,7 @@ class Finder:
         return Found(sorted(found.values(), key=Site.order), excluded, self._cut)
 
     def _linked(self, targets: Iterable[Definition]) -> Iterator[Definition]:
-        """Of a function of C: its prototypes, its definition, whatever the linker makes one."""
+        """Yield the prototypes and definitions that the linker joins with a C function."""
         for target in targets:
             source = self.project.source(target.path)
             if source is None or source.origin.family != "c" or target.kind not in _LINKED:
@@ -151,7 +151,7 @@ class Finder:
         return _Wanted(chosen, Kin(members, known, outside), all(flags), fields)
 
     def mentions(self, name: str) -> Found:
-        """Every occurrence of a name that nothing in the tree defines, local variables apart."""
+        """Return every occurrence of a name without a definition in the tree, except locals."""
         sites: list[Site] = []
         excluded: dict[At, str] = {}
         self._cut = False
@@ -171,7 +171,7 @@ class Finder:
     def _annotations(
         self, targets: Iterable[Definition], within: Iterable[str]
     ) -> Iterator[tuple[FileNames, Occurrence]]:
-        """Python's annotations that are written as strings: types before they are defined."""
+        """Yield occurrences in Python annotations written as strings (forward references)."""
         names = {t.name for t in targets if t.path.endswith((".py", ".pyi")) and t.parent < 0}
         for name in sorted(names):
             for file, places in look(self.project, name, within).places.items():
@@ -187,7 +187,7 @@ class Finder:
     def _exported(
         self, targets: Iterable[Definition], within: Iterable[str]
     ) -> Iterator[tuple[FileNames, Occurrence]]:
-        """Items of Python's `__all__`: each names what its module binds."""
+        """Yield items of Python's `__all__`: each refers to the module's binding of that name."""
         names = {t.name for t in targets if t.path.endswith((".py", ".pyi")) and t.parent < 0}
         for name in sorted(names):
             for file, places in look(self.project, name, within).places.items():
@@ -227,7 +227,7 @@ class Finder:
     def _nearest(
         self, by_path: dict[str, list[Occurrence]], name: str
     ) -> dict[str, list[Occurrence]]:
-        """As many files as one answer looks at, those near a definition first."""
+        """Return as many files as one answer examines, those near a definition first."""
         folders = {d.path.rpartition("/")[0] for d in self.project.definitions(name)}
         order = sorted(by_path, key=lambda p: (p.rpartition("/")[0] not in folders, os.fsencode(p)))
         return {path: by_path[path] for path in order[:MAX_FILES]}
@@ -237,7 +237,7 @@ class Finder:
         return any(place.use not in (Use.DEFINITION, Use.IMPORT) for place in places)
 
     def _judge(self, source: FileNames, place: Occurrence, wanted: _Wanted) -> Site | str:
-        """The reference at a place; or why it is none: PROVEN, or a word of Unexplained."""
+        """Return the reference at a place, or why it is none: PROVEN or an Unexplained value."""
         if place.use == Use.DEFINITION:
             return self._loaded(source, place, wanted) or PROVEN
         meaning = self.binder.meaning(source, place)
@@ -256,7 +256,10 @@ class Finder:
         return self._why(source, place.name, meaning, wanted)
 
     def _loaded(self, source: FileNames, place: Occurrence, wanted: _Wanted) -> Site | None:
-        """`const { name } = require('./x')`: a definition that is an import, too."""
+        """Return the site of `const { name } = require('./x')`.
+
+        A definition that is also an import.
+        """
         if source.language not in ECMA or place.name not in source.bindings:
             return None
         own = self.binder.meaning(source, place).definitions
@@ -269,9 +272,9 @@ class Finder:
         return None
 
     def _why(self, source: FileNames, name: str, meaning: Meaning, wanted: _Wanted) -> str:
-        """Whether it is proven that a name is no reference to the targets."""
+        """Return PROVEN if a name certainly is not a reference to the targets, else the reason."""
         if meaning.bare and wanted.members and source.language in QUALIFIED:
-            return PROVEN  # a member is never named without what it belongs to
+            return PROVEN  # a member always has a receiver in these languages
         match meaning.state:
             case State.DEFINED:
                 proven = meaning.sure and (meaning.bare or not wanted.members or wanted.kin.known)
@@ -291,13 +294,13 @@ class Finder:
         return str(Unexplained.UNBOUND if unbound else Unexplained.BOUND_ELSEWHERE)
 
     def _families(self, targets: Iterable[Definition]) -> set[str]:
-        """The languages that can name the targets; empty where any may."""
+        """Return the languages that can name the targets; empty if any language can."""
         sources = [self.project.source(target.path) for target in targets]
         found = {source.origin.family for source in sources if source is not None}
         return found if found <= _CLOSED else set()
 
     def _aliases(self, source: FileNames, name: str) -> list[str]:
-        """Names that imports and exports of a file give to this one."""
+        """Return the aliases that a file's imports and exports give to a name."""
         pairs = [pair for item in source.imports for pair in item.names]
         found = [local for there, local in pairs if there == name and local not in (name, "*")]
         if source.language in ECMA and source.named(name):
@@ -310,7 +313,7 @@ class Finder:
         return found
 
     def _default_names(self, targets: Iterable[Definition], names: list[str]) -> list[str]:
-        """What importers call a module's default export: any name will do there."""
+        """Return the names that importers give to a module's default export."""
         found: list[str] = []
         for target in targets:
             source = self.project.source(target.path)
@@ -323,7 +326,7 @@ class Finder:
         return [name for name in dict.fromkeys(found) if name not in names][:MAX_ALIASES]
 
     def _locals_of(self, path: str, out: str) -> list[str]:
-        """What importers call the default export of a module, or a CommonJS module as a whole."""
+        """Return the local names of a module's default export, or of a whole CommonJS module."""
         listed = ("default", "*") if out == EXPORTED_WHOLE else ("default",)
         self.view.ensure_facts()
         importers = {
@@ -344,7 +347,7 @@ class Finder:
             if there in listed and local != "*"
         ]
         homes = [path]
-        for home in homes:  # grows while it is walked: files that pass the default on
+        for home in homes:  # grows during the loop: files that re-export the default
             homes += [
                 importer
                 for importer, there, local, paths in bound
@@ -358,7 +361,7 @@ class Finder:
 
 
 def _is_static(definition: Definition) -> bool:
-    """Is a function of C seen by its own file only?"""
+    """Return whether a C function is visible in its own file only."""
     return definition.signature.startswith("static ") and "." not in definition.qualified
 
 

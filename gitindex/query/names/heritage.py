@@ -1,4 +1,4 @@
-"""What a definition's signature declares: base classes, an annotation, a value. Text only."""
+"""Declarations in a definition's signature: base classes, annotation, value. Text only."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _ALIAS = re.compile(r"^type\s+[\w$]+(?:<.*?>)?\s*=\s*([^{]+)$")
 
 
 def declared(definition: Definition) -> Bound:
-    """Annotation and value of a variable, by its signature."""
+    """Return the annotation and value of a variable, from its signature."""
     match = _VALUE.match(definition.signature)
     return Bound(match.group(1) or "", match.group(2) or "") if match else Bound()
 
 
 def heritage(signature: str, language: str) -> list[str]:
-    """The base classes a signature names, without their type arguments."""
+    """Return the base classes in a signature, without their type arguments."""
     cut = (
         re.split(r"[\[<({]", item, maxsplit=1)[0] for item in heritage_items(signature, language)
     )
@@ -33,7 +33,7 @@ def heritage(signature: str, language: str) -> list[str]:
 
 
 def heritage_items(signature: str, language: str) -> list[str]:
-    """The base classes as they are written."""
+    """Return the base classes as they are written."""
     if language == "python":
         found = [p for p in _arguments(signature) if "=" not in p]
     elif match := _ALIAS.match(signature):

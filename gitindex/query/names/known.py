@@ -1,4 +1,4 @@
-"""What the semantic layer knows of some definitions, where its facts are of the bytes that are live."""
+"""Facts of the semantic layer about definitions, where the layer has read the live bytes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _At = tuple[str, int, int]  # path, line, column
 
 
 class KnownReferences:
-    """References to some targets."""
+    """References to some targets in the semantic layer."""
 
     def __init__(self, project: Project, targets: Iterable[Definition]) -> None:
         self._project = project
@@ -39,9 +39,9 @@ class KnownReferences:
         }
 
     def allows(self, site: Site) -> bool:
-        """Unless the layer, which knows the targets, says that something else stands there.
+        """Return False if the layer knows the targets and resolves the place to something else.
 
-        Where it says nothing it is no witness: indexers leave out what they cannot reach or resolve.
+        A place that the layer does not list is allowed: indexers omit what they cannot resolve.
         """
         known = all((d.path, d.ordinal) in self._known for d in site.targets)
         if not known or os.fsencode(site.path) not in self._current or site[:3] in self._sure:
@@ -51,7 +51,7 @@ class KnownReferences:
         return (site.line, site.column) not in self._told(site.path)
 
     def sites(self) -> Iterator[Site]:
-        """References the layer knows; one to what a target overrides may mean the target."""
+        """Yield references of the layer; those to members that a target overrides may mean it."""
         yield from self._sites(self._sure, self._targets, Tier.SEMANTIC)
         maybe = self._references(self._above)
         yield from self._sites(
@@ -60,12 +60,12 @@ class KnownReferences:
 
     @cached_property
     def _others(self) -> set[_At]:
-        """Places where a symbol of the same name stands that is none of the targets."""
+        """Places of symbols with the same name that are not targets."""
         names = {target.name for target in self._targets.values()}
         return {_at(found) for found in semantic.named(self._rows, names)} - self._sure.keys()
 
     def _told(self, path: str) -> set[tuple[int, int]]:
-        """All places of a file that the layer speaks of, locals too."""
+        """Return all places of a file in the layer, locals included."""
         if path not in self._places:
             self._places[path] = semantic.places_in(self._rows, os.fsencode(path))
         return self._places[path]
@@ -91,12 +91,12 @@ class KnownReferences:
 
 
 def current_paths(project: Project) -> frozenset[bytes]:
-    """Paths whose bytes the layer has read; none where it knows nothing."""
+    """Return the paths whose live bytes the layer has read; empty without a layer."""
     return coverage(project).current
 
 
 def identities(project: Project, definition: Definition) -> list[str]:
-    """What the layer calls a definition."""
+    """Return the layer's identities of a definition."""
     raw = os.fsencode(definition.path)
     if raw not in current_paths(project):
         return []
@@ -111,7 +111,7 @@ def identities(project: Project, definition: Definition) -> list[str]:
 
 
 def known_at(project: Project, path: str, line: int, column: int) -> list[Definition]:
-    """The definitions of what stands at a place; none where the layer cannot tell."""
+    """Return the definitions of the symbol at a place; none if the layer does not know it."""
     raw, rows = os.fsencode(path), project.view.rows
     if raw not in current_paths(project):
         return []
@@ -121,7 +121,7 @@ def known_at(project: Project, path: str, line: int, column: int) -> list[Defini
 def known_uses(
     project: Project, path: str, definition: Definition | None
 ) -> dict[tuple[int, int], Definition | None]:
-    """What the places inside a definition, or outside of all, stand for; None: nothing of this tree."""
+    """Return what places in a definition, or outside of all, refer to; None: not in this tree."""
     raw, rows = os.fsencode(path), project.view.rows
     if raw not in current_paths(project):
         return {}
@@ -135,7 +135,7 @@ def known_uses(
 
 
 def kin(project: Project, targets: Iterable[Definition]) -> dict[str, list[Definition]]:
-    """What the targets implement or override, and what does so with them, as far as it is in the tree."""
+    """Return what the targets implement or override, and what implements them, within the tree."""
     own = [identity for target in targets for identity in identities(project, target)]
     rows = project.view.rows
     found = {
@@ -146,7 +146,7 @@ def kin(project: Project, targets: Iterable[Definition]) -> dict[str, list[Defin
 
 
 def coverage(project: Project) -> semantic.SemanticCoverage:
-    """Which files of the tree the layer knows; found out once for a question."""
+    """Return which files of the tree the layer covers; cached per query."""
     found: semantic.SemanticCoverage | None = project.notes.get("semantic")
     if found is None:
         found = project.notes["semantic"] = read_coverage(project.view)
@@ -154,9 +154,9 @@ def coverage(project: Project) -> semantic.SemanticCoverage:
 
 
 def _overridden(rows: semantic.Rows, identity: str) -> list[str]:
-    """What a member implements or overrides, however far up."""
+    """Return the members that a member implements or overrides, direct and indirect."""
     found = [identity]
-    for one in found:  # grows while it is walked
+    for one in found:  # grows during the loop
         found += [i for i in _implemented(semantic.related(rows, one)) if i not in found]
     return found[1:]
 

@@ -1,4 +1,4 @@
-"""What a name may stand for, and how that is said."""
+"""The meaning of a name, and its possible states."""
 
 from __future__ import annotations
 
@@ -12,42 +12,42 @@ from gitindex.query.names.source import Definition
 
 ECMA = frozenset({"javascript", "typescript", "tsx"})
 STRICT = ECMA | {"python"}
-"""Here a name of another file is only in reach if an import binds it."""
+"""Languages where a name of another file is visible only through an import."""
 
 
 class State(StrEnum):
-    """What is known of a name at one place."""
+    """The state of a name at one place."""
 
     DEFINED = "defined"  # definitions of the tree
     MODULE = "module"  # a file or package of the tree
-    LOCAL = "local"  # a variable of the function around it
-    OUTSIDE = "outside"  # something that is not in the tree
-    UNBOUND = "unbound"  # nothing here binds it: a built-in, or a mistake
-    UNKNOWN = "unknown"  # cannot be told from the text
+    LOCAL = "local"  # a variable of the enclosing function
+    OUTSIDE = "outside"  # not in the tree
+    UNBOUND = "unbound"  # not bound here: a built-in, or a mistake
+    UNKNOWN = "unknown"  # not decidable from the text
     KEY = "key"  # a keyword argument or a key: a member of something
 
 
 class Module(NamedTuple):
-    """Files that one module name stands for."""
+    """The files of one module name."""
 
     paths: tuple[str, ...]
-    name: str = ""  # as it is imported, to find what is below it
+    name: str = ""  # the imported name, to resolve submodules
     home: str = ""  # the file that imports it
 
 
 class Meaning(NamedTuple):
-    """What a name stands for."""
+    """What a name refers to."""
 
     state: State
     definitions: tuple[Definition, ...] = ()
     module: Module | None = None
-    bound: Bound | None = None  # of a local name
+    bound: Bound | None = None  # for a local name
     within: Definition | None = None  # the function that binds it
-    at: int = -1  # where what it gets is written
+    at: int = -1  # offset of its value or annotation
     variable: int = -1  # the scope that declares it
-    sure: bool = False  # follows from scopes and imports, nothing was inferred
+    sure: bool = False  # follows from scopes and imports, without inference
     single: bool = False  # a local name that is bound once
-    bare: bool = False  # nothing stands before it
+    bare: bool = False  # without a receiver
     typed: bool = False  # a member of a value whose type is not in the tree
 
 
@@ -57,15 +57,15 @@ UNKNOWN = Meaning(State.UNKNOWN)
 
 
 def defined(found: Iterable[Definition], sure: bool = False) -> Meaning:
-    """Definitions as a meaning."""
+    """Return a meaning for definitions."""
     return Meaning(State.DEFINED, tuple(found), sure=sure)
 
 
 def module(paths: tuple[str, ...], name: str = "", home: str = "") -> Meaning:
-    """Files of one module as a meaning."""
+    """Return a meaning for the files of one module."""
     return Meaning(State.MODULE, module=Module(paths, name, home), sure=True)
 
 
 def is_type(definition: Definition) -> bool:
-    """A class or whatever has members."""
+    """Return whether a definition is a class or another kind with members."""
     return definition.kind in TYPES

@@ -1,4 +1,4 @@
-"""What stays true from one question to the next: of a tree, of a file's bytes. Bounded."""
+"""Caches that stay valid between queries: of a tree, of a file's bytes. Bounded."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gitindex.view.tree import TreeView
 
 
 class TreeMemory:
-    """What holds for one tree, whatever is asked: how imports resolve, and what was counted."""
+    """Query-independent data of one tree: the import resolver, and computed notes."""
 
     def __init__(self, view: TreeView) -> None:
         self._view = view
@@ -29,7 +29,7 @@ class TreeMemory:
         self.notes: dict[str, Any] = {}
 
     def ask(self, view: TreeView) -> None:
-        """From now on read through this lens: the one before is closed."""
+        """Read through this view from now on: the previous one is closed."""
         self._view = view
 
     def _read(self, path: str) -> bytes | None:
@@ -38,14 +38,14 @@ class TreeMemory:
 
 
 class Memory:
-    """What stays true from one question to the next, kept by one thread that answers many."""
+    """Caches that stay valid between queries, for one thread that answers many."""
 
     def __init__(
         self,
         trees: int = 8,
         sources: int = 4_000,
         text_bytes: int = 32 << 20,
-        workers: Extractor | None = None,  # whoever gives some closes them
+        workers: Extractor | None = None,  # closed by the caller that passes them
     ) -> None:
         self._limit, self._room, self._bytes = trees, sources, text_bytes
         self._texts: OrderedDict[bytes, Text] = OrderedDict()
@@ -56,7 +56,7 @@ class Memory:
         self._extractor = workers
 
     def tree(self, view: TreeView) -> TreeMemory:
-        """What is remembered of the view's tree."""
+        """Return the cache for the view's tree."""
         overlay = view.overlay
         key = (view.worktree.root, overlay.source, overlay.tree, overlay.digest)
         found = self._trees.get(key)
@@ -68,15 +68,15 @@ class Memory:
         return found
 
     def source(self, origin: LiveFile) -> FileNames | None:
-        """The facts of a path with these bytes, if they are remembered."""
+        """Return the facts of a path with these bytes, if they are cached."""
         return self._sources.get((origin.path, origin.oid))
 
     def text(self, oid: bytes) -> Text | None:
-        """The text of a blob, if it is remembered."""
+        """Return the text of a blob, if it is cached."""
         return self._texts.get(oid)
 
     def keep_text(self, oid: bytes, text: Text) -> None:
-        """Remember a text; the oldest go when there are too many bytes."""
+        """Cache a text; the oldest are dropped beyond the byte limit."""
         self._texts[oid] = text
         self._bytes -= len(text.data)
         while self._bytes < 0:
@@ -84,14 +84,14 @@ class Memory:
             self._bytes += len(gone.data)
 
     def scopes(self, origin: LiveFile) -> tuple[FileScopes | None] | None:
-        """The scopes of a file's bytes in a tuple of one, if they are remembered."""
+        """Return the scopes of a file's bytes in a tuple of one, if they are cached."""
         key = (origin.oid, origin.language)
         return (self._scopes[key],) if key in self._scopes else None
 
     def read_scopes(
         self, texts: dict[LiveFile, bytes]
     ) -> Iterator[tuple[LiveFile, FileScopes | None]]:
-        """Scopes of some texts, read in a child that can be killed; None where that fails."""
+        """Yield the scopes of some texts, read in a killable child; None if that fails."""
         by_key = {FactsKey(o.oid.hex(), o.path): o for o in texts}
         tasks = [Task(k, WorkRequest(o.language, texts[o], SCOPES)) for k, o in by_key.items()]
         for task, reply in self._workers(len(texts)).extract(tasks):
@@ -106,7 +106,7 @@ class Memory:
             yield origin, found
 
     def flow(self, origin: LiveFile, data: bytes) -> FileFlow | None:
-        """How values flow in a file's bytes, read in a child that can be killed."""
+        """Return the value flow of a file's bytes, read in a killable child."""
         key = (origin.oid, origin.language)
         if key not in self._flows:
             task = Task(
@@ -122,7 +122,7 @@ class Memory:
         return self._flows[key]
 
     def kinds(self, texts: dict[LiveFile, tuple[bytes, list[int]]]) -> dict[str, list[str]]:
-        """What stands at some offsets of texts: `comment`, `string` or `code`; by path."""
+        """Return the kind of text at some offsets, by path: `comment`, `string` or `code`."""
         by_key = {FactsKey(o.oid.hex(), o.path): o for o in texts}
         tasks = [
             Task(key, WorkRequest(o.language, data, KINDS_AT + json.dumps(offsets).encode()))
@@ -144,7 +144,7 @@ class Memory:
         return self._extractor
 
     def keep(self, source: FileNames) -> None:
-        """Remember a file's facts: they belong to its bytes."""
+        """Cache a file's facts under its path and bytes."""
         self._sources[source.path, source.origin.oid] = source
         if len(self._sources) > self._room:
             self._sources.popitem(last=False)

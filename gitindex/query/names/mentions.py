@@ -1,4 +1,4 @@
-"""Where a name stands in the text of a tree, whatever the facts say: by the text index, then by looking."""
+"""Find a name in the text of a tree, independent of facts: by the text index, then by search."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from gitindex.store.text_index import candidates
 from gitindex.view.tree import TreeView
 
 MAX_FILES = 2_000
-"""Files whose text one question reads."""
+"""Files whose text one query reads."""
 
 _FILE = "SELECT l.path, b.language, b.status, l.oid FROM "
 _INDEXED = " WHERE b.status NOT IN ('skipped', 'quarantined')"
 _ALL = f"{_FILE} {{live}} l JOIN {{blobs}} b ON b.id=l.blob_id {_INDEXED}"
 _OF_PATHS = f"{_FILE} {LISTED} JOIN {{blobs}} b ON b.id=l.blob_id {_INDEXED}"
-_OF_BLOBS = (  # from what is asked for to the tree, which may be large
+_OF_BLOBS = (  # from the values asked for to the tree, which may be large
     f"{_FILE} {{listed}} w CROSS JOIN {{blobs}} b ON b.id=w.column1"
     f" CROSS JOIN {{live}} l ON l.blob_id=b.id {_INDEXED}"
 )
@@ -30,23 +30,23 @@ _QUOTED = re.compile(r"([\"'])([\w.\[\], |]*)$")
 
 
 class MentioningFile(NamedTuple):
-    """A file whose text may hold the name."""
+    """A file whose text may contain the name."""
 
     path: str
     language: str
-    status: str  # words.FactsStatus, or why it is left out
+    status: str  # words.FactsStatus, or the reason it is skipped
     oid: bytes
 
 
 class TextMentions(NamedTuple):
-    """What was found of a name in texts: files and places, and how many files were not read."""
+    """Occurrences of a name in texts by file, and how many files were not read."""
 
     places: dict[MentioningFile, list[tuple[int, int, int]]]  # line, column, offset
     unread: int
 
 
 def look(project: Project, name: str, within: Iterable[str] = ()) -> TextMentions:
-    """Every place of a name in the indexed texts of a tree; only in some files, where they are named."""
+    """Return every occurrence of a name in the indexed texts, or in the files `within`."""
     only = [os.fsencode(path) for path in within]
     if only:
         project.view.ensure_facts(words=[name], paths=only)
@@ -61,7 +61,7 @@ def look(project: Project, name: str, within: Iterable[str] = ()) -> TextMention
 
 
 def look_in(project: Project, files: list[MentioningFile], name: str) -> TextMentions:
-    """Every place of a name in some texts."""
+    """Return every occurrence of a name in some texts."""
     some = files[:MAX_FILES]
     for file in some:
         project.know(file.path, file.oid)
@@ -73,7 +73,7 @@ def look_in(project: Project, files: list[MentioningFile], name: str) -> TextMen
 
 
 def files_holding(view: TreeView, name: str) -> list[MentioningFile]:
-    """Indexed files that may hold a name: by what is stored; what was edited is looked at anyway."""
+    """Return indexed files that may contain a name, from the text index; edited files always."""
     view.ensure_facts(words=[name])
     fragments = fragments_of(name)
     blobs = candidates(view.served.database, [frozenset({fragments})] if fragments else [])
@@ -88,7 +88,7 @@ def files_holding(view: TreeView, name: str) -> list[MentioningFile]:
 
 
 def places_of(project: Project, path: str, name: str) -> Iterator[tuple[int, int, int]]:
-    """Every place of a name as a whole word: line, column and offset."""
+    """Yield every occurrence of a name as a whole word: line, column and offset."""
     data = project.text(path)
     needle = name.encode("utf-8", "surrogatepass")
     start = data.find(needle)
@@ -106,7 +106,7 @@ def places_of(project: Project, path: str, name: str) -> Iterator[tuple[int, int
 
 
 def is_annotation(line: str, column: int, end: int) -> bool:
-    """Is a word part of a Python annotation that is written as a string?"""
+    """Return whether a word is part of a Python annotation that is written as a string."""
     opened = _QUOTED.search(line[:column])
     if opened is None or not re.match(rf"[\w.\[\], |]*{opened.group(1)}", line[end:]):
         return False

@@ -1,4 +1,4 @@
-"""What modules offer and what imports mean: re-exports, stars, renamed and default exports."""
+"""Exports of modules and meanings of imports: re-exports, stars, renamed and default exports."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from gitindex.query.names.project import Project
 from gitindex.query.names.source import Definition, FileNames
 
 _MANY = 3
-"""Files of a package that are asked one by one; of more, only those that define the name."""
+"""Files of a package that are examined one by one; with more, only those that define the name."""
 
 MAX_HOPS = 8
 """Re-exports followed for one name."""
 
 
 class Modules:
-    """Follows names from module to module of one tree."""
+    """Follows names between the modules of one tree."""
 
     def __init__(self, project: Project) -> None:
         self.project = project
@@ -39,7 +39,7 @@ class Modules:
     def exported(
         self, paths: tuple[str, ...], name: str, seen: frozenset[str] = frozenset()
     ) -> Meaning:
-        """What a module offers under a name: its own, passed on, or by a star."""
+        """Return what a module exports under a name: its own, re-exported, or by a star."""
         outside = False
         if len(paths) > _MANY and all(path.endswith(".go") for path in paths):
             having = {d.path for d in self.project.definitions(name)}
@@ -57,19 +57,19 @@ class Modules:
     def imported(
         self, source: FileNames, item: Import, name: str, seen: frozenset[str] = frozenset()
     ) -> Meaning:
-        """What one name of an import means."""
+        """Return the meaning of one name of an import."""
         key = (source.path, item, name)
         if key not in self._imported:
             found = self._import(source, item, name, seen)
             if found.sure and not self.project.tree.resolver.is_certain(source.language, item):
                 found = found._replace(sure=False)
-            if seen:  # imports may go in circles: what is seen from half-way is not the whole
+            if seen:  # imports may be circular: a result inside a cycle is incomplete
                 return found
             self._imported[key] = found
         return self._imported[key]
 
     def below(self, space: Module, name: str, seen: frozenset[str] = frozenset()) -> Meaning:
-        """A name of a module: what it offers, or a module below it."""
+        """Return the meaning of a name in a module: its export, or a submodule."""
         found = self.exported(space.paths, name, seen)
         home = self.project.source(space.home) if space.name else None
         if found.state is State.UNKNOWN and home is not None and home.language == "python":
@@ -80,13 +80,13 @@ class Modules:
         return found
 
     def renamed(self, source: FileNames) -> dict[str, str]:
-        """Exported name → local name, where they differ; a CommonJS module as a whole is `=`."""
+        """Return exported → local name where they differ; `=` is a whole CommonJS module."""
         return {
             out: local for out, local in self._exports_of(source).items() if local.isidentifier()
         }
 
     def _exports_of(self, source: FileNames) -> dict[str, str]:
-        """Exported name → the name or chain behind it; empty where that is something else."""
+        """Return exported name → the name or chain it stands for; empty for anything else."""
         if source.path not in self._exports:
             data = self.project.text(source.path)
             told = b"exports" in data or b"export " in data or b"export{" in data
@@ -95,7 +95,7 @@ class Modules:
         return self._exports[source.path]
 
     def starred(self, source: FileNames, name: str, seen: frozenset[str]) -> Meaning:
-        """Through imports that bind everything: stars, includes, namespaces."""
+        """Resolve a name through imports that bind everything: stars, includes, namespaces."""
         if source.origin.family == "c":
             key = (source.path, name)
             if key not in self._included:
@@ -115,7 +115,7 @@ class Modules:
         if source.language in ECMA:
             exports = self._exports_of(source)
             if name == "default" and name not in exports and name not in source.bindings:
-                name = EXPORTED_WHOLE  # what CommonJS has instead
+                name = EXPORTED_WHOLE  # the CommonJS equivalent
             chain = exports.get(name, "")
             if chain and not chain.isidentifier():
                 return self._chain(source, chain, seen)
@@ -142,13 +142,13 @@ class Modules:
         return self.starred(source, name, seen)
 
     def _of_whole(self, source: FileNames, name: str) -> list[Definition]:
-        """A member of the object or class that a CommonJS module is."""
+        """Return a member of the object or class that a CommonJS module exports as a whole."""
         local = self._exports_of(source).get(EXPORTED_WHOLE, "")
         owners = top_symbols(source, local) if local.isidentifier() else []
         return [found for owner in owners for found in source.children(owner.ordinal, name)]
 
     def _chain(self, source: FileNames, text: str, seen: frozenset[str]) -> Meaning:
-        """`require('./a')` or `require('./a').b`, passed on."""
+        """Return the meaning of a re-exported `require('./a')` or `require('./a').b`."""
         parts = read_chain(text) or []
         if not parts or not parts[0].load or any(part.called for part in parts[1:]):
             return UNKNOWN
@@ -158,11 +158,11 @@ class Modules:
         return found
 
     def loaded(self, source: FileNames, name: str, seen: frozenset[str] = frozenset()) -> Meaning:
-        """The module that `require('…')` or `import('…')` gives."""
+        """Return the module that `require('…')` or `import('…')` loads."""
         return self._import(source, Import(name, (("*", "*"),), 0, 0), "*", seen)
 
     def _module(self, paths: tuple[str, ...], seen: frozenset[str]) -> Meaning:
-        """A module of JavaScript, and what it is as a whole where CommonJS says so."""
+        """Return a JavaScript module, with its CommonJS export as a whole if it has one."""
         whole = self.exported(paths, EXPORTED_WHOLE, seen)
         found = module(paths)
         if whole.module is not None:  # `module.exports = require('./a')`
@@ -203,19 +203,19 @@ class Modules:
         return UNKNOWN if paths or item.level else self._outside(source, item)
 
     def _outside(self, source: FileNames, item: Import) -> Meaning:
-        """Something that is not in the tree; surely so if it is the language's own."""
+        """Return the meaning of an import outside the tree; sure for the language's own modules."""
         resolver = self.project.tree.resolver
         return OUTSIDE._replace(sure=resolver.is_outside(source.language, item.module))
 
     def _is_plain(self, source: FileNames, item: Import) -> bool:
-        """`import a`, which the facts of `from a import a` look like."""
+        """Tell `import a` from `from a import a`, which have the same facts."""
         if len(item.names) != 1 or "." in item.module:
             return len(item.names) == 1
         line = self.project.span(source.path, item.line, item.line).lstrip()
         return not line.startswith("from")
 
     def _python_module(self, source: FileNames, item: Import) -> Meaning:
-        """`import a.b` binds `a`; with an alias, `a.b` itself."""
+        """Resolve `import a.b`: it binds `a`; with an alias, `a.b` itself."""
         [(_, local)] = item.names
         dotted = item.module.partition(".")[0]
         dotted = dotted if local == dotted else item.module
@@ -226,7 +226,7 @@ class Modules:
 
 
 def top_symbols(source: FileNames, name: str) -> list[Definition]:
-    """Symbols at module level; a namespace around them does not count."""
+    """Return symbols at module level; an enclosing namespace is ignored."""
     found = source.children(-1, name)
     if found or source.language in STRICT:
         return found

@@ -1,4 +1,4 @@
-"""Bare names: the scopes around a place, the module, what imports bind, what a package shares."""
+"""Bare names: enclosing scopes, the module, imports, and names shared by a package."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from gitindex.query.names.source import Definition, FileNames
 from gitindex.query.names.typed import Locals, typed_names
 
 _SHARED = frozenset({"go", "java", "kotlin", "scala", "csharp"})
-"""Here the files of one folder see each other's names."""
+"""Languages where the files of one folder see each other's names."""
 
 _MAX_PATTERN = 30
-"""Lines of a pattern that takes a module apart."""
+"""Maximum lines of a destructuring pattern."""
 
 _LOOSE = frozenset({"pattern"})
-"""Declarations whose extent depends on the flow of control."""
+"""Declarations whose scope depends on control flow."""
 
 
 class Names:
-    """Looks bare names up in one tree."""
+    """Resolves bare names in one tree."""
 
     def __init__(self, project: Project) -> None:
         self.project = project
@@ -46,9 +46,9 @@ class Names:
         of_type: bool = False,
         called: bool = False,
     ) -> Meaning:
-        """The meaning of a bare name at an offset inside the symbol `scope` (-1: at module level).
+        """Return the meaning of a bare name at an offset inside the symbol `scope`.
 
-        `of_type`: a type is expected there; `called`: it is called.
+        `scope` is -1 at module level. `of_type`: a type is expected there; `called`: it is called.
         """
         scopes = self.project.scopes(source.path) if at >= 0 else None
         if scopes is not None:
@@ -73,7 +73,7 @@ class Names:
         return self._in_module(source, name)
 
     def _local(self, source: FileNames, scopes: FileScopes, name: str, found: Resolved) -> Meaning:
-        """A name that a scope inside the module declares."""
+        """Return the meaning of a name that a scope inside the module declares."""
         sure = not scopes.partial and not any(d.kind in _LOOSE for d in found.declarations)
         sure = sure and not (found.through_class and source.language == "java")
         offsets = {d.offset for d in found.declarations}
@@ -89,7 +89,7 @@ class Names:
         ]
         imported += [m for d in found.declarations if (m := self._loaded(source, name, d))]
         if source.language in ECMA and imported and imported[0].module is not None:
-            return imported[0]  # `const x = require('./x')`, inside of a function
+            return imported[0]  # `const x = require('./x')` inside a function
         definitions = [*symbols, *(d for m in imported for d in m.definitions)]
         if definitions:
             return defined(dict.fromkeys(definitions), sure)
@@ -101,7 +101,7 @@ class Names:
         within = self.function_at(source, first.offset)
         state = State.LOCAL
         if found.kind == CLASS and first.kind != "typeparam":
-            state = State.UNKNOWN  # a member that is no symbol
+            state = State.UNKNOWN  # a member that is not a symbol
         single = len({(d.annotation, d.value) for d in found.declarations}) == 1
         single = single and not scopes.is_set_again(name, found.scope)
         return Meaning(
@@ -115,7 +115,7 @@ class Names:
         )
 
     def _loaded(self, source: FileNames, name: str, declaration: Declaration) -> Meaning | None:
-        """`const { name } = require('./x')` inside of a function; None for any other variable."""
+        """Resolve `const { name } = require('./x')` inside a function, else None."""
         if source.language not in ECMA or declaration.kind != "var":
             return None
         line = self.project.line(source.path, declaration.offset)
@@ -130,7 +130,7 @@ class Names:
         return self.modules.imported(source, item, there)
 
     def imported_at(self, source: FileNames, name: str, offset: int) -> Meaning:
-        """What the import that stands around an offset binds to a name."""
+        """Return what the nearest import at or before an offset binds to a name."""
         bound = source.bindings.get(name, ())
         starts = self.project.starts(source.path)
         before = [
@@ -143,7 +143,7 @@ class Names:
         return UNKNOWN
 
     def function_at(self, source: FileNames, offset: int) -> Definition | None:
-        """The innermost function whose head or body holds an offset."""
+        """Return the innermost function whose head or body contains an offset."""
         line = bisect_right(self.project.starts(source.path), offset) - 1
         found = None
         for symbol in source.symbols:
@@ -154,7 +154,7 @@ class Names:
         return found
 
     def _locals_of(self, source: FileNames, function: Definition) -> Locals:
-        """Variables of a function, in languages whose scopes are not modelled."""
+        """Return the variables of a function, in languages without a scope model."""
         if source.language in MODELLED:
             return {}
         known: Locals | None = source.notes.get(function.ordinal)
@@ -164,14 +164,14 @@ class Names:
         return known
 
     def header(self, source: FileNames, definition: Definition) -> str:
-        """The signature; read again where the stored one was cut."""
+        """Return the signature, read from the file if the stored one is truncated."""
         if not definition.signature.endswith("…"):
             return definition.signature
         last = min(definition.end_line, definition.line + 60)
         return " ".join(self.project.span(source.path, definition.line, last).split())
 
     def _own_text(self, source: FileNames, function: Definition) -> str:
-        """The text of a function with the named functions inside it taken out."""
+        """Return the text of a function without the named functions inside it."""
         text = self.project.span(source.path, function.start_line, function.end_line)
         last = function.end_line
         after = takewhile(lambda s: s.start_line <= last, source.symbols[function.ordinal + 1 :])
@@ -188,10 +188,10 @@ class Names:
         return "\n".join(lines)
 
     def _in_module(self, source: FileNames, name: str) -> Meaning:
-        """A name of the module: everything it binds there, or what comes from outside of the file."""
+        """Return the meaning of a name at module level: bound there, or from other files."""
         top = self._outermost(source, top_symbols(source, name), name)
         bindings = source.bindings.get(name, ())
-        if bindings:  # `mod a;` names a file, and is a symbol
+        if bindings:  # `mod a;` names a file, and is also a symbol
             top = [symbol for symbol in top if symbol.kind not in SPACES]
         sure = source.language in MODELLED
         found = [self.modules.imported(source, *item) for item in bindings]
@@ -206,7 +206,7 @@ class Names:
             return defined(dict.fromkeys(merged), all(meaning.sure for meaning in known))
         if bindings:
             return UNKNOWN
-        if source.language not in ECMA:  # there, a star only passes on
+        if source.language not in ECMA:  # in ECMA a star only re-exports
             starred = self.modules.starred(source, name, frozenset({source.path}))
             if starred.state is State.DEFINED:
                 return starred
@@ -220,11 +220,11 @@ class Names:
         if source.language in _SHARED:
             return self._beside(source, name)
         if source.language in ECMA and not source.imports and not _exports_any(source):
-            return UNKNOWN  # a script: it shares one scope with the others
+            return UNKNOWN  # a script: scripts share one global scope
         return UNBOUND if source.language in STRICT else UNKNOWN
 
     def _outermost(self, source: FileNames, found: list[Definition], name: str) -> list[Definition]:
-        """Without symbols of functions that have no name: those are no parents."""
+        """Drop symbols declared inside anonymous functions, which are not symbols themselves."""
         scopes = self.project.scopes(source.path) if found else None
         if scopes is None or source.language not in ECMA:
             return found
@@ -234,7 +234,7 @@ class Names:
         ]
 
     def _beside(self, source: FileNames, name: str) -> Meaning:
-        """Definitions of the same package: the same folder."""
+        """Return definitions of the same package, which is the same folder."""
         folder = source.path.rpartition("/")[0]
         near = [
             d

@@ -1,4 +1,4 @@
-"""One occurrence of a name: which definitions it stands for, or why that cannot be told."""
+"""Resolve one occurrence of a name: its definitions, or why they cannot be determined."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from gitindex.query.names.types import Types
 from gitindex.query.names.values import ExpressionPlace
 
 MAX_OBJECT = 600
-"""Bytes that are searched for the brace an object starts with."""
+"""Bytes to search for the brace that opens an object."""
 
 _ARROWS = frozenset({"c", "cpp", "php"})
 _TYPE_USES = (Use.TYPE, Use.INHERIT)
 _IMPLICIT = frozenset({"java", "csharp", "kotlin", "scala"})
-"""Here a bare name may be a member of the class around it, also an inherited one."""
+"""Languages where a bare name may be a member of the enclosing class, also an inherited one."""
 QUALIFIED = STRICT | {"go"}
-"""Here a member is never named without what it belongs to."""
+"""Languages where a member always has a receiver."""
 _KEY = Meaning(State.KEY)
 LABEL = Meaning(State.LOCAL, sure=True)
 
 
 class Binder:
-    """Resolves occurrences of one tree."""
+    """Resolves occurrences in one tree."""
 
     def __init__(self, project: Project) -> None:
         self.project = project
@@ -45,7 +45,7 @@ class Binder:
         self._candidates: dict[tuple[str, str], tuple[list[Definition], list[Definition]]] = {}
 
     def meaning(self, source: FileNames, place: Occurrence) -> Meaning:
-        """What the name at a place stands for."""
+        """Return the meaning of the name at a place."""
         if place.use == Use.DEFINITION:
             return _definition_at(source, place)
         if place.use == Use.IMPORT:
@@ -67,7 +67,7 @@ class Binder:
             value = self.types.chain(chain, ExpressionPlace(source, scope, at))
             found = self.types.member(value, place.name)
             plain = not any(part.called or part.inner for part in chain)
-            if found.state is State.OUTSIDE:  # of a module that is not in the tree, nothing is ours
+            if found.state is State.OUTSIDE:  # a member of a module outside the tree
                 typed = len(chain) > 1 or not self._is_imported(source, chain[0].name)
                 return found._replace(sure=value.sure and plain, typed=typed)
             return found._replace(sure=value.sure and (found.sure or value.module is None))
@@ -92,11 +92,11 @@ class Binder:
             and source.language in ECMA
             and _is_shorthand(data, at, place)
         ):
-            return found._replace(state=State.KEY)  # a variable and a member of the same name
+            return found._replace(state=State.KEY)  # both a variable and a member
         return found
 
     def assigned(self, source: FileNames, place: Occurrence) -> list[tuple[str, int]]:
-        """Where the members of a class or an object that are no symbols get their values."""
+        """Return where members that are not symbols get their values, in a class or an object."""
         data = self.project.text(source.path)
         at = self.project.offset(source.path, place.line, place.column)
         chain = receiver(data, at, source.language in _ARROWS)
@@ -105,15 +105,15 @@ class Binder:
         value = self.types.chain(chain, ExpressionPlace(source, place.enclosing, at))
         owners = [value.definition] if value.definition is not None else []
         found: list[tuple[str, int]] = []
-        for owner in owners:  # grows while it is walked
+        for owner in owners:  # grows during the loop
             found += [(w.source.path, w.at) for _, w in self.types.assignments(owner, place.name)]
             owners += [base for base in self.types.classes.bases(owner)[0] if base not in owners]
         return found
 
     def candidates(self, source: FileNames, meaning: Meaning, name: str) -> list[Definition]:
-        """Definitions a name may stand for when only its spelling is known.
+        """Return the definitions that a name may refer to by its spelling alone.
 
-        A bare name is never a member where members need a receiver; a key names a field.
+        A bare name is never a member in languages that require a receiver; a key names a field.
         """
         if meaning.state not in (State.UNKNOWN, State.KEY):
             return []
@@ -132,7 +132,7 @@ class Binder:
         return members or found
 
     def is_member(self, definition: Definition) -> bool:
-        """Is it reached through an instance or a class?"""
+        """Return whether a definition is accessed through an instance or a class."""
         return self._is_member(definition)
 
     def _family(self, definition: Definition) -> str:
@@ -147,7 +147,7 @@ class Binder:
         )
 
     def _implicit(self, source: FileNames, place: Occurrence) -> Meaning:
-        """A member of the class around it, in languages that need no `this`."""
+        """Return a member of the enclosing class, in languages that need no `this`."""
         owner = self.types.classes.owner(source, place.enclosing)
         if owner is None:
             return UNKNOWN
@@ -156,7 +156,7 @@ class Binder:
         return found if found.state is State.DEFINED else UNKNOWN
 
     def _is_imported(self, source: FileNames, name: str) -> bool:
-        """Is a name a module or a type that an import brings, and nothing else in the file?"""
+        """Return whether a name is only bound by imports in the file."""
         scopes = self.project.scopes(source.path)
         declared = scopes.names.get(name, ()) if scopes else ()
         return name in source.bindings and all(d.kind == "import" for d in declared)
@@ -165,14 +165,14 @@ class Binder:
         if source.language in ECMA:
             return place.use == Use.ATTRIBUTE
         if source.language == "go" and place.use == Use.ATTRIBUTE:
-            return True  # a field of a nameless struct
+            return True  # a field of an anonymous struct
         scopes = self.project.scopes(source.path)
         return scopes is not None and at in scopes.keys
 
     def _key_as_value(
         self, source: FileNames, place: Occurrence, data: bytes, at: int
     ) -> Meaning | None:
-        """A key of a composite literal of Go whose type is not known to be a struct."""
+        """Return the meaning of a key in a Go composite literal if its type is not a struct."""
         scopes = self.project.scopes(source.path)
         if scopes is None or at not in scopes.literals:
             return None
@@ -190,7 +190,7 @@ class Binder:
         return value._replace(bare=True, sure=False) if known else None
 
     def _imported(self, source: FileNames, place: Occurrence) -> Meaning:
-        """A name inside an import statement."""
+        """Return the meaning of a name inside an import statement."""
         name = place.name
         near = [i for i in source.imports if i.line <= place.line]
         line = max((i.line for i in near), default=-1)
@@ -214,10 +214,10 @@ def _definition_at(source: FileNames, place: Occurrence) -> Meaning:
 
 
 def _is_shorthand(data: bytes, at: int, place: Occurrence) -> bool:
-    """`{ a, b }`: of an object, or of a pattern that takes one apart."""
+    """Return whether a name is a shorthand in `{ a, b }`: an object or a destructuring pattern."""
     end = at + len(place.name.encode())
     after = data[end : end + 80].lstrip()
-    default = after[:1] == b"=" and after[1:2] not in (b"=", b">")  # `{ a = 1 }` of a pattern
+    default = after[:1] == b"=" and after[1:2] not in (b"=", b">")  # `{ a = 1 }` in a pattern
     if after[:1] not in (b",", b"}") and not default:
         return False
     if data[max(0, at - 80) : at].rstrip()[-1:] not in (b",", b"{"):

@@ -1,4 +1,4 @@
-"""The facts of one tree as name resolution needs them, loaded a batch at a time. Writes nothing."""
+"""The facts of one tree for name resolution, loaded in batches. Writes nothing."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ CHUNK = 300
 
 _WORDS = re.compile(r"[^\w$-]+")
 _MAIN = frozenset({"__init__", "index", "mod", "lib", "main"})
-"""Files that an import of their folder reaches."""
+"""Files that are imported by the name of their folder."""
 
 
-# CROSS JOIN keeps the order of the tables: from what is asked for to the tree, which may be large.
+# CROSS JOIN keeps the join order: from the values asked for to the tree, which may be large.
 _SYMBOL = (
     'SELECT l.path, s.ordinal, n.text, s.qualified_name, s.kind, s.line, s."column", s.start_line,'
     " s.end_line, s.signature, s.parent, s.exported FROM "
@@ -47,7 +47,7 @@ LISTED = "{listed} w CROSS JOIN {live} l ON l.path=w.column1"
 
 
 class Project:
-    """One tree: definitions and places by name, files by path, imports resolved."""
+    """One tree: definitions and occurrences by name, files by path, resolved imports."""
 
     def __init__(self, view: TreeView, memory: Memory | None = None) -> None:
         self.view = view
@@ -59,17 +59,17 @@ class Project:
         self._scopes: dict[str, FileScopes | None] = {}
         self._flows: dict[str, FileFlow | None] = {}
         self.notes: dict[Any, Any] = {}
-        """What was found out for this one question."""
+        """Results cached for this query."""
         self._defined: dict[str, list[Definition]] = {}
         self._resolved: dict[tuple[str, Import], tuple[str, ...]] = {}
 
     @cached_property
     def tree(self) -> TreeMemory:
-        """What holds for the tree as a whole."""
+        """Query-independent data of the tree."""
         return self._memory.tree(self.view)
 
     def definitions(self, name: str) -> list[Definition]:
-        """Every symbol of this name, in order of path."""
+        """Return every symbol with this name, ordered by path."""
         if name not in self._defined:
             self.view.ensure_facts(words=[name])
             rows = self.view.rows(_SYMBOLS_NAMED, name)
@@ -77,7 +77,7 @@ class Project:
         return self._defined[name]
 
     def places(self, name: str, within: Iterable[str] = ()) -> dict[str, list[Occurrence]]:
-        """Every occurrence of a name, by path; only in some files, where they are named."""
+        """Return every occurrence of a name by path, in the tree or in the files `within`."""
         only = [os.fsencode(path) for path in within]
         self.view.ensure_facts(words=[name], paths=only or None)
         if only:
@@ -88,7 +88,7 @@ class Project:
         return {os.fsdecode(path): unpack_places(name, packed) for path, packed in rows}
 
     def places_in(self, path: str) -> list[Occurrence]:
-        """Every occurrence of one file, in its order."""
+        """Return every occurrence in one file, in its order."""
         self._settle([path])
         rows = self.view.rows(
             "SELECT n.text, o.places FROM {live} l JOIN {occurrences} o ON o.blob_id=l.blob_id"
@@ -99,7 +99,7 @@ class Project:
         return sorted(found, key=lambda place: (place.line, place.column))
 
     def load(self, paths: Iterable[str]) -> None:
-        """Bring in the symbols and imports of many files at once."""
+        """Load the symbols and imports of many files at once."""
         wanted = [path for path in dict.fromkeys(paths) if path not in self._sources]
         if not wanted:
             return
@@ -110,21 +110,21 @@ class Project:
             self._sources[source.path] = source
 
     def source(self, path: str) -> FileNames | None:
-        """One file's facts; None where it has none."""
+        """Return one file's facts; None if it has none."""
         if path not in self._sources:
             self.load([path])
         return self._sources[path]
 
     def know(self, path: str, oid: bytes) -> None:
-        """Which bytes a path has, for those who only read it."""
+        """Record the blob id of a path whose facts are not loaded."""
         self._oids[path] = oid
 
     def where(self, path: str) -> str:
-        """Where a loaded file comes from: `index@<tree>`, or an overlay."""
+        """Return the source of a loaded file: `index@<tree>`, or an overlay."""
         return self._where.get(path, "")
 
     def read(self, paths: Iterable[str]) -> None:
-        """Bring in the text of many files at once: from disk where its bytes are the tree's."""
+        """Load the text of many files at once: from disk if the bytes match the tree."""
         wanted = [path for path in dict.fromkeys(paths) if path not in self._texts]
         missing = [path for path in wanted if not self._remembered(path)]
         if missing:
@@ -137,11 +137,11 @@ class Project:
                 self._texts[path] = Text(b"")
 
     def text(self, path: str) -> bytes:
-        """The bytes of one file, as columns count them."""
+        """Return the bytes of one file, as columns count them."""
         return self._text(path).data
 
     def starts(self, path: str) -> list[int]:
-        """Where its lines start."""
+        """Return the offsets where its lines start."""
         return self._text(path).starts
 
     def _text(self, path: str) -> Text:
@@ -150,24 +150,24 @@ class Project:
         return self._texts[path]
 
     def offset(self, path: str, line: int, column: int) -> int:
-        """A place as an offset into the text."""
+        """Return the offset of a line and column."""
         starts = self.starts(path)
         return starts[line] + column if line < len(starts) else len(self.text(path))
 
     def span(self, path: str, first: int, last: int) -> str:
-        """Some lines of a file, the last one included."""
+        """Return some lines of a file, the last one included."""
         starts, data = self.starts(path), self.text(path)
         end = starts[last + 1] if last + 1 < len(starts) else len(data)
         return data[starts[min(first, len(starts) - 1)] : end].decode("utf-8", "replace")
 
     def scopes(self, path: str) -> FileScopes | None:
-        """The scopes of one file; None where its language has none, or they cannot be read."""
+        """Return the scopes of one file; None if its language has none, or they cannot be read."""
         if path not in self._scopes:
             self.load_scopes([path])
         return self._scopes[path]
 
     def load_scopes(self, paths: Iterable[str]) -> None:
-        """Bring in the scopes of many files at once."""
+        """Load the scopes of many files at once."""
         wanted = [path for path in dict.fromkeys(paths) if path not in self._scopes]
         self.load(wanted)
         self._scopes.update(dict.fromkeys(wanted))
@@ -189,7 +189,7 @@ class Project:
             self._scopes[origin.path] = found
 
     def flow(self, path: str) -> FileFlow | None:
-        """How values flow in one file; None where its language has no such query."""
+        """Return the value flow of one file; None if its language has no such query."""
         if path not in self._flows:
             source, data = self.source(path), self.text(path)
             known = (
@@ -199,7 +199,7 @@ class Project:
         return self._flows[path]
 
     def kinds(self, asked: dict[str, list[int]]) -> dict[str, list[str]]:
-        """What stands at some offsets of some files: `comment`, `string` or `code`."""
+        """Return the kind of text at some offsets of some files: `comment`, `string` or `code`."""
         texts = {}
         for path, offsets in asked.items():
             source, data = self.source(path), self.text(path)
@@ -208,18 +208,18 @@ class Project:
         return self._memory.kinds(texts) if texts else {}
 
     def line(self, path: str, offset: int) -> int:
-        """The line of an offset."""
+        """Return the line of an offset."""
         return bisect_right(self.starts(path), offset) - 1
 
     def resolve(self, source: FileNames, imported: Import) -> tuple[str, ...]:
-        """The files an import of a file reaches."""
+        """Return the files that an import reaches."""
         key = (source.path, imported)
         if key not in self._resolved:
             self._resolved[key] = self.tree.resolver.resolve(source.path, source.language, imported)
         return self._resolved[key]
 
     def includes(self, path: str, header: str) -> bool:
-        """Does a file of C include another one, directly or through others?"""
+        """Return whether a C file includes another one, directly or indirectly."""
         if header not in self._includers:
             found, todo = {header}, [header]
             while todo:
@@ -235,9 +235,9 @@ class Project:
         return found
 
     def _including(self, header: str) -> set[str]:
-        """The files that name a header, as far as they mean this one.
+        """Return the files whose includes resolve to a header.
 
-        Found out once for a tree and for all headers of one name: there may be hundreds.
+        Computed once per tree for all headers of one name: there may be hundreds.
         """
         known: dict[str, dict[str, set[str]]] = self.tree.notes.setdefault("including", {})
         name = header.rpartition("/")[2]
@@ -255,7 +255,7 @@ class Project:
         return known[name].get(header, set())
 
     def _include_lines(self) -> dict[str, list[tuple[str, str]]]:
-        """All includes of a tree by the last part of what they name: who, and what as written."""
+        """Return all includes of a tree by file name, as pairs of includer and written text."""
         if "includes" in self.tree.notes:
             held: dict[str, list[tuple[str, str]]] = self.tree.notes["includes"]
             return held
@@ -270,7 +270,7 @@ class Project:
         return lines
 
     def importing(self, path: str) -> list[str]:
-        """Files that may import one: by the words of their imports, before those are resolved."""
+        """Return files that may import a file, by the words of their unresolved imports."""
         words, loose = self._import_words()
         folder, _, name = path.rpartition("/")
         stem = name.partition(".")[0]
@@ -279,13 +279,13 @@ class Project:
         return sorted(found | loose if stem in _MAIN else found, key=os.fsencode)
 
     def importing_name(self, name: str) -> list[FileNames]:
-        """Files whose imports have a name among what they list."""
+        """Return files whose imports list a name."""
         words, _ = self._import_words()
         self.load(words.get(name, ()))
         return [s for s in map(self.source, sorted(words.get(name, ()))) if s is not None]
 
     def _import_words(self) -> tuple[dict[str, set[str]], set[str]]:
-        """Who imports something with a word in it; and who imports a folder without naming it."""
+        """Return importing files by word, and files that import a folder without naming it."""
         if "imports" in self.tree.notes:
             known: tuple[dict[str, set[str]], set[str]] = self.tree.notes["imports"]
             return known
@@ -304,7 +304,7 @@ class Project:
         return words, loose
 
     def _settle(self, paths: list[str]) -> None:
-        """Files that were edited have their facts in."""
+        """Extract the facts of edited files."""
         if self.view.changed():
             self.view.ensure_facts(paths=map(os.fsencode, paths))
 
@@ -375,7 +375,7 @@ class Project:
 
 
 def rows_of(view: TreeView, sql: str, values: Sequence[Any], *rest: Any) -> list[Any]:
-    """Rows of a query that starts from a list of values, `{listed}`; a part of them at a time."""
+    """Return rows of a query over a list of values, `{listed}`, run in chunks."""
     rows = []
     for at in range(0, len(values), CHUNK):
         part = values[at : at + CHUNK]

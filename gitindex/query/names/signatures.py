@@ -1,4 +1,4 @@
-"""Signatures and parameter lists as text: names, annotations, defaults, results."""
+"""Parse signatures and parameter lists as text: names, annotations, defaults, results."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TYPE_PARAMETER = re.compile(
 
 
 def parameters(signature: str) -> list[tuple[str, Bound]]:
-    """The parameters of a signature, in order."""
+    """Return the parameters of a signature, in order."""
     opened = signature.find("(")
     if opened < 0:
         return []
@@ -30,7 +30,7 @@ def parameters(signature: str) -> list[tuple[str, Bound]]:
 
 
 def returned(signature: str) -> str:
-    """The annotation of what a function gives back; empty without one."""
+    """Return the result annotation of a function; empty without one."""
     opened = signature.find("(")
     if opened < 0:
         return ""
@@ -39,7 +39,7 @@ def returned(signature: str) -> str:
 
 
 def type_parameters(signature: str, owner: str) -> dict[str, str]:
-    """The type parameters of a definition, in order: what each extends, or is by default."""
+    """Return the type parameters of a definition, in order, with the bound or default of each."""
     found = {}
     for part in type_arguments(signature, owner):
         if match := _TYPE_PARAMETER.match(part):
@@ -48,7 +48,7 @@ def type_parameters(signature: str, owner: str) -> dict[str, str]:
 
 
 def type_arguments(text: str, name: str) -> list[str]:
-    """What stands in angle brackets behind a name."""
+    """Return the arguments in angle brackets after a name."""
     opened = text.find(f"{name}<") + len(name)
     if opened < len(name):
         return []
@@ -57,7 +57,7 @@ def type_arguments(text: str, name: str) -> list[str]:
 
 
 def _closing_angle(text: str, at: int) -> int:
-    """Where `<` at `at` is closed; the head of an arrow closes nothing."""
+    """Return where `<` at `at` is closed, ignoring `=>` and `->`."""
     depth = 0
     for here in range(at, min(len(text), at + MAX_LOOK)):
         depth += (text[here] == "<") - (text[here] == ">" and text[here - 1] not in "=-")
@@ -67,7 +67,7 @@ def _closing_angle(text: str, at: int) -> int:
 
 
 def read_parameters(text: str) -> Iterator[tuple[str, Bound]]:
-    """The parameters of a list, without its brackets."""
+    """Yield the parameters of a list given without its brackets."""
     for part in split_top(text, ","):
         item = _MODIFIERS.sub("", part.strip()).lstrip("*.&")
         if item.startswith(("{", "[")):

@@ -26,14 +26,14 @@ class Site(NamedTuple):
     targets: tuple[Definition, ...]
 
     def order(self) -> tuple[int, bytes, int, int]:
-        """The surest first, then by place."""
+        """Sort key: the surest first, then by place."""
         return _RANK[self.tier], os.fsencode(self.path), self.line, self.column
 
 
 def make_site(
     source: FileNames, place: Occurrence, tier: Tier, targets: tuple[Definition, ...]
 ) -> Site:
-    """The site of an occurrence."""
+    """Return the site of an occurrence."""
     end = place.column + len(place.name.encode())
     around = source.symbol(place.enclosing)
     return Site(

@@ -1,4 +1,4 @@
-"""One file of a tree as name resolution needs it: its symbols, imports and text."""
+"""One file of a tree for name resolution: its symbols, imports and text."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Definition(NamedTuple):
 
 
 class LiveFile(NamedTuple):
-    """A live path: its bytes, and what is known of them."""
+    """A live path: its blob, and the stored facts about it."""
 
     path: str
     oid: bytes
@@ -50,7 +50,7 @@ class LiveFile(NamedTuple):
 
     @property
     def family(self) -> str:
-        """Languages that can name each other's symbols."""
+        """The group of languages that can name each other's symbols."""
         return _FAMILIES.get(self.language, self.language)
 
 
@@ -66,7 +66,7 @@ class Text:
 
 
 class FileNames:
-    """One file: its symbols and imports, ready to be asked by name."""
+    """One file: its symbols and imports, indexed by name."""
 
     def __init__(
         self, origin: LiveFile, symbols: list[Definition], imports: tuple[Import, ...]
@@ -77,7 +77,7 @@ class FileNames:
         self.symbols = symbols
         self.imports = imports
         self.notes: dict[Any, Any] = {}
-        """What was read from the text of exactly these bytes."""
+        """Results computed from exactly these bytes."""
 
     @cached_property
     def _by_name(self) -> dict[str, list[Definition]]:
@@ -88,7 +88,7 @@ class FileNames:
 
     @cached_property
     def bindings(self) -> dict[str, list[tuple[Import, str]]]:
-        """What imports bind here: local name → the import and the name it has there."""
+        """Imports by local name: the import, and the name in the imported module."""
         found: dict[str, list[tuple[Import, str]]] = {}
         for imported in self.imports:
             for name, local in imported.names:
@@ -98,29 +98,29 @@ class FileNames:
 
     @cached_property
     def stars(self) -> list[Import]:
-        """Imports that bind names they do not list."""
-        bare = self.origin.family != "ecma"  # there, an import that lists nothing binds nothing
+        """Imports that bind names without listing them."""
+        bare = self.origin.family != "ecma"  # here an import without names binds nothing
         return [i for i in self.imports if (bare and not i.names) or ("*", "*") in i.names]
 
     def named(self, name: str) -> list[Definition]:
-        """All symbols of this name, at any depth."""
+        """Return all symbols with this name, at any depth."""
         return self._by_name.get(name, [])
 
     def children(self, parent: int, name: str) -> list[Definition]:
-        """Symbols of this name directly below another (-1: the module)."""
+        """Return symbols with this name directly below another (-1: the module)."""
         return [symbol for symbol in self.named(name) if symbol.parent == parent]
 
     def symbol(self, ordinal: int) -> Definition | None:
-        """The symbol with this ordinal; None at module level."""
+        """Return the symbol with this ordinal; None at module level."""
         return self.symbols[ordinal] if 0 <= ordinal < len(self.symbols) else None
 
 
 def enclosing(source: FileNames, line: int) -> Definition | None:
-    """The innermost definition whose lines hold a line."""
+    """Return the innermost definition that contains a line."""
     around = [s for s in source.symbols if s.start_line <= line <= s.end_line]
     return max(around, key=lambda s: (s.start_line, -s.end_line, s.ordinal), default=None)
 
 
 def place_of(definition: Definition) -> tuple[bytes, int, int]:
-    """Sorts definitions by path, as bytes, then line and column."""
+    """Sort key of definitions: path as bytes, then line and column."""
     return os.fsencode(definition.path), definition.line, definition.column

@@ -1,4 +1,4 @@
-"""What somebody asks for: a name, a qualified name, a place, a node of an earlier graph → definitions."""
+"""Parse a target (name, qualified name, place, or graph node id) into definitions."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from gitindex.query.names.source import Definition, FileNames, enclosing
 MAX_NAME = 1_000
 _PLACE = re.compile(r"(?P<file>.+?):(?P<line>[0-9]{1,9})(?::(?P<column>[0-9]{1,9}))?", re.DOTALL)
 NAME = re.compile(r"[\w$]+")
-"""What is an identifier nearly everywhere: only of such a name can the text say that it is not there."""
+"""An identifier in nearly all languages: only for these a text search can prove absence."""
 _SEPARATORS = re.compile(r"::|[.#/\\]")
 _MAIN = frozenset({"__init__", "index", "mod", "lib", "src"})
 
 
 class DeclaredPlace(NamedTuple):
-    """Where a variable, a parameter, a label or an assigned field is declared."""
+    """The declaration of a variable, a parameter, a label or an assigned field."""
 
     path: str
     name: str
@@ -37,18 +37,18 @@ class DeclaredPlace(NamedTuple):
 
 
 class ReferenceTarget(NamedTuple):
-    """What was asked for, and the definitions it may mean, the likeliest first."""
+    """The requested target, and the definitions it may mean, the likeliest first."""
 
     name: str
     definitions: tuple[Definition, ...]
-    local: tuple[Occurrence, ...] = ()  # a variable of one function: all its places
-    path: str = ""  # of that function
-    proven: bool = False  # the scopes of its language are modelled, and the file is whole
-    declared: tuple[DeclaredPlace, ...] = ()  # where a name is declared that is no symbol
+    local: tuple[Occurrence, ...] = ()  # all places of a variable of one function
+    path: str = ""  # the file of that function
+    proven: bool = False  # the scopes of its language are modelled, and the file is complete
+    declared: tuple[DeclaredPlace, ...] = ()  # declarations of a name that is not a symbol
 
 
 def find_target(binder: Binder, asked: str) -> ReferenceTarget:
-    """The target that a text names: NAME, A.NAME, PATH#NAME or FILE:LINE[:COL]."""
+    """Return the target for a text: NAME, A.NAME, PATH#NAME or FILE:LINE[:COL]."""
     place = _PLACE.fullmatch(asked)
     if place is not None:
         source = binder.project.source(place["file"])
@@ -83,7 +83,7 @@ def find_target(binder: Binder, asked: str) -> ReferenceTarget:
 
 
 def rank(definition: Definition) -> tuple[bool, bool, int, int, bytes, int]:
-    """The likeliest meaning of a bare name first."""
+    """Sort key: the likeliest meaning of a bare name first."""
     kind = 0 if definition.kind in TYPES | FUNCTIONS else 1
     depth = definition.qualified.count(".")
     path = os.fsencode(definition.path)
@@ -91,7 +91,7 @@ def rank(definition: Definition) -> tuple[bool, bool, int, int, bytes, int]:
 
 
 def _fits(definition: Definition, parts: list[str]) -> bool:
-    """Do the asked parts end what the definition is called in full, its module included?"""
+    """Return whether the full name of a definition, module included, ends in the parts."""
     if len(parts) == 1:
         return True
     stem = definition.path.rpartition(".")[0] or definition.path
@@ -101,7 +101,7 @@ def _fits(definition: Definition, parts: list[str]) -> bool:
 
 
 def _at(binder: Binder, source: FileNames, line: int, column: int | None) -> ReferenceTarget:
-    """The symbol at a place; without a column, what is defined on the line, or holds it."""
+    """Return the symbol at a place; without a column, the one defined on the line or around it."""
     places = [p for p in binder.project.places_in(source.path) if p.line == line]
     if column is None:
         defined = [s for s in source.symbols if s.line == line]
@@ -118,7 +118,7 @@ def _at(binder: Binder, source: FileNames, line: int, column: int | None) -> Ref
 
 
 def _labels(binder: Binder, source: FileNames, line: int, column: int) -> Iterator[Occurrence]:
-    """A label: it is no name of the facts."""
+    """Yield the label at a place: labels are not part of the facts."""
     scopes = binder.project.scopes(source.path)
     start, data = binder.project.offset(source.path, line, 0), binder.project.text(source.path)
     for at in sorted(scopes.labels) if scopes else ():
@@ -130,7 +130,7 @@ def _labels(binder: Binder, source: FileNames, line: int, column: int) -> Iterat
 
 
 def _annotation(binder: Binder, source: FileNames, line: int, column: int) -> Iterator[Occurrence]:
-    """A name in an annotation of Python that is written as a string."""
+    """Yield the name at a place in a Python annotation that is written as a string."""
     if source.language != "python" or line >= len(binder.project.starts(source.path)):
         return
     text = binder.project.span(source.path, line, line)
@@ -165,7 +165,7 @@ def _meant(binder: Binder, source: FileNames, place: Occurrence) -> ReferenceTar
 def _declarations(
     binder: Binder, source: FileNames, place: Occurrence, meaning: Meaning
 ) -> Iterator[DeclaredPlace]:
-    """Where the variable or label at a place is declared."""
+    """Yield the declaration of the variable or label at a place."""
     project = binder.project
     scopes = project.scopes(source.path)
     if scopes is None:
@@ -186,7 +186,7 @@ def _declarations(
 
 
 def _fields(binder: Binder, source: FileNames, place: Occurrence) -> Iterator[DeclaredPlace]:
-    """Where the code of a class, or an object literal, first gives a value to the member at a place."""
+    """Yield the first assignment to the member at a place, in its class or object literal."""
     project = binder.project
     for path, offset in binder.assigned(source, place)[:1]:
         line = project.line(path, offset)
@@ -195,7 +195,7 @@ def _fields(binder: Binder, source: FileNames, place: Occurrence) -> Iterator[De
 
 
 def _is_same(one: Meaning, other: Meaning) -> bool:
-    """Are two local names one variable?"""
+    """Return whether two local names are the same variable."""
     if one is LABEL:
         return other is LABEL
     if one.variable >= 0:

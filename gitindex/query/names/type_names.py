@@ -1,4 +1,4 @@
-"""Names of types that the languages and their libraries give, sorted by what they tell."""
+"""Names of types from languages and their libraries, grouped by how they are evaluated."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ Optional Annotated Final ClassVar Required NotRequired Awaitable Promise Promise
 NonNullable ReadOnly InitVar Mapped
 """
 WRAPPERS = frozenset(_WRAPPERS_NAMES.split())
-"""What stands in their brackets is the type itself."""
+"""Wrappers: the type argument is the type itself."""
 
 _EACH_NAMES = """
 list List Sequence MutableSequence Iterable Iterator Generator set Set FrozenSet frozenset Collection
 deque Deque tuple Tuple Array Type ReadonlyArray AsyncIterator AsyncGenerator AsyncIterable ReadonlySet
 """
 OF_EACH = frozenset(_EACH_NAMES.split())
-"""What stands in their brackets is the type of an element."""
+"""Collections: the type argument is the type of an element."""
 
 _PLAIN_NAMES = """
 str int float bool bytes dict list set tuple complex string number boolean void never symbol bigint Array
@@ -22,4 +22,4 @@ Map Set Record Promise Date RegExp Error open len sorted range print repr frozen
 Math String Number console document window process Buffer Symbol Reflect Proxy WeakMap WeakSet
 """
 PLAIN = frozenset(_PLAIN_NAMES.split())
-"""Nothing of the tree is a member of their instances."""
+"""Types whose instances have no members in the tree."""

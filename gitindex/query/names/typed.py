@@ -1,4 +1,4 @@
-"""Declared types, read from the text: of fields and results; of variables where scopes are not modelled."""
+"""Read declared types from text: fields, results, and variables in languages without scopes."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _COMPOSITE = re.compile(r"^&?\s*((?:\w+\.)?\w+)(?:\[[^\]{}]*\])?\{")
 Locals = dict[str, Bound]
 
 _BEFORE = frozenset({"java", "csharp", "cpp", "dart", "php"})
-"""`Type name`."""
+"""Languages with `Type name`."""
 _AFTER = frozenset({"kotlin", "scala", "swift", "rust"})
-"""`name: Type`."""
+"""Languages with `name: Type`."""
 
-# Every repetition has a bound: a file may be made to be slow.
+# Every repetition is bounded: a file may be crafted to be slow.
 _TYPE_NAME = re.compile(
     r"(?<![\w.])([A-Z]\w{0,100})(?:<[^<>\n]{0,100}>)?[&*]{0,2}\s{1,5}[&*$]{0,2}(\w{1,100})\s{0,5}[=;,):]"
 )
@@ -34,7 +34,7 @@ _RESULT = re.compile(r"([A-Z]\w{0,100})(?:<[^<>]{0,100}>)?[&*]?\s{1,5}(\w{1,100}
 
 
 def typed_names(text: str, language: str) -> Locals:
-    """The variables of a function whose type its text declares; the first declaration counts."""
+    """Return the variables of a function with a declared type; the first declaration counts."""
     names: Locals = {}
     for name, bound in _read(text[:MAX_TEXT], language):
         names.setdefault(name, bound)
@@ -42,7 +42,7 @@ def typed_names(text: str, language: str) -> Locals:
 
 
 def result_of(signature: str, name: str, language: str) -> str:
-    """The annotation of what a function gives back; empty without one."""
+    """Return the result annotation of a function; empty without one."""
     if language == "go":
         found = list(_GO_RESULT.finditer(signature))
         return found[-1].group(1) if found else ""
@@ -53,7 +53,7 @@ def result_of(signature: str, name: str, language: str) -> str:
 
 
 def field_type(signature: str, name: str, language: str) -> str:
-    """The type of a field by its declaration."""
+    """Return the declared type of a field."""
     if language not in _BEFORE and language != "go":
         return ""
     pattern = _GO_NAME_TYPE if language == "go" else _TYPE_NAME
@@ -74,7 +74,7 @@ def _read(text: str, language: str) -> Iterator[tuple[str, Bound]]:
 
 
 def go_value(bound: Bound) -> Bound:
-    """One of several values in a list; of a call, the first result is what it gives."""
+    """Return one value of a Go value list; for a call, its first result."""
     if bound.pick == EACH:
         return bound
     values = list(split_top(bound.value, ","))

@@ -1,4 +1,4 @@
-"""What an expression is an instance of: annotations, constructors, attributes, base classes."""
+"""Infer what an expression is an instance of: annotations, constructors, attributes, bases."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from gitindex.query.names.values import (
 )
 
 NOMINAL = frozenset({"go", "java"})
-"""Here a declared type is the type."""
+"""Languages where the declared type is the type."""
 
 _THIS = frozenset({"this", "self", "$this", "Self", "static"})
 _SUPER = frozenset({"super", "parent", "base"})
@@ -53,7 +53,7 @@ _EITHER = re.compile(r"\s+(?:if|or|and|else)\s+|\s*(?:\?\?|\|\|)\s*")
 
 
 class Types:
-    """Evaluates chains by what the text declares. Gives up rather than guesses."""
+    """Evaluates chains by declared types. Returns NOT_KNOWN instead of guessing."""
 
     def __init__(self, names: Names) -> None:
         self.names = names
@@ -62,7 +62,7 @@ class Types:
         self._busy: set[tuple[str, int, str]] = set()
 
     def chain(self, parts: list[Part], place: ExpressionPlace) -> Value:
-        """The value of `a.b(…).c`."""
+        """Return the value of `a.b(…).c`."""
         own = self._own_exports(parts, place) if place.source.language in ECMA else 0
         if own:
             value = Value(ValueKind.MODULE, module=Module((place.source.path,)), sure=True)
@@ -79,14 +79,14 @@ class Types:
         return value
 
     def _own_exports(self, parts: list[Part], place: ExpressionPlace) -> int:
-        """How many parts name what this module of CommonJS offers: `exports`, `module.exports`."""
+        """Return how many parts name this module's `exports` or `module.exports`."""
         names = [part.name for part in parts[:2] if not part.called]
         count = 1 if names[:1] == ["exports"] else 2 if names == ["module", "exports"] else 0
         free = count and self._look(names[0], place).state in (State.UNBOUND, State.UNKNOWN)
         return count if free else 0
 
     def member(self, value: Value, name: str, depth: int = 0) -> Meaning:
-        """What an attribute of a value stands for."""
+        """Return the meaning of an attribute of a value."""
         if value.kind is ValueKind.OUTSIDE:
             return OUTSIDE
         if value.module is not None:
@@ -98,12 +98,12 @@ class Types:
         found, is_open = self.classes.members(value.definition, name, value.kind is ValueKind.SUPER)
         if found:
             return defined(found)
-        if is_open or value.definition.kind == "object":  # which may have a type besides
+        if is_open or value.definition.kind == "object":  # which may also have a type
             return UNKNOWN
         return OUTSIDE if self.assignments(value.definition, name) else UNKNOWN
 
     def assignments(self, definition: Definition, name: str) -> list[tuple[Bound, ExpressionPlace]]:
-        """What the code of a class assigns to an attribute of its instances."""
+        """Return what the code of a class assigns to an attribute of its instances."""
         source = self.project.source(definition.path)
         scopes = self.project.scopes(definition.path)
         if source is None or scopes is None:
@@ -121,7 +121,7 @@ class Types:
         ]
 
     def annotation(self, text: str, place: ExpressionPlace, pick: int = WHOLE) -> Value:
-        """An instance of what an annotation names."""
+        """Return an instance of the type that an annotation names."""
         text = text.strip().strip("\"'` ")
         if place.depth > MAX_DEPTH or text in _NOTHING:
             return NOT_KNOWN
@@ -130,7 +130,7 @@ class Types:
             found = [self.annotation(part, place.deeper(), pick) for part in parts]
             return next((v for v in found if v.definition is not None), NOT_KNOWN)
         text = parts[0].strip() if parts else ""
-        if text.startswith("[]"):  # of Go
+        if text.startswith("[]"):  # in Go
             inner = text[2:].lstrip("*& ")
             return self.annotation(inner, place.deeper()) if pick != WHOLE else NOT_OURS
         if text.endswith("[]"):
@@ -144,7 +144,7 @@ class Types:
         return self._named_type(text, place)
 
     def expression(self, text: str, place: ExpressionPlace, pick: int = WHOLE) -> Value:
-        """The value of an expression, where it is a chain."""
+        """Return the value of an expression that is a chain."""
         if place.depth > MAX_DEPTH:
             return NOT_KNOWN
         told = cast_type(text, place.source.language)
@@ -161,7 +161,7 @@ class Types:
         return self.chain(parts, place.deeper())
 
     def of_definition(self, definition: Definition, depth: int = 0) -> Value:
-        """What a definition is as a value."""
+        """Return the value of a definition."""
         if is_type(definition) or definition.kind in SPACES:
             return Value(ValueKind.TYPE, definition, sure=True)
         if definition.kind in FUNCTIONS:
@@ -226,7 +226,7 @@ class Types:
         return NOT_KNOWN
 
     def _is_set_again(self, definition: Definition) -> bool:
-        """Is a variable of a JavaScript module assigned to, besides its declaration?"""
+        """Return whether a variable of a JavaScript module is assigned after its declaration."""
         source = self.project.source(definition.path)
         if source is None or source.language not in ECMA or definition.kind not in VALUES:
             return False
@@ -265,7 +265,7 @@ class Types:
                 text = bound.annotation.lstrip("*& ") if place.source.language == "go" else ""
                 value = self.annotation(text or bound.annotation, place.deeper(), bound.pick)
                 sure = place.source.language in NOMINAL
-                if text and value.kind is ValueKind.OUTSIDE:  # else it may be an interface
+                if text and value.kind is ValueKind.OUTSIDE:  # otherwise it may be an interface
                     sure = bound.annotation.startswith("*")
                 value = value._replace(sure=sure)
             if value.kind is ValueKind.UNKNOWN and bound.value:
@@ -299,7 +299,7 @@ class Types:
         return self.annotation(text, place, pick)
 
     def _part(self, parts: list[Part], place: ExpressionPlace, pick: int) -> Value:
-        """An element or an item of what a chain gives, where an annotation says it."""
+        """Return an element or item of a chain's value, if an annotation declares it."""
         *front, last = parts
         if front:
             value = self.chain(front, place)
@@ -366,7 +366,7 @@ class Types:
         return NOT_KNOWN
 
     def _attribute(self, holder: Value, name: str, depth: int, pick: int = WHOLE) -> Value | None:
-        """The value of `self.name`, by what the class assigns to it."""
+        """Return the value of `self.name`, from the assignments in the class."""
         if holder.definition is None or depth > MAX_DEPTH:
             return None
         todo, seen = [holder.definition], set()

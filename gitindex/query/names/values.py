@@ -1,4 +1,4 @@
-"""Values of expressions: a module, a class, an instance of it, a function, or nothing we know."""
+"""Values of expressions: a module, a class, an instance, a function, or unknown."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from gitindex.query.names.meanings import ECMA, Module, is_type
 from gitindex.query.names.source import Definition, FileNames
 
 MAX_DEPTH = 12
-"""Steps from one expression to the next."""
+"""Maximum steps from one expression to the next."""
 
 
 class ValueKind(StrEnum):
-    """What a value is."""
+    """Kinds of values."""
 
     MODULE = "module"
     TYPE = "type"  # the class itself
     OBJECT = "object"  # an instance of it
     FUNCTION = "function"
-    SUPER = "super"  # an instance, seen as one of its bases
+    SUPER = "super"  # an instance, used as one of its bases
     OUTSIDE = "outside"
     UNKNOWN = "unknown"
 
 
 class Value(NamedTuple):
-    """What an expression gives."""
+    """The value of an expression."""
 
     kind: ValueKind
     definition: Definition | None = None
     module: Module | None = None
-    sure: bool = False  # nothing was inferred on the way
+    sure: bool = False  # nothing was inferred
 
 
 NOT_OURS = Value(ValueKind.OUTSIDE)
@@ -39,26 +39,26 @@ NOT_KNOWN = Value(ValueKind.UNKNOWN)
 
 
 class ExpressionPlace(NamedTuple):
-    """Where an expression stands."""
+    """The place of an expression."""
 
     source: FileNames
     scope: int
-    at: int  # in the text
+    at: int  # offset in the text
     depth: int = 0
     of_type: bool = False  # a type is expected there, not a value
 
     def deeper(self) -> ExpressionPlace:
-        """The same place, a step further."""
+        """Return the same place, one step deeper."""
         return self._replace(depth=self.depth + 1)
 
 
 def instance_of(definition: Definition | None) -> Value:
-    """An instance of a class, if there is one."""
+    """Return an instance of a class; NOT_KNOWN without a class."""
     return Value(ValueKind.OBJECT, definition) if definition else NOT_KNOWN
 
 
 def of_space(found: tuple[Definition, ...], place: ExpressionPlace) -> list[Definition]:
-    """Of a type and a value with one name, what can stand at the place."""
+    """Return the definitions that can be at the place, if a type and a value share a name."""
     if place.source.language not in ECMA or len(found) == 1:
         return list(found)
     if place.of_type:
