@@ -1,4 +1,4 @@
-"""Sets up the team's database: roles, schema, functions. For its owner, once; again for an upgrade."""
+"""Sets up the team's database: roles, schema, functions. Run by its owner, again for upgrades."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FOLDER = os.path.join(os.path.dirname(__file__), "sql")
 
 
 def init(url: str) -> str:
-    """Create everything in one transaction; a database that is set up already is left alone."""
+    """Create everything in one transaction; an existing set-up is left alone."""
     with raw_connection(url) as server:
         held = _version(server)
         if held == SCHEMA_VERSION:
@@ -39,7 +39,7 @@ def init(url: str) -> str:
 
 
 def scripts() -> Iterator[str]:
-    """The numbered SQL files, in order."""
+    """Return the numbered SQL files, in order."""
     for name in sorted(os.listdir(FOLDER)):
         with open(os.path.join(FOLDER, name), encoding="utf-8") as file:
             yield file.read()

@@ -1,4 +1,4 @@
-"""Adopts a pack, as the runner of the store: checks everything first, then puts it in place."""
+"""Adopts a pack under the runner's lock: checks everything first, then puts it in place."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ Report = Callable[[str, float | None], None]
 
 
 class Adopted(NamedTuple):
-    """What a pack brought."""
+    """The result of an adoption."""
 
     name: str
     signer: str
     blobs: int
-    whole: bool  # taken as it is; else only facts, and the rest was built here
+    whole: bool  # adopted as a whole; False: only facts were taken, the rest was built here
 
 
 @contextmanager
 def incoming_folder(worktree: Worktree) -> Iterator[str]:
-    """A private folder of the store for one pack; folders of dead processes are removed."""
+    """Return a private folder of the store for one pack; removes folders of dead processes."""
     check_owner(worktree)
     public_files.create_store(worktree)
     parent = os.path.join(worktree.store, INCOMING)
@@ -67,7 +67,7 @@ def incoming_folder(worktree: Worktree) -> Iterator[str]:
 
 
 def check_signer(worktree: Worktree, pack: str) -> str:
-    """Who signed a pack; BadPack where that is nobody this user trusts."""
+    """Return who signed a pack; BadPack unless this user trusts the signer."""
     allowed = user_setting(worktree, "gitindex.pack.signers")
     signer = find_signer(pack, allowed or user_setting(worktree, "gpg.ssh.allowedSignersFile"))
     if not signer and user_setting(worktree, "gitindex.pack.trust") != "any":
@@ -79,10 +79,10 @@ def check_signer(worktree: Worktree, pack: str) -> str:
 
 
 def adopt(worktree: Worktree, pack: str, folder: str, report: Report) -> Adopted | None:
-    """Take the facts of a pack; None if they were taken before. The caller holds the runner lock.
+    """Adopt a pack; None if it was adopted before. The caller holds the runner lock.
 
-    Into an empty store a signed pack is put as it is. Otherwise only facts are taken, through the
-    decoder, and documents and the text index are built here from git's bytes.
+    A signed pack is put into an empty store as a whole. Otherwise only its facts are taken, through
+    the decoder, and documents and the text index are built here from git's bytes.
     """
     report("pack", None)
     signer = check_signer(worktree, pack)
@@ -105,7 +105,7 @@ def adopt(worktree: Worktree, pack: str, folder: str, report: Report) -> Adopted
 
 
 def _checked(folder: str, manifest: Manifest) -> Database:
-    """The pack's database, after every check that its members allow."""
+    """Return the pack's database after all checks of its members."""
     try:
         database = open_pack_database(os.path.join(folder, DATABASE))
     except StoreError as error:
@@ -151,11 +151,11 @@ def _reader(worktree: Worktree) -> Database | None:
     try:
         return open_reader(worktree.database)
     except StoreError:
-        return None  # damaged or older: the next session builds it anew
+        return None  # damaged or older: the next session rebuilds it
 
 
 def _put_in_place(worktree: Worktree, folder: str, digest: str, signer: str) -> None:
-    """Move both halves into the empty store. Killed in between, half a store is wiped and built anew."""
+    """Move both halves into the empty store. After a kill in between, the store is rebuilt."""
     path = os.path.join(folder, DATABASE)
     database = open_writer(path)
     try:
@@ -195,7 +195,7 @@ def _take_facts(
     origin: tuple[str, str],
     report: Report,
 ) -> int:
-    """Put facts that the tree needs and the store lacks into it; returns how many."""
+    """Add facts that the tree needs and the store lacks; returns their number."""
     session = Session(worktree)
     repository = open_repository(worktree)
     try:
@@ -228,7 +228,7 @@ def is_tree_here(repository: Repository, tree: str) -> bool:
 
 
 def _read_blob(pack: Database, repository: Repository, key: FactsKey) -> ExtractedBlob | None:
-    """A blob with facts of the pack and everything else from git; None where either lacks it."""
+    """Return a blob with the pack's facts and the rest from git; None if either lacks it."""
     if not is_present(repository, key.oid):
         return None
     facts = read_facts(pack, key)
@@ -242,7 +242,7 @@ def _read_blob(pack: Database, repository: Repository, key: FactsKey) -> Extract
 
 
 def read_facts(pack: Database, key: FactsKey) -> BlobFacts | None:
-    """Facts of a pack through the decoder: whatever it does not accept is a miss."""
+    """Decode the facts of a pack; anything the decoder rejects is a miss."""
     try:
         return decode_facts(BlobTable(pack).get(key) or b"")
     except (ValueError, TypeError, KeyError, StoreError):

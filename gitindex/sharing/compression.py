@@ -1,4 +1,4 @@
-"""The one importer of zstandard: frames written from and read into files, with a bound on both."""
+"""The only importer of zstandard: writes and reads frames of files, with a bound on both."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MAX_WINDOW = 1 << 27
 
 
 class FrameInfo(NamedTuple):
-    """One frame: bytes before and after compression, and the digest of what is inside."""
+    """One frame: size before and after compression, and the digest of its content."""
 
     size: int
     packed: int
@@ -22,11 +22,11 @@ class FrameInfo(NamedTuple):
 
 
 class BadFrame(Exception):
-    """A frame that is damaged, cut, or not what was announced."""
+    """A frame that is damaged, truncated, or not as announced."""
 
 
 def compress(source: IO[bytes], sink: IO[bytes]) -> FrameInfo:
-    """Write one frame of everything in `source`."""
+    """Compress all of `source` into one frame."""
     digest, size, start = hashlib.sha256(), 0, sink.tell()
     compressor = _library().ZstdCompressor(level=LEVEL)
     with compressor.stream_writer(sink, closefd=False) as writer:
@@ -38,7 +38,7 @@ def compress(source: IO[bytes], sink: IO[bytes]) -> FrameInfo:
 
 
 def decompress(source: IO[bytes], sink: IO[bytes], told: FrameInfo) -> None:
-    """Read one frame of `told.packed` bytes; BadFrame unless it holds exactly what was announced."""
+    """Read one frame of `told.packed` bytes; BadFrame unless its content is as announced."""
     bounded = _Bounded(source, told.packed)
     digest, size = hashlib.sha256(), 0
     library = _library()
@@ -59,7 +59,7 @@ def decompress(source: IO[bytes], sink: IO[bytes], told: FrameInfo) -> None:
 
 
 class _Bounded:
-    """Reads so many bytes of a file and no more."""
+    """Reads at most this many bytes of a file."""
 
     def __init__(self, source: IO[bytes], size: int) -> None:
         self._source = source

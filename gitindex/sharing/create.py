@@ -32,7 +32,7 @@ from gitindex.store.lexical_files import make_canonical
 from gitindex.store.packing import PackedBlob, open_pack_database, write_pack_database
 
 HEAP_BYTES = 512 << 20
-"""Memory for the documents of a pack: one segment for all but the largest repositories."""
+"""Memory for writing the documents of a pack: one segment for all but the largest repositories."""
 
 Report = Callable[[str, float | None], None]
 
@@ -45,7 +45,7 @@ class CreatedPack(NamedTuple):
 
 
 def create_pack(worktree: Worktree, rev: str, output: str, report: Report) -> CreatedPack:
-    """Write the pack of a commit; `output` is a file, or a folder that gets the usual name."""
+    """Write the pack of a commit; `output` is a file, or a folder that gets the default name."""
     commit = _commit(worktree, rev)
     tree = tree_of(worktree.root, commit)
     source = open_reader(worktree.database)
@@ -85,7 +85,7 @@ def create_pack(worktree: Worktree, rev: str, output: str, report: Report) -> Cr
 
 
 def derive_root(database: Database) -> str:
-    """The Merkle root of the facts in a pack's database."""
+    """Return the Merkle root of the facts in a pack's database."""
     table = BlobTable(database)
     leaves = []
     for oid, extractor in database.rows("SELECT oid, extractor FROM blobs"):
@@ -95,7 +95,7 @@ def derive_root(database: Database) -> str:
 
 
 def wanted_keys(repository: Repository, tree: str) -> set[FactsKey]:
-    """The keys of all facts that a refresh to this tree needs."""
+    """Return the keys of all facts that a refresh to this tree needs."""
     entries = list(repository.entries(tree))
     rules = policy.of_tree(entries, partial(read_present, repository))
     planned = (classify(entry, rules, reader_of(repository)) for entry in entries)
@@ -112,7 +112,7 @@ def _commit(worktree: Worktree, rev: str) -> str:
 
 
 def _refuse_unverified(source: Database) -> None:
-    """What came with a pack is not passed on under another signature before it was derived here."""
+    """Refuse imported facts that are not verified here: do not pass them on under our signature."""
     held = imported_facts(source)
     if held is not None:
         left = held.imported - held.verified
@@ -123,7 +123,7 @@ def _refuse_unverified(source: Database) -> None:
 
 
 def _chosen(source: Database, repository: Repository, tree: str) -> dict[FactsKey, int]:
-    """Ids of the facts that the tree needs. Those that a time-out spoilt are left out."""
+    """Return ids of the facts that the tree needs, without quarantined ones."""
     keys = wanted_keys(repository, tree)
     held = BlobTable(source).ids(keys)
     spoilt = {
@@ -144,7 +144,7 @@ def _chosen(source: Database, repository: Repository, tree: str) -> dict[FactsKe
 def _write_documents(
     repository: Repository, scratch: str, packed: list[PackedBlob], report: Report
 ) -> tuple[str, list[str]]:
-    """Build the lexical index of the chosen blobs anew: the store's own has those of other branches."""
+    """Build the lexical index of the chosen blobs: the store's own covers other branches too."""
     database = open_pack_database(os.path.join(scratch, DATABASE))
     folder = os.path.join(scratch, "lexical")
     writer = LexicalWriter(folder, HEAP_BYTES)
@@ -176,7 +176,7 @@ def _symbol_names(database: Database, blob_id: int) -> Iterable[str]:
 
 
 def _root_commits(worktree: Worktree, commit: str) -> tuple[str, ...]:
-    """Sorted root commits, which clones of one repository share; none where history is cut."""
+    """Return the sorted root commits, which clones of one repository share; none if shallow."""
     shallow = run_git(worktree.root, "rev-parse", "--is-shallow-repository").strip() == b"true"
     if shallow:
         return ()

@@ -1,4 +1,4 @@
-"""Where packs are: a folder, an HTTPS address, refs of a git remote, or the team's server."""
+"""Destinations of packs: a folder, an HTTPS address, refs of a git remote, or the team's server."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gitindex.sharing.pack_file import MAX_PACK
 from gitindex.sharing.signature import SUFFIX
 
 LISTING = "packs.txt"
-"""Names of the packs in a folder, one a line: a web server lists nothing by itself."""
+"""Lists the names of the packs in a folder, one per line, because a web server may not list it."""
 REFS = "refs/gitindex/packs/"
 TIMEOUT_SECONDS = 600.0
 CONNECT_SECONDS = 20.0
@@ -29,23 +29,23 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 class Destination(ABC):
-    """A place that holds packs by name."""
+    """A place that stores packs by name."""
 
     @abstractmethod
     def names(self) -> list[str]:
-        """The packs that are there."""
+        """Return the names of the packs there."""
 
     @abstractmethod
     def pull(self, name: str, folder: str) -> str:
-        """Copy a pack, and its signature if it has one, into a folder; returns the pack's path."""
+        """Copy a pack, and its signature if it has one, into a folder; return the pack's path."""
 
     @abstractmethod
     def push(self, path: str) -> None:
-        """Put a pack and its signature there."""
+        """Upload a pack and its signature."""
 
 
 def configured(worktree: Worktree, given: str) -> str:
-    """The destination asked for, else that of the user's own configuration."""
+    """Return the given destination, else that of the user's own configuration."""
     named = given or user_setting(worktree, "gitindex.pack.dest")
     if not named:
         raise GitIndexError(
@@ -57,7 +57,7 @@ def configured(worktree: Worktree, given: str) -> str:
 
 
 def open_destination(worktree: Worktree, named: str, scratch: str) -> Destination:
-    """What a destination's name means. `scratch` is an empty folder for a git repository of ours."""
+    """Open a destination by name. `scratch` is an empty folder for a temporary git repository."""
     if named.startswith(("https://", "http://")):
         return _Web(named)
     if named == "team":
@@ -96,7 +96,7 @@ class _Folder(Destination):
 
     def push(self, path: str) -> None:
         os.makedirs(self._path, exist_ok=True)
-        for suffix in (SUFFIX, ""):  # the pack last: whoever sees it finds its signature
+        for suffix in (SUFFIX, ""):  # the pack last: once it is visible its signature is there
             if os.path.exists(path + suffix):
                 target = os.path.join(self._path, os.path.basename(path) + suffix)
                 shutil.copyfile(path + suffix, f"{target}.part")
@@ -152,7 +152,7 @@ class _Web(Destination):
 
 
 class _SameScheme(urllib.request.HTTPRedirectHandler):
-    """Follows a redirection only to https."""
+    """Follows redirects to https only."""
 
     def redirect_request(
         self,
@@ -169,9 +169,9 @@ class _SameScheme(urllib.request.HTTPRedirectHandler):
 
 
 class _GitRefs(Destination):
-    """Each pack is a ref that names a tree with the pack and its signature.
+    """Each pack is a ref to a tree with the pack and its signature.
 
-    Git runs in a repository of ours without configuration: none of this clone's is in force.
+    Git runs in a temporary repository, without the configuration of this clone.
     """
 
     def __init__(self, worktree: Worktree, remote: str, scratch: str) -> None:
@@ -256,7 +256,7 @@ class _GitRefs(Destination):
 
 
 def _network_env() -> dict[str, str]:
-    """The environment of a git that may reach a remote: the user's agent and helpers, no prompt."""
+    """Return the environment of a git with network access: user's agent and helpers, no prompt."""
     env = clean_env()
     env["GIT_ALLOW_PROTOCOL"] = "file:git:http:https:ssh"
     return env

@@ -20,7 +20,7 @@ Report = Callable[[str, float | None], None]
 
 
 def check_imports(worktree: Worktree, report: Report) -> dict[str, Any]:
-    """Derive every imported fact again; where one is wrong the store is built anew."""
+    """Derive every imported fact again; rebuild the store if one is wrong."""
     before = read_pack_note(worktree.store).rejected
     more = True
     with closing(Extractor()) as workers:

@@ -1,4 +1,4 @@
-"""The manifest of a pack: what is in it, of which tree, and by which rules it was made."""
+"""The manifest of a pack: its content, the tree it belongs to, and the rules that made it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KIND = "gitindex_pack_v1"
 SUFFIX = ".gixp"
 MAX_MEMBERS = 2_000
 MAX_UNPACKED = 16 << 30
-"""Bytes of all members together, whatever a manifest says."""
+"""Maximum number of bytes of all members together, regardless of the manifest."""
 DATABASE = "facts.db"
 _HEX = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -27,7 +27,7 @@ NAME = re.compile(r"gitindex-([0-9a-f]{12})-([0-9a-f]{8})\.gixp")
 
 
 class BadPack(GitIndexError):
-    """A pack that is not adopted; nothing of it is used."""
+    """A pack that is refused; nothing of it is used."""
 
     def __init__(self, why: str) -> None:
         super().__init__(f"the pack is refused: {why}", "index without it: `gitindex index`")
@@ -41,7 +41,7 @@ class Member(NamedTuple):
 
 
 class Manifest(NamedTuple):
-    """Everything that is known of a pack before it is unpacked."""
+    """The manifest: everything known about a pack before it is unpacked."""
 
     fingerprint: Fingerprint
     repo: tuple[str, ...]  # sorted root commits; none of a shallow clone
@@ -54,23 +54,23 @@ class Manifest(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The file name of the pack."""
+        """Return the file name of the pack."""
         return f"gitindex-{self.tree[:12]}-{fingerprint_name(self.fingerprint)}{SUFFIX}"
 
     @property
     def size(self) -> int:
-        """Bytes of all members, unpacked."""
+        """Return the size of all members, unpacked."""
         return sum(member.frame.size for member in self.members)
 
 
 def fingerprint_name(fingerprint: Fingerprint | None = None) -> str:
-    """Eight digits for a fingerprint: this program's own unless another is given."""
+    """Return eight digits of a fingerprint: by default this program's own."""
     text = json.dumps((fingerprint or runtime_fingerprint())._asdict())
     return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
 def merkle_root(leaves: Iterable[tuple[str, str, bytes]]) -> str:
-    """The root over sorted (oid, extractor, sha256 of the payload)."""
+    """Return the root over sorted (oid, extractor, sha256 of the payload)."""
     level = [
         hashlib.sha256(b"\0%s\0%s\0%s" % (oid.encode(), extractor.encode(), digest)).digest()
         for oid, extractor, digest in sorted(leaves)
@@ -82,7 +82,7 @@ def merkle_root(leaves: Iterable[tuple[str, str, bytes]]) -> str:
 
 
 def render(manifest: Manifest) -> bytes:
-    """The manifest as JSON: the same bytes for the same content."""
+    """Return the manifest as JSON: the same bytes for the same content."""
     fields = {
         "kind": KIND,
         "schemaVersion": manifest.fingerprint.schemaVersion,
@@ -99,7 +99,7 @@ def render(manifest: Manifest) -> bytes:
 
 
 def parse(data: bytes) -> Manifest:
-    """Read a manifest; BadPack for anything that this program would not have written."""
+    """Parse a manifest; BadPack for anything that this program would not have written."""
     try:
         fields = json.loads(data)
         manifest = _from_fields(fields)
@@ -146,7 +146,7 @@ def _matched(pattern: re.Pattern[str], value: object) -> str:
 
 
 def _check_members(manifest: Manifest) -> None:
-    """Names from a closed list, each once, and no more bytes than anybody needs."""
+    """Check that names are from a closed list, each once, and that sizes are within bounds."""
     names = [member.name for member in manifest.members]
     if len(names) > MAX_MEMBERS or len(set(names)) != len(names):
         raise BadPack("it has too many members")

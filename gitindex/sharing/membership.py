@@ -1,4 +1,4 @@
-"""A clone's place in the team's index: joined or not, and what was published last."""
+"""A clone's membership in the team's index, and what it published last."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from gitindex.sharing.server import Server
 
 
 class Membership(NamedTuple):
-    """What a joined clone remembers."""
+    """The saved membership of a joined clone."""
 
     url: str
     repo: int
     name: str
     ref: str
     pushed: str = ""  # the tree that was published last
-    fleet: str = ""  # an installation's number, where the user opted in
+    fleet: str = ""  # an installation id, if the user opted in
 
 
 def read_membership(worktree: Worktree) -> Membership | None:
-    """The membership of this clone; None where it never joined."""
+    """Return the membership of this clone; None if it has not joined."""
     try:
         fields = json.loads(read_small(os.path.join(worktree.store, TEAM_FILE)) or b"null")
         return Membership(**fields) if fields else None
@@ -36,7 +36,7 @@ def read_membership(worktree: Worktree) -> Membership | None:
 
 
 def require_membership(worktree: Worktree) -> Membership:
-    """The same, or an error that says what to do."""
+    """Return the membership, or raise an error with a hint."""
     found = read_membership(worktree)
     if found is None:
         raise GitIndexError("this clone is in no team index", "`gitindex team join`", Exit.USAGE)
@@ -44,13 +44,13 @@ def require_membership(worktree: Worktree) -> Membership:
 
 
 def save_membership(worktree: Worktree, membership: Membership) -> None:
-    """Replace it."""
+    """Save the membership."""
     data = json.dumps(membership._asdict()).encode()
     write_atomic(os.path.join(worktree.store, TEAM_FILE), data)
 
 
 def forget_membership(worktree: Worktree) -> None:
-    """Leave: nothing is published from here any more."""
+    """Leave: stop publishing from this clone."""
     remove(os.path.join(worktree.store, TEAM_FILE))
 
 
@@ -68,7 +68,7 @@ def join(worktree: Worktree, server: Server, url: str, ref: str, fleet: str) -> 
 
 
 def canonical_url(url: str) -> str:
-    """`host/path` of a remote's address, without user, scheme and `.git`."""
+    """Return `host/path` of a remote's URL, without user, scheme and `.git`."""
     bare = re.sub(r"^[a-z+]+://", "", url.strip())
     bare = re.sub(r"^[^/@]+@", "", bare)
     bare = re.sub(r"^([^/:]+):(?!\d+/)", r"\1/", bare)
@@ -76,7 +76,7 @@ def canonical_url(url: str) -> str:
 
 
 def find_repository(worktree: Worktree, server: Server) -> int:
-    """The number of this clone's repository there, joined or not; nothing is registered."""
+    """Return the id of this clone's repository on the server, joined or not; registers nothing."""
     own = read_membership(worktree)
     if own is not None:
         return own.repo
@@ -111,5 +111,5 @@ def _default_ref(worktree: Worktree) -> str:
 
 
 def fields_of(membership: Membership) -> dict[str, Any]:
-    """As answers have it; the address may hold a user's name, and no password is ever kept."""
+    """Return the JSON fields; the URL may hold a user's name, but never a password."""
     return {"repo": membership.name, "ref": membership.ref, "pushedTree": membership.pushed or None}

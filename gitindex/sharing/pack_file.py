@@ -1,4 +1,4 @@
-"""The file of a pack: a magic line, the manifest, then one zstd frame per member."""
+"""The format of a pack file: a magic line, the manifest, then one zstd frame per member."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_PACK = 8 << 30
 
 
 def write_pack(path: str, folder: str, names: list[str], manifest: Manifest) -> Manifest:
-    """Write the members of a folder as a pack; returns the manifest with their sizes and digests."""
+    """Write the members of a folder as a pack; return the manifest with their sizes and digests."""
     members = f"{path}.members"
     with open(members, "w+b") as body:
         packed = []
@@ -38,13 +38,13 @@ def write_pack(path: str, folder: str, names: list[str], manifest: Manifest) -> 
 
 
 def read_manifest(path: str) -> Manifest:
-    """The manifest of a pack, checked; its members are not read."""
+    """Return the checked manifest of a pack; its members are not read."""
     with _opened(path) as pack:
         return _manifest(pack)
 
 
 def unpack(path: str, folder: str) -> Manifest:
-    """Write the members into an empty folder of ours; BadPack where anything is not as announced."""
+    """Unpack the members into an empty folder; BadPack if anything is not as announced."""
     with _opened(path) as pack:
         manifest = _manifest(pack)
         os.mkdir(os.path.join(folder, "lexical"), 0o700)

@@ -1,4 +1,4 @@
-"""Which packages a repository is, and which a file imports: the edges between repositories."""
+"""Packages a repository declares, and packages a file imports: the edges between repositories."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _READERS = ("pyproject.toml", "package.json", "go.mod", "Cargo.toml")
 
 
 def packages_of(worktree: Worktree, commit: str) -> list[list[str]]:
-    """Ecosystem, name and folder of each package that a commit's project files declare."""
+    """Return ecosystem, name and folder of each package that a commit's project files declare."""
     listed = try_git(worktree.root, "ls-tree", "-r", "-z", "--full-tree", commit).output
     files: dict[str, str] = {}
     found: set[tuple[str, str, str]] = set()
@@ -64,14 +64,15 @@ def _table(value: object) -> dict[str, Any]:
 
 
 def import_roots(facts: BlobFacts) -> set[str]:
-    """What a package would have to be called for one of the imports to come from it."""
+    """Return the package names that the imports of a file may refer to."""
     return {root for row in facts.imports for root in _roots(row, facts.language)}
 
 
 def may_come_from(facts: BlobFacts, name: str, packages: set[str]) -> bool:
-    """May a name in a file be one of these packages', as the file's own imports and definitions say?
+    """May a name in a file come from one of these packages, by its imports and definitions?
 
-    An import that binds the name decides; then a definition in the file; then any import of a package.
+    An import that binds the name decides; then a definition in the file; then any import of a
+    package.
     """
     binding = [row for row in facts.imports if any(name in pair for pair in row.names)]
     if not binding and any(symbol.name == name for symbol in facts.symbols):

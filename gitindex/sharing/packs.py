@@ -1,4 +1,4 @@
-"""What the commands do with packs: push one, pull the nearest, list them, verify a file."""
+"""The operations on packs: push one, pull the nearest, list them, verify a file."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from gitindex.store.imported import imported_facts
 from gitindex.store.packing import open_pack_database
 
 ANCESTORS = 1_000
-"""First-parent ancestors of HEAD whose pack is near enough."""
+"""How many first-parent ancestors of HEAD are searched for a pack."""
 
 Report = Callable[[str, float | None], None]
 
 
 class Pulled(NamedTuple):
-    """What became of a pull: `distance` is how many commits HEAD is ahead of the pack."""
+    """The result of a pull: `distance` is how many commits HEAD is ahead of the pack."""
 
     outcome: str  # adopted, taken_before, none
     adopted: Adopted | None = None
@@ -47,12 +47,12 @@ class ListedPack(NamedTuple):
     """A pack at a destination."""
 
     name: str
-    distance: int | None  # from HEAD; None: of no ancestor
-    usable: bool  # made by this version's rules
+    distance: int | None  # from HEAD; None: not of an ancestor
+    usable: bool  # made with the fingerprint of this version
 
 
 def create(worktree: Worktree, rev: str, output: str, key: str, report: Report) -> CreatedPack:
-    """Make a pack, and sign it where a key is given or configured."""
+    """Make a pack, and sign it if a key is given or configured."""
     made = create_pack(worktree, rev, output, report)
     key = key or user_setting(worktree, "gitindex.pack.key")
     if key:
@@ -72,7 +72,7 @@ def push(worktree: Worktree, rev: str, dest: str, key: str, report: Report) -> M
 
 
 def pull(worktree: Worktree, dest: str, report: Report) -> Pulled:
-    """Adopt the nearest pack of a destination, then refresh; without one nothing is done."""
+    """Adopt the nearest pack of a destination, then refresh; do nothing if there is none."""
     named = configured(worktree, dest)
     with incoming_folder(worktree) as folder:
         source = open_destination(worktree, named, folder)
@@ -89,14 +89,14 @@ def pull(worktree: Worktree, dest: str, report: Report) -> Pulled:
 
 
 def list_packs(worktree: Worktree, dest: str) -> list[ListedPack]:
-    """The packs of a destination, those of ancestors first, nearest first."""
+    """List the packs of a destination, those of ancestors first, nearest first."""
     named = configured(worktree, dest)
     with incoming_folder(worktree) as folder:
         return _listed(worktree, open_destination(worktree, named, folder).names())
 
 
 def verify_file(worktree: Worktree, path: str) -> dict[str, Any]:
-    """Check a pack as an adoption does, and its Merkle root besides. Adopts nothing."""
+    """Check a pack as an adoption does, and its Merkle root as well. Adopts nothing."""
     if not os.path.isfile(path):
         raise GitIndexError("no such pack", "name a .gixp file")
     signer = check_signer(worktree, path)
@@ -137,7 +137,7 @@ def start_verification(worktree: Worktree) -> None:
 def _adopt_and_refresh(
     worktree: Worktree, path: str, folder: str, report: Report
 ) -> Adopted | None:
-    """Both under one lock: nobody sees the adopted facts before they are published."""
+    """Adopt and refresh under one lock: readers see the facts only once they are published."""
     lock = take_lock(worktree, report)
     try:
         mask = os.umask(0o077)

@@ -32,7 +32,7 @@ Report = Callable[[str, float | None], None]
 
 
 class PublishResult(NamedTuple):
-    """What became of a push."""
+    """The result of a push."""
 
     outcome: str  # published, already, fenced_off, nothing
     documents: int = 0
@@ -40,7 +40,7 @@ class PublishResult(NamedTuple):
 
 
 def push(worktree: Worktree, report: Report, only_pushed: bool = False) -> PublishResult:
-    """Publish what is indexed of this clone; `only_pushed`: nothing that is on no remote branch."""
+    """Publish the index of this clone; `only_pushed`: only if HEAD is on the remote branch."""
     membership = require_membership(worktree)
     database = open_reader(worktree.database)
     if database is None:
@@ -112,7 +112,7 @@ def _send(
     wanted: tuple[int, dict[str, Any], list[FactsKey]],
     report: Report,
 ) -> bool:
-    """Documents and mapping in one transaction; False where a later run has taken its place."""
+    """Send documents and mapping in one transaction; False if a later run has superseded it."""
     fence, delta, missing = wanted
     with server.transaction():
         sent = 0
@@ -132,7 +132,7 @@ def _send(
 
 
 def _is_on_remote(worktree: Worktree, commit: str, ref: str) -> bool:
-    """Is a commit part of the branch that the team's index is of? What is unpushed stays here."""
+    """Is a commit on the remote branch of the team's index? Unpushed commits are not published."""
     named = f"refs/remotes/origin/{ref}"
     return try_git(worktree.root, "merge-base", "--is-ancestor", commit, named).returncode == 0
 
@@ -202,7 +202,7 @@ def _document(key: FactsKey, facts: BlobFacts, payload: bytes) -> dict[str, Any]
 
 
 def _json(value: object) -> str:
-    """JSON that PostgreSQL accepts: it stores no NUL."""
+    """Return JSON that PostgreSQL accepts: it stores no NUL."""
     return json.dumps(value, ensure_ascii=False).replace("\\u0000", "�").replace("\0", "�")
 
 

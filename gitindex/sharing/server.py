@@ -1,4 +1,4 @@
-"""The one importer of psycopg: a connection to the team's server with deadlines, or why there is none."""
+"""The only importer of psycopg: connects to the team's server, with deadlines."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ PATIENT_SECONDS = 15.0
 QUERY_MS = 2_000
 BREAKER_SECONDS = 60.0
 GRACE_SECONDS = 0.5
-"""After the server's own deadline; a server that is frozen keeps none."""
+"""Added to the server's own deadline, for a frozen server that does not enforce it."""
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 class Unavailable(GitIndexError):
-    """The team's server cannot answer now. Never an empty list."""
+    """The team's server cannot answer now. Raised instead of returning an empty list."""
 
     status = "unavailable"
 
@@ -53,7 +53,7 @@ class Server:
         self._seconds = seconds
 
     def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
-        """All rows of a statement; TimeoutError where the server is frozen and cannot even time out."""
+        """Return all rows of a statement; TimeoutError if the server is frozen."""
         late = threading.Event()
         timer = threading.Timer(self._seconds, self._cut, (late,))
         timer.daemon = True
@@ -68,7 +68,7 @@ class Server:
             timer.cancel()
 
     def _cut(self, late: threading.Event) -> None:
-        """End the connection under the thread that waits for it."""
+        """Close the connection under the thread that waits for it."""
         late.set()
         with (
             suppress(OSError, _library().Error),
@@ -77,18 +77,18 @@ class Server:
             end.shutdown(SHUT_RDWR)
 
     def run(self, script: str) -> None:
-        """Run statements without values."""
+        """Run statements without parameters."""
         self._connection.execute(cast("Any", script))
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All or nothing."""
+        """Run the block as one transaction."""
         with self._connection.transaction():
             yield
 
 
 def address(worktree: Worktree, given: str = "") -> str:
-    """The server asked for, else that of the user's own configuration."""
+    """Return the given server, else that of the user's own configuration."""
     named = given or user_setting(worktree, "gitindex.team.url")
     if not named:
         raise GitIndexError(
@@ -100,10 +100,10 @@ def address(worktree: Worktree, given: str = "") -> str:
 
 @contextmanager
 def connected(named: str, query_ms: int = QUERY_MS, patient: bool = False) -> Iterator[Server]:
-    """A connection to a server of our version, within its deadlines; else Unavailable.
+    """Connect to a server of our version, within its deadlines; else raise Unavailable.
 
-    After a failure nobody tries for a minute (`patient` callers do): a hundred prompts must not wait
-    a second each.
+    After a failure, attempts are skipped for a minute (except for `patient` callers): a hundred
+    prompts must not wait a second each.
     """
     breaker = _breaker(named)
     if not patient:
@@ -120,7 +120,7 @@ def connected(named: str, query_ms: int = QUERY_MS, patient: bool = False) -> It
         raise GitIndexError(
             f"the team's server refused: {_said(error)}", "ask its administrator"
         ) from error
-    except psycopg.errors.QueryCanceled as error:  # the server is there: the next question may do
+    except psycopg.errors.QueryCanceled as error:  # the server is up: the next question may succeed
         raise Unavailable("the question took too long", "ask for a rarer name") from error
     except (psycopg.Error, TimeoutError) as error:
         if not patient:
@@ -130,7 +130,7 @@ def connected(named: str, query_ms: int = QUERY_MS, patient: bool = False) -> It
 
 @contextmanager
 def raw_connection(named: str) -> Iterator[Server]:
-    """A connection whatever the database holds: for the administrator who sets it up."""
+    """Connect to a database in any state: for the administrator who sets it up."""
     psycopg = _library()
     try:
         with _connect(named, 600_000, PATIENT_SECONDS) as connection:
@@ -142,7 +142,7 @@ def raw_connection(named: str) -> Iterator[Server]:
 
 
 def _connect(named: str, query_ms: int, seconds: float) -> psycopg.Connection[tuple[Any, ...]]:
-    """Connect in a thread: libpq itself waits for two seconds at least, for a frozen server too."""
+    """Connect in a thread: libpq waits at least two seconds, even for a frozen server."""
     library = _library()
     done: list[Any] = []
     guard, given_up = threading.Lock(), threading.Event()
@@ -188,7 +188,7 @@ def _check_version(server: Server) -> None:
 
 
 def sslmode_of(named: str) -> str:
-    """Certificates are checked unless the address names another mode, or the host is this machine.
+    """Return the sslmode: verify certificates unless the URL sets a mode or the host is local.
 
     libpq itself uses no TLS on a Unix socket, whatever the mode.
     """
@@ -235,7 +235,7 @@ def _trip(path: str, why: str) -> None:
         os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
         write_atomic(path, json.dumps({"at": time.time(), "why": why}).encode(), durable=False)
     except OSError:
-        return  # then the next one waits as well
+        return  # then the next call waits as well
 
 
 def _library() -> Any:

@@ -1,4 +1,4 @@
-"""Signatures by `ssh-keygen -Y`, in git's own form: an allowed-signers file says who may sign."""
+"""Signatures by `ssh-keygen -Y`, as in git: an allowed-signers file lists who may sign."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_SIGNATURE = 1 << 16
 
 
 def sign(pack: str, key: str) -> str:
-    """Sign a pack with a key file or a key of the agent; returns the signature's path."""
+    """Sign a pack with a key file or a key of the agent; return the signature's path."""
     signature = pack + SUFFIX
     if os.path.exists(signature):
         os.unlink(signature)
@@ -30,7 +30,7 @@ def sign(pack: str, key: str) -> str:
 
 
 def find_signer(pack: str, allowed: str) -> str:
-    """Who signed a pack; empty where there is no signature. BadPack where it does not hold."""
+    """Return who signed a pack; empty if it is unsigned. BadPack if the signature is invalid."""
     signature = pack + SUFFIX
     try:
         found = os.lstat(signature)
@@ -39,7 +39,7 @@ def find_signer(pack: str, allowed: str) -> str:
     if not os.path.isfile(signature) or os.path.islink(signature) or found.st_size > MAX_SIGNATURE:
         raise BadPack("its signature is not a file")
     if not allowed or not os.path.isfile(os.path.expanduser(allowed)):
-        return ""  # nobody is allowed to sign: it counts as unsigned
+        return ""  # no allowed signers: counts as unsigned
     allowed = os.path.expanduser(allowed)
     named = _run(["-Y", "find-principals", "-s", signature, "-f", allowed])
     lines = named.stdout.decode("utf-8", "replace").splitlines()

@@ -1,4 +1,4 @@
-"""Packs on the team's server: whoever sees a repository there may pull them, its writers push."""
+"""Packs on the team's server: everyone who sees a repository may pull, its writers may push."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class TeamPacks(Destination):
         self._url = own.url if own else address(worktree)
 
     def names(self) -> list[str]:
-        """The packs that are there."""
+        """Return the names of the packs there."""
         with self._opened() as (server, repo):
             rows = server.rows("SELECT name FROM gi_packs(%s)", repo)
         return sorted(name for (name,) in rows if NAME.fullmatch(name))
 
     def pull(self, name: str, folder: str) -> str:
-        """Copy a pack, and its signature if it has one, into a folder; returns the pack's path."""
+        """Copy a pack, and its signature if it has one, into a folder; return the pack's path."""
         target = os.path.join(folder, name)
         with self._opened() as (server, repo):
             signature = _part(server, repo, name, 0)
@@ -51,7 +51,7 @@ class TeamPacks(Destination):
         return target
 
     def push(self, path: str) -> None:
-        """Put a pack and its signature there, in one transaction."""
+        """Upload a pack and its signature in one transaction."""
         with self._opened() as (server, repo), server.transaction():
             pack = server.rows("SELECT gi_put_pack(%s, %s)", repo, os.path.basename(path))[0][0]
             for number, data in _parts(path):

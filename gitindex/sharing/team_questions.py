@@ -1,4 +1,4 @@
-"""Questions to the team's index. One's own repository is always answered locally."""
+"""Queries to the team's index. The clone's own repository is always answered locally."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gitindex.sharing.server import Server, Unavailable, address, connected
 
 CANDIDATES = 200
 MAX_NAMES = 20
-"""Names of one question that are asked of the team."""
+"""Maximum number of names of one question sent to the team's index."""
 
 Ask = Callable[[Server, str, int], list[dict[str, Any]]]
 
@@ -23,7 +23,7 @@ Ask = Callable[[Server, str, int], list[dict[str, Any]]]
 def add_team(
     worktree: Worktree, answer: dict[str, Any], kind: str, words: Iterable[str], limit: int
 ) -> dict[str, Any]:
-    """A local answer with what other repositories have; status `unavailable` where nobody can say."""
+    """Add the hits of other repositories to a local answer; status `unavailable` if it cannot."""
     found: list[dict[str, Any]] = []
     try:
         with connected(address(worktree)) as server:
@@ -39,24 +39,25 @@ def add_team(
 
 
 def definitions(server: Server, name: str, limit: int) -> list[dict[str, Any]]:
-    """Definitions of a name, or of names it is a part of."""
+    """Return definitions of a name, or else of names that contain it."""
     rows = server.rows("SELECT * FROM gi_definitions(%s, %s)", name, limit)
     rows = rows or server.rows("SELECT * FROM gi_like(%s, %s)", name, limit)
     return [_hit(row) for row in rows]
 
 
 def search(server: Server, text: str, limit: int) -> list[dict[str, Any]]:
-    """Documents with all words of a query."""
+    """Return documents with all words of a query."""
     words = [word for word in text.split() if len(word) > 1][:16]
     rows = server.rows("SELECT * FROM gi_search(%s, %s)", words, limit) if words else []
     return [_hit(row) for row in rows]
 
 
 def references(server: Server, name: str, limit: int) -> list[dict[str, Any]]:
-    """Places of a name in other repositories: the facts of up to 200 candidates are read here.
+    """Return places of a name in other repositories; decodes the facts of up to 200 candidates
+    here.
 
-    The server's tier `package` says that a file imports a package which defines the name; it stays
-    where the file's own facts agree that the name comes from there.
+    The server's tier `package` means that a file imports a package which defines the name; it is
+    kept if the file's own facts agree that the name comes from there.
     """
     rows = server.rows("SELECT * FROM gi_references(%s, %s)", name, CANDIDATES)
     keys = {FactsKey(bytes(row[12]).hex(), row[13]) for row in rows}
@@ -109,4 +110,4 @@ QUESTIONS: dict[str, Ask] = {
     "references": references,
     "search": search,
 }
-"""By the name that commands and tools use."""
+"""Queries by the name that commands and tools use."""
