@@ -1,1 +1,1 @@
-"""What gitindex puts into repositories and configurations, and takes out again."""
+"""Installs gitindex into repositories and configurations, and removes it again."""

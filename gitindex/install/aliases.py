@@ -1,6 +1,7 @@
 """`git fresh` and `git idx`: aliases in an include of the user's or of one clone's configuration.
 
-Overrides none."""
+They override no existing alias.
+"""
 
 from __future__ import annotations
 
@@ -24,12 +25,12 @@ from gitindex.install.hooks.place import ask_git
 
 NAME = "aliases.gitconfig"
 IN_CLONE = f"gitindex/{NAME}"
-"""Relative: git reads it from the folder of the clone's own configuration."""
+"""Relative: git resolves it from the folder of the clone's own configuration."""
 GONE = "gitindex: its environment is gone; the next commit through pre-commit notes a new one"
 
 
 class Alias(NamedTuple):
-    """One alias and whether it is ours to define."""
+    """One alias and whether we may define it."""
 
     name: str
     installed: bool
@@ -51,7 +52,7 @@ def uninstall_aliases() -> bool:
 
 
 def install_for_clone(worktree: Worktree, new: bool) -> None:
-    """Define the free names for one clone; not `new`: only bring a file that is there up to date."""
+    """Define the free names for one clone; unless `new`, only update an existing file."""
     path = os.path.join(worktree.store, NAME)
     before = read_small(path)
     if before is None and not new:
@@ -71,7 +72,7 @@ def uninstall_for_clone(worktree: Worktree) -> bool:
 
 
 def render_aliases(names: list[str]) -> bytes:
-    """The configuration that defines some of the aliases."""
+    """Return the configuration that defines some of the aliases."""
     template = os.path.join(shipped_folder("templates"), NAME)
     with open(template, encoding="utf-8") as file:
         lines = file.read().splitlines()
@@ -82,7 +83,7 @@ def render_aliases(names: list[str]) -> bytes:
 
 
 def _commands() -> dict[str, str]:
-    """What git gives to sh, with the alias's arguments appended."""
+    """Return the shell commands of the aliases; git appends their arguments."""
     home = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     python = sh_quote(sys.executable)
     script = sh_quote(os.path.join(shipped_folder("hooks"), "fresh.sh"))
@@ -96,12 +97,12 @@ def _commands() -> dict[str, str]:
 
 
 def _guard(test: str, path: str) -> str:
-    """One clear line where pre-commit has removed the environment that we were installed in."""
+    """Return a shell guard that prints one line if pre-commit has removed our environment."""
     return f"[ {test} {path} ] || {{ echo {sh_quote(GONE)} >&2; exit 4; }}; "
 
 
 def _site(home: str) -> str:
-    """The folder that changes when anything is installed into our environment."""
+    """Return the folder that changes when anything is installed into our environment."""
     return sysconfig.get_path("purelib") or os.path.dirname(home)
 
 

@@ -1,4 +1,4 @@
-"""The id `gitindex` in a team's pre-commit configuration opts a clone in: recorded once, told once."""
+"""Opt-in by the id `gitindex` in a team's pre-commit configuration: recorded and announced once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gitindex.base.ownership import check_owner
 from gitindex.base.worktree import Worktree
 
 RECORD = "consent"
-"""In the store: how this clone was opted in, and what its user was told."""
+"""Note in the store: how this clone was opted in, and which messages its user has seen."""
 WELCOME = (
     "gitindex: indexing this clone in the background; `git fresh` shows its state, "
     "`git idx search WORDS` asks it, `git config gitindex.enabled false` switches it off"
@@ -24,9 +24,9 @@ def is_recorded(worktree: Worktree) -> bool:
 
 
 def record(worktree: Worktree, aliases: bool, served: bool) -> bool:
-    """Make the store, the note and the aliases of this clone. False if its user switched us off.
+    """Create the store, the note and the aliases of this clone. False if its user disabled us.
 
-    Unless it is `served`, our interpreter is the one that hooks start from now on.
+    Unless it is `served`, hooks start our interpreter from now on.
     """
     from gitindex.git.hook_switch import is_enabled
     from gitindex.install.aliases import install_for_clone
@@ -51,7 +51,7 @@ def record(worktree: Worktree, aliases: bool, served: bool) -> bool:
 
 
 def tell_hook_types(worktree: Worktree) -> None:
-    """Say once what keeps checkouts, merges and rebases from being noticed."""
+    """Print once which hook types are missing to notice checkouts, merges and rebases."""
     try:
         text = read_small(os.path.join(worktree.root, CONFIG), 1 << 20) or b""
     except OSError:
@@ -67,14 +67,14 @@ def tell_hook_types(worktree: Worktree) -> None:
 
 
 def _tell_once(worktree: Worktree, what: str, line: str) -> None:
-    """Print a line on the terminal, where there is one; then never again in this clone."""
+    """Print a line on the terminal, if there is one, once per clone."""
     told = (read_small(_path(worktree)) or b"").splitlines()
     if f"told {what}".encode() not in told and _print_on_terminal(line):
         write_atomic(_path(worktree), b"\n".join([*told, f"told {what}".encode(), b""]))
 
 
 def _print_on_terminal(line: str) -> bool:
-    """pre-commit keeps the output of a hook that passes to itself: the terminal is asked directly."""
+    """Write to the terminal directly, because pre-commit hides the output of a hook that passes."""
     try:
         fd = os.open("/dev/tty", os.O_WRONLY | os.O_NOCTTY | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError:

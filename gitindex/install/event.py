@@ -1,6 +1,6 @@
 """`gitindex hook`: the shipped event script, for tools that start programs instead of sourcing sh.
 
-Imports next to nothing: lefthook and pre-commit start it at every commit.
+Imports almost nothing: lefthook and pre-commit start it at every commit.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ PRE_COMMIT = "pre-commit"
 
 
 def note_event(event: str, args: list[str]) -> int:
-    """Record one event; `auto` is what pre-commit's variables say. Silent; never fails."""
+    """Record one event; `auto` infers it from pre-commit's variables. Silent; never fails."""
     if is_switched_off(dict(os.environ)):
         return 0
     try:
@@ -39,13 +39,13 @@ def note_event(event: str, args: list[str]) -> int:
 
 
 def is_switched_off(env: dict[str, str]) -> bool:
-    """Do the variables that every hook obeys say no?"""
+    """Do the variables that every hook obeys switch us off?"""
     told = env.get("GITINDEX")
     return told == "0" or (env.get("CI") == "true" and told != "1")
 
 
 def infer_event(env: dict[str, str], worktree: Worktree) -> tuple[str, list[str]]:
-    """pre-commit and prek name no event: what they set, and their command line, tell which it is."""
+    """Infer the event from the variables and command line of pre-commit or prek."""
     if checkout := env.get("PRE_COMMIT_CHECKOUT_TYPE"):
         refs = [env.get("PRE_COMMIT_FROM_REF", ""), env.get("PRE_COMMIT_TO_REF", "")]
         return "post-checkout", [*refs, checkout]
@@ -60,13 +60,13 @@ def infer_event(env: dict[str, str], worktree: Worktree) -> tuple[str, list[str]
 
 
 def is_noted_later(worktree: Worktree, event: str) -> bool:
-    """Will another event tell that this commit is done? Not for the first index: it starts now."""
+    """Will a later event report this commit? No for the first index, which starts now."""
     indexed = os.path.exists(worktree.database)
     return event == PRE_COMMIT and indexed and has_post_hook(worktree)
 
 
 def has_post_hook(worktree: Worktree) -> bool:
-    """Does a post-commit hook of pre-commit's or of ours reach us?"""
+    """Does a post-commit hook, pre-commit's or ours, reach us?"""
     if os.path.exists(os.path.join(worktree.store, "hooks.gitconfig")):
         return True
     try:
@@ -78,7 +78,7 @@ def has_post_hook(worktree: Worktree) -> bool:
 
 
 def _ask_ancestors() -> tuple[str, int]:
-    """The stage that pre-commit was started for, and the process of git; "" and 0 if unknown."""
+    """Return the stage that pre-commit runs and the pid of git; "" and 0 if unknown."""
     stage, pid = "", os.getppid()
     for _ in range(MAX_ANCESTORS):
         try:
@@ -107,7 +107,7 @@ def _stage(words: list[bytes]) -> str:
 
 
 def _consented(worktree: Worktree, options: list[str], event: str) -> bool:
-    """The id in the configuration is the consent: make the store, unless somebody said no."""
+    """Create the store: the id in the configuration is consent. False if the user opted out."""
     from gitindex.install import consent
 
     served = is_served(worktree)
@@ -122,7 +122,7 @@ def _consented(worktree: Worktree, options: list[str], event: str) -> bool:
 
 
 def _prepare(worktree: Worktree) -> None:
-    """Create the store if `gitindex.enabled` is true; note our interpreter if the noted one is gone."""
+    """Create the store if `gitindex.enabled` is true; replace a noted interpreter that is gone."""
     if os.path.isdir(worktree.store):
         wanted = not is_served(worktree)
     else:

@@ -1,4 +1,4 @@
-"""`gitindex template DIR`: a git template directory, so that new clones are indexed from the start."""
+"""`gitindex template DIR`: a git template directory that makes new clones index themselves."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from gitindex.install.hooks.place import ask_git
 
 
 def write_template(folder: str, temporary: bool = False) -> list[str]:
-    """Write or refresh the template; returns what the user should know, a line each.
+    """Write or refresh the template; return notes for the user, one per line.
 
     Git copies it into every repository it makes: the store's folders are the opt-in, the hooks fire
-    at the end of the clone. What is there already stays. Repositories below the temporary folder
-    are left alone unless `temporary` asks for them: programs make and remove them in an instant.
+    at the end of the clone. Existing files stay. Repositories below the temporary folder are left
+    alone unless `temporary` is given: programs create and remove many of them.
     """
     folder = os.path.abspath(os.path.expanduser(folder))
     if os.path.isfile(os.path.join(folder, "HEAD")):
@@ -35,7 +35,7 @@ def write_template(folder: str, temporary: bool = False) -> list[str]:
     notes = [note for event in EVENTS if (note := _put(os.path.join(hooks, event), event))]
     write_atomic(os.path.join(store, "python"), os.fsencode(sys.executable) + b"\n")
     write_atomic(os.path.join(store, STUB), render_stub())
-    for name in ("runner.lock", "runner.alive"):  # so that a runner that starts need not make them
+    for name in ("runner.lock", "runner.alive"):  # so a starting runner does not have to
         write_atomic(os.path.join(store, name), b"")
     asked = b"repositories below the temporary folder too\n" if temporary else b""
     write_atomic(os.path.join(store, FROM_TEMPLATE), asked)

@@ -1,4 +1,4 @@
-"""Tells MCP clients about `gitindex mcp`: merges its entry into their configuration, with a backup."""
+"""Registers `gitindex mcp` with MCP clients: merges an entry into their config, with a backup."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ NAME = "gitindex"
 
 
 class Client(NamedTuple):
-    """Where a client keeps its servers, and the snippet that says how."""
+    """Where a client keeps its list of servers, and the snippet to add."""
 
     file: str  # below the work tree, or below the home folder where it starts with `~`
     snippet: str  # in templates/mcp
-    variable: str = ""  # of the environment: names the folder of the file instead
+    variable: str = ""  # environment variable that names the folder of the file instead
 
 
 CLIENTS = {
@@ -35,12 +35,12 @@ CLIENTS = {
     "opencode": Client("opencode.json", "opencode.json"),
     "copilot": Client("~/.copilot/mcp-config.json", "copilot-mcp-config.json"),
 }
-"""Claude Code and Codex start a server where the user works; the editors start it anywhere, and put
-the folder that is open in place of `${workspaceFolder}`."""
+"""Claude Code and Codex start a server in the user's folder; editors start it anywhere and replace
+`${workspaceFolder}` by the open folder."""
 
 
 class ConfigChange(NamedTuple):
-    """What becomes of one configuration file; `before` is None where there is none yet."""
+    """The change to one configuration file; `before` is None if there is no file yet."""
 
     path: str
     before: bytes | None
@@ -52,7 +52,7 @@ class ConfigChange(NamedTuple):
 
 
 def snippet(client: Client) -> bytes:
-    """The shipped snippet, with a command that works where `gitindex` is not on PATH."""
+    """Return the shipped snippet, with a command that works if `gitindex` is not on PATH."""
     data = read_small(os.path.join(shipped_folder("templates"), "mcp", client.snippet)) or b""
     if shutil.which(NAME):
         return data
@@ -65,7 +65,7 @@ def snippet(client: Client) -> bytes:
 
 
 def plan_change(client: Client, root: str) -> ConfigChange:
-    """What to write, without writing it. Refuses a file that it does not understand."""
+    """Return what to write, without writing it. Refuses a file that it does not understand."""
     file = os.path.expanduser(client.file)
     if folder := os.environ.get(client.variable, ""):
         file = os.path.join(folder, os.path.basename(file))
@@ -86,7 +86,7 @@ def plan_change(client: Client, root: str) -> ConfigChange:
 
 
 def apply_change(change: ConfigChange) -> str:
-    """Write the file; returns the backup's path, or nothing where there was no file before."""
+    """Write the file; return the backup's path, or an empty string if there was no file before."""
     os.makedirs(os.path.dirname(change.path), exist_ok=True)
     backup, mode = "", 0o644
     if change.before is not None:
@@ -118,7 +118,7 @@ def _merge_json(before: bytes, ours: bytes) -> bytes:
 
 
 def _merge_toml(before: bytes, ours: bytes) -> bytes:
-    """Append our table: nothing of a hand-kept file is rewritten."""
+    """Append our table: nothing of a hand-edited file is rewritten."""
     known = tomllib.loads(before.decode())
     wanted = tomllib.loads(ours.decode())["mcp_servers"][NAME]
     there = known.get("mcp_servers", {}).get(NAME)
@@ -133,7 +133,7 @@ def _merge_toml(before: bytes, ours: bytes) -> bytes:
 
 
 def find_client(name: str) -> Client:
-    """A client by its name."""
+    """Return a client by its name."""
     if name not in CLIENTS:
         raise GitIndexError(
             f"unknown client: {safe_text(name)}", f"one of {', '.join(CLIENTS)}, print", Exit.USAGE

@@ -1,4 +1,4 @@
-"""The git hooks: installed anywhere, felt nowhere. Refuses to write what is not ours to write."""
+"""The git hooks: installs, checks and removes them. Refuses to write files that are not ours."""
 
 from gitindex.install.hooks.block import EVENTS
 from gitindex.install.hooks.installation import (

@@ -1,4 +1,4 @@
-"""What to add by hand where we must not write. Every text is meant to be pasted as it is."""
+"""What to add by hand where we must not write. Every text can be pasted as it is."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ LEFTHOOK_LOCAL = "lefthook-local.yml"
 
 
 class Advice(NamedTuple):
-    """Lines to add, and the file they belong to."""
+    """Lines to add, and the file to add them to."""
 
     file: str
     lines: str
 
 
 def advise(event: str, place: HooksFolder, writer: str) -> Advice:
-    """What makes this event reach us, given who owns the hook."""
+    """Return the lines that make this event reach us, given who owns the hook."""
     path = os.path.join(place.folder, event)
     if writer == "lefthook":
         return Advice(f"{LEFTHOOK_LOCAL} or lefthook.yml", lefthook_job(event))
@@ -30,13 +30,13 @@ def advise(event: str, place: HooksFolder, writer: str) -> Advice:
 
 
 def shared_file(place: HooksFolder, event: str) -> str:
-    """The file of a shared folder that people edit: husky keeps its own below `_`."""
+    """Return the file of a shared folder that people edit: husky keeps its own below `_`."""
     folder = place.folder.removesuffix("/_") if place.manager == "husky" else place.folder
     return os.path.join(folder, event)
 
 
 def lefthook_job(event: str) -> str:
-    """A job for one event."""
+    """Return a lefthook job for one event."""
     return (
         f"{event}:\n"
         "  jobs:\n"

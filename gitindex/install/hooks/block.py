@@ -1,4 +1,4 @@
-"""The lines of ours in a hook file: rendered, found, put in, taken out. Touches no disk."""
+"""Our lines in a hook file: rendered, found, inserted, removed. Does no file access."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ EVENTS = ("post-commit", "post-checkout", "post-merge", "post-rewrite", "post-ap
 BLOCK_VERSION = 2
 SHEBANG = b"#!/bin/sh\n"
 ORIGINAL = ".gitindex-orig"
-"""Suffix of a hook that was moved aside, because lines of sh cannot be put into it."""
+"""Suffix of a hook that was moved aside, because sh lines cannot be inserted into it."""
 
 _NOTE = "made by `gitindex install`, removed by `gitindex uninstall`"
 _END = b"# <<< gitindex <<<"
@@ -25,24 +25,24 @@ _READS_ITSELF = re.compile(rb"(?:\bexec|\btail|\bsed|\bhead|\bawk|\bdd|\bcat)\b[
 
 
 class Form(StrEnum):
-    """What a block is to the file it is in."""
+    """How a block relates to its file."""
 
-    FILE = "file"  # the file is ours alone
-    BLOCK = "block"  # lines in somebody else's hook
-    DISPATCHER = "dispatcher"  # ours alone, and runs the hook that was moved aside
+    FILE = "file"  # the whole file is ours
+    BLOCK = "block"  # lines in another tool's or the user's hook
+    DISPATCHER = "dispatcher"  # the whole file is ours, and runs the hook that was moved aside
 
 
 class HookBlock(NamedTuple):
-    """The first block of ours in a file."""
+    """Our first block in a file."""
 
     version: int
     form: Form
     text: bytes
-    rest: bytes  # the file without any block of ours
+    rest: bytes  # the file without any of our blocks
 
 
 def render_command(event: str, script: str) -> str:
-    """What git runs for a config hook: a shell of its own, so nothing needs a subshell.
+    """Return the command of a config hook: git runs it in its own shell, so no subshell is needed.
 
     Git appends ` "$@"` to it, which is why it ends in a colon.
     """
@@ -54,10 +54,10 @@ def render_command(event: str, script: str) -> str:
 
 
 def render_lines(event: str, script: str) -> str:
-    """Lines for any sh hook: silent, without effect on its variables, input, or exit code.
+    """Return lines for any sh hook: silent, without effect on its variables, input, or exit code.
 
-    The subshell costs a quarter of a millisecond. Without it the script's `exit` would end the lines
-    that other tools add behind ours.
+    The subshell costs a quarter of a millisecond. Without it the script's `exit` would skip the
+    lines that other tools add after ours.
     """
     return (
         f"[ -r {script} ] && (\n"
@@ -68,9 +68,9 @@ def render_lines(event: str, script: str) -> str:
 
 
 def render_portable(event: str) -> str:
-    """One line for a hook that is shared with others: no path of this machine is in it.
+    """Return one line for a hook that is shared with others: it has no path of this machine.
 
-    It notes that HEAD moved, and does nothing where gitindex is not installed.
+    It notes that HEAD moved, and does nothing if gitindex is not installed.
     """
     return (
         f'( gitindex_event={event}; at="${{GIT_DIR:-.git}}"; [ ! -f "$at/commondir" ] || at="$at/../.."; '
@@ -79,15 +79,15 @@ def render_portable(event: str) -> str:
 
 
 def render_file(event: str, script: str) -> bytes:
-    """A hook that is ours alone."""
+    """Return a hook file that is ours alone."""
     return SHEBANG + wrap(Form.FILE, render_lines(event, sh_quote(script)))
 
 
 def render_dispatcher(event: str, script: str, folder: str) -> bytes:
-    """A hook that notes the event and becomes the hook that was there before.
+    """Return a hook that notes the event and then runs the hook that was there before.
 
-    That one is looked for beside the dispatcher, under whatever name this one runs, so a moved
-    repository keeps working; the absolute path is for a copy elsewhere.
+    It looks for that hook beside itself, under the name it was started by, so a moved repository
+    keeps working; the absolute path is for a copy elsewhere.
     """
     there = sh_quote(f"{folder}/{event}{ORIGINAL}")
     return SHEBANG + wrap(
@@ -102,7 +102,7 @@ def render_dispatcher(event: str, script: str, folder: str) -> bytes:
 
 
 def insert(data: bytes, event: str, script: str) -> bytes:
-    """A shell hook with our block after its first line: before any `exec`."""
+    """Insert our block after the first line of a shell hook: before any `exec`."""
     block = wrap(Form.BLOCK, render_lines(event, sh_quote(script)))
     first, newline, rest = data.partition(b"\n")
     if not newline:
@@ -111,7 +111,7 @@ def insert(data: bytes, event: str, script: str) -> bytes:
 
 
 def find(data: bytes) -> HookBlock | None:
-    """Our block in a file, if there is one."""
+    """Return our block in a file, if there is one."""
     match = _BLOCK.search(data)
     if match is None:
         return None
@@ -120,19 +120,19 @@ def find(data: bytes) -> HookBlock | None:
 
 
 def takes_lines(data: bytes) -> bool:
-    """Can lines of sh be put after the first line without harm?"""
+    """Can sh lines be inserted after the first line without harm?"""
     if b"\0" in data or not _SHELL.match(data):
         return False
     return not _READS_ITSELF.search(data)  # sh on its first line, another language below
 
 
 def sh_quote(text: str) -> str:
-    """One word of sh, whatever is in it."""
+    """Quote a text as one word of sh."""
     return "'" + text.replace("'", "'\\''") + "'"
 
 
 def wrap(form: Form, lines: str) -> bytes:
-    """Lines between our marks."""
+    """Put lines between our markers."""
     begin = f"# >>> gitindex {BLOCK_VERSION} >>> {form}: {_NOTE}\n"
     return begin.encode() + lines.encode("utf-8", "surrogateescape") + _END + b"\n"
 
@@ -141,13 +141,13 @@ def _form(named: bytes | None, rest: bytes) -> Form:
     word = (named or b"").decode("ascii", "replace")
     if word in tuple(Form):
         return Form(word)
-    return Form.FILE if rest == SHEBANG else Form.BLOCK  # version 1 named no form
+    return Form.FILE if rest == SHEBANG else Form.BLOCK  # version 1 did not name the form
 
 
 def _strip(data: bytes) -> bytes:
     while (match := _BLOCK.search(data)) is not None:
         start = match.start()
         if not match[0].endswith(b"\n") and start:
-            start -= 1  # the file had no last newline: the one before the block is ours
+            start -= 1  # the file had no final newline: the one before the block is ours
         data = data[:start] + data[match.end() :]
     return data

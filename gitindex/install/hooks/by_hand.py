@@ -1,4 +1,4 @@
-"""`install --write`: puts in what `install` prints, into files that the team shares; takes it out again.
+"""`install --write`: adds what `install` prints to files that the team shares; removes it again.
 
 Only where a hook manager reads files of the repository: husky, a tracked hooks folder, lefthook.
 """
@@ -30,7 +30,7 @@ _HEAD = "# made by `gitindex install --write`, removed by `gitindex uninstall`\n
 
 
 def write_shared(worktree: Worktree, events: list[str]) -> list[str]:
-    """Write for some events where a person would have to; returns the files that were written."""
+    """Write the advised lines for some events into shared files; return the files written."""
     place = find_place(worktree)
     if place.shared:
         return [path for event in events if (path := _write_line(place, event))]
@@ -41,7 +41,7 @@ def write_shared(worktree: Worktree, events: list[str]) -> list[str]:
 
 
 def take_out_shared(worktree: Worktree, place: HooksFolder) -> list[str]:
-    """Undo it; returns the files that were changed or removed."""
+    """Remove those lines; return the files that were changed or removed."""
     removed = []
     if place.shared:
         paths = [shared_file(place, event) for event in EVENTS]
@@ -55,7 +55,7 @@ def take_out_shared(worktree: Worktree, place: HooksFolder) -> list[str]:
 
 
 def line_added(place: HooksFolder, event: str) -> str:
-    """The shared file that notes this event for us; empty if it does not."""
+    """Return the shared file that notes this event for us; empty if there is none."""
     path = shared_file(place, event)
     hook = files.look(path)
     told = hook is not None and hook.data is not None and b"gitindex_event=" in hook.data
@@ -63,7 +63,7 @@ def line_added(place: HooksFolder, event: str) -> str:
 
 
 def lefthook_knows(root: str, event: str) -> bool:
-    """Does a configuration of lefthook run us for this event?"""
+    """Does a lefthook configuration run us for this event?"""
     wanted = f"gitindex hook {event}".encode()
     for name in LEFTHOOK_FILES:
         try:
@@ -76,7 +76,7 @@ def lefthook_knows(root: str, event: str) -> bool:
 
 
 def _write_line(place: HooksFolder, event: str) -> str:
-    """One line, marked as ours, before everything else of the file."""
+    """Write one marked line at the start of the file."""
     path = shared_file(place, event)
     hook = files.look(path)
     line = block.render_portable(event)
@@ -100,7 +100,7 @@ def _write_line(place: HooksFolder, event: str) -> str:
 def _write_lefthook(worktree: Worktree, events: list[str]) -> list[str]:
     path = os.path.join(worktree.root, LEFTHOOK_LOCAL)
     if os.path.lexists(path):
-        return []  # the user's own: what to add is printed
+        return []  # the user's own file: the caller prints what to add
     write_atomic(path, _lefthook(events), mode=0o644)
     return [path]
 

@@ -1,4 +1,4 @@
-"""What can go wrong with installed hooks, each with the way to mend it. Looks only; changes nothing."""
+"""Checks of installed hooks, each with a remedy. Read-only."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LFS_HOOKS = ("pre-push", "post-checkout", "post-commit", "post-merge")
 
 
 class Finding(NamedTuple):
-    """One thing looked at."""
+    """The result of one check."""
 
     name: str
     ok: bool
@@ -33,17 +33,17 @@ class Finding(NamedTuple):
 
 
 class EventRoutes(NamedTuple):
-    """The ways by which events reach us in this worktree."""
+    """The routes by which events reach us in this worktree."""
 
     config: bool  # this repository's configuration
     user_config: bool  # the user's configuration
     file: bool  # the hook file git runs
-    legacy: bool  # the copy pre-commit made of ours, and runs
+    legacy: bool  # the copy of ours that pre-commit made, and runs
     pre_commit: bool  # pre-commit runs our id
 
 
 def check_hooks(worktree: Worktree) -> list[Finding]:
-    """The state of every event, then everything that may break them all."""
+    """Check every event, then everything that may break them all."""
     place, record, ways = find_place(worktree), read_record(worktree), find_ways(worktree)
     states = hook_states(worktree)
     found = [_event(state, place, record, ways) for state in states]
@@ -57,7 +57,7 @@ def check_hooks(worktree: Worktree) -> list[Finding]:
 
 
 def find_ways(worktree: Worktree) -> EventRoutes:
-    """How a commit reaches us, as far as files tell."""
+    """Return the routes by which a commit reaches us, as far as files show."""
     path = os.path.join(find_place(worktree).folder, "post-commit")
     hook, legacy = files.look(path), files.look(path + files.LEGACY)
     managed = hook is not None and hook.writer in ("pre-commit", "prek")
@@ -87,7 +87,7 @@ def _event(
 def _missing(
     state: HookState, place: HooksFolder, record: Record | None, ways: EventRoutes
 ) -> Finding:
-    """No block of ours in the hook: somebody else may serve us, or have put us out."""
+    """Explain a hook without our block: another route may serve us, or a tool has replaced us."""
     event, path = state.event, os.path.join(place.folder, state.event)
     hook, old = files.look(path), files.look(path + ".old")
     writer = hook.writer if hook else ""
@@ -133,7 +133,7 @@ def _twice(ways: EventRoutes) -> list[Finding]:
 
 
 def _git_lfs(worktree: Worktree, place: HooksFolder) -> list[Finding]:
-    """`git lfs install` gives up at the first hook that is not its own."""
+    """Warn that `git lfs install` stops at the first hook that is not its own."""
     try:
         with open(os.path.join(worktree.root, ".gitattributes"), "rb") as file:
             used = b"filter=lfs" in file.read(1 << 20)

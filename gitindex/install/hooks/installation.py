@@ -31,18 +31,18 @@ STUB = "event.sh"
 
 
 class HookState(NamedTuple):
-    """One hook and what we know of it."""
+    """The state of one hook."""
 
     event: str
     path: str
     state: str  # "installed", "absent", "outdated", "not executable", or "by hand"
     via: str = ""  # "file", "block", "dispatcher", "legacy", "config", "lefthook" or "shared"
-    why: str = ""  # for "by hand": what stands against it
+    why: str = ""  # for "by hand": what prevents writing it
     advice: Advice | None = None
 
 
 class Record(NamedTuple):
-    """What an install did, so that its undoing by others can be noticed."""
+    """A record of an install, to notice when others undo it."""
 
     mode: str
     folder: str
@@ -51,7 +51,7 @@ class Record(NamedTuple):
 
 
 def decide_mode(mode: str, root: str = "/") -> str:
-    """The mode that is used: "config" or "hooks". Refuses one that this git does not know."""
+    """Return the mode to use: "config" or "hooks". Refuses one that this git does not support."""
     if mode not in MODES:
         raise GitIndexError(f"unknown mode: {mode}", "one of " + ", ".join(MODES), Exit.USAGE)
     able = knows_config_hooks(root)
@@ -66,7 +66,7 @@ def decide_mode(mode: str, root: str = "/") -> str:
 
 
 def install(worktree: Worktree, mode: str = "auto") -> list[HookState]:
-    """Install for one repository; returns the state of each hook afterwards."""
+    """Install for one repository; return the state of each hook afterwards."""
     mode = decide_mode(mode, worktree.root)
     _leave_stub(worktree)
     if mode == "config":
@@ -86,13 +86,13 @@ def install(worktree: Worktree, mode: str = "auto") -> list[HookState]:
 
 
 def install_shared(worktree: Worktree, states: list[HookState]) -> list[str]:
-    """Write what is left to be added by hand, where the team's files are; returns those files."""
+    """Write what is left to add by hand into the team's files; return those files."""
     wanted = [state.event for state in states if state.state == "by hand"]
     return by_hand.write_shared(worktree, wanted) if wanted else []
 
 
 def uninstall(worktree: Worktree) -> list[str]:
-    """Remove everything of ours; returns what was removed or restored."""
+    """Remove everything of ours; return what was removed or restored."""
     removed = [f"include.path {include.INCLUDED}"] if include.uninstall_include(worktree) else []
     removed += references.uninstall_references(worktree)
     removed += _remove_files(worktree)
@@ -102,7 +102,7 @@ def uninstall(worktree: Worktree) -> list[str]:
 
 
 def left_over(worktree: Worktree) -> list[str]:
-    """Hooks that were moved aside, and whose place another hook has taken since."""
+    """Return hooks that were moved aside and whose place another hook has taken since."""
     folder = find_place(worktree).folder
     paths = [os.path.join(folder, event + ORIGINAL) for event in EVENTS]
     return [path for path in paths if os.path.lexists(path)]
@@ -128,7 +128,7 @@ def install_for_user(mode: str = "auto") -> list[HookState]:
 
 
 def uninstall_for_user() -> list[str]:
-    """Undo it; returns what was removed or restored."""
+    """Undo `install_for_user`; return what was removed or restored."""
     removed = ["include.path of your global configuration"]
     removed = removed if include.uninstall_user_include() else []
     place = find_global_place()
@@ -136,7 +136,7 @@ def uninstall_for_user() -> list[str]:
 
 
 def hook_states(worktree: Worktree, refused: dict[str, str] | None = None) -> list[HookState]:
-    """What is installed for every event."""
+    """Return the state of the hook of every event."""
     if include.is_included(worktree.root, "local", include.INCLUDED):
         path = include.include_file(worktree)
         state = "installed" if _read(path) == include.render_include(event_script()) else "outdated"
@@ -147,7 +147,7 @@ def hook_states(worktree: Worktree, refused: dict[str, str] | None = None) -> li
 
 
 def _as_added(worktree: Worktree, place: HooksFolder, state: HookState) -> HookState:
-    """A hook that we must not write, and for which somebody has added what we advise."""
+    """Mark a hook that we must not write as installed if the advised lines were added."""
     if state.state not in ("by hand", "absent"):
         return state
     hook = files.look(state.path)
@@ -159,7 +159,7 @@ def _as_added(worktree: Worktree, place: HooksFolder, state: HookState) -> HookS
 
 
 def read_record(worktree: Worktree) -> Record | None:
-    """What the last install did; None if there was none, or its note is unreadable."""
+    """Return the record of the last install; None if there is none or it is unreadable."""
     fields = parse_object(_read(os.path.join(worktree.store, RECORD)))
     if fields is None:
         return None
@@ -174,7 +174,7 @@ def read_record(worktree: Worktree) -> Record | None:
 
 
 def _put_all(place: HooksFolder) -> dict[str, str]:
-    """Install every event in a folder; returns why some could not be."""
+    """Install every event in a folder; return the reasons for those that failed."""
     refused = {}
     for event in EVENTS:
         try:
@@ -192,7 +192,7 @@ def _take_out_all(folder: str) -> list[str]:
 
 
 def _remove_files(worktree: Worktree) -> list[str]:
-    """Take our lines out of today's hooks folder, and of the one we installed into."""
+    """Remove our lines from the current hooks folder and from the one we installed into."""
     record, place = read_record(worktree), find_place(worktree)
     folders = [] if place.scope in ("global", "system") else [place.folder]
     if record is not None and record.folder and record.folder != place.folder:
@@ -230,7 +230,7 @@ def _state(event: str, place: HooksFolder, refused: str) -> HookState:
 
 
 def _sources(text: bytes) -> bool:
-    """Is this block of our version, and does it source the script that is shipped now?"""
+    """Is this block of our version, and does it source the script shipped now?"""
     own = f"# >>> gitindex {BLOCK_VERSION} >>>".encode()
     return text.startswith(own) and os.fsencode(sh_quote(event_script())) in text
 
@@ -243,7 +243,7 @@ def _make_folder(worktree: Worktree, place: HooksFolder) -> bool:
         os.makedirs(place.folder)
         os.chmod(place.folder, mode)
     except OSError:
-        return False  # the hooks will say why
+        return False  # the hooks report why
     return True
 
 
@@ -265,13 +265,13 @@ def _write_record(worktree: Worktree, record: Record) -> None:
 
 
 def _leave_stub(worktree: Worktree) -> None:
-    """Hooks shared with other people source this file of the store: it knows this machine."""
+    """Write the stub in the store that shared hooks source: it has the path on this machine."""
     if os.path.isdir(worktree.store):
         write_atomic(os.path.join(worktree.store, STUB), render_stub())
 
 
 def render_stub() -> bytes:
-    """A script that passes on to the shipped one."""
+    """Return a script that sources the shipped one."""
     script = os.fsencode(sh_quote(event_script()))
     return b"[ -r " + script + b" ] && . " + script + b"\n"
 

@@ -1,4 +1,4 @@
-"""Where git looks for hooks, who manages that folder, and whether we may write there."""
+"""Where git looks for hooks, which tool manages that folder, and whether we may write there."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _KEPT = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
 
 
 class GitOutput(NamedTuple):
-    """What one git command printed, and how it ended."""
+    """The output and exit code of one git command."""
 
     code: int
     output: bytes
@@ -30,13 +30,13 @@ class HooksFolder(NamedTuple):
 
     folder: str
     scope: str  # "default", or the scope of the configuration that sets core.hooksPath
-    manager: str = ""  # who writes this folder, if not the user
+    manager: str = ""  # the tool that writes this folder, if not the user
     refusal: str = ""  # why we must not write here
-    shared: bool = False  # other people get this file: no path of this machine may be in it
+    shared: bool = False  # others get this file: it must not have a path of this machine
 
 
 def ask_git(root: str, *args: str) -> GitOutput:
-    """Ask git as the user would, hooks configuration included; nothing here runs a hook."""
+    """Run git as the user would, with hooks configuration; no command here runs a hook."""
     env = clean_env(root)
     env |= {name: os.environ[name] for name in _KEPT if name in os.environ}
     done = run_program([git_program(env), "-C", root, *args], env)
@@ -44,7 +44,7 @@ def ask_git(root: str, *args: str) -> GitOutput:
 
 
 def git_version(root: str = "/") -> tuple[int, int]:
-    """The version of the git that is used; (0, 0) if it does not say."""
+    """Return the version of git; (0, 0) if unknown."""
     match = re.search(rb"(\d+)\.(\d+)", ask_git(root, "version").output)
     return (int(match[1]), int(match[2])) if match else (0, 0)
 
@@ -55,7 +55,7 @@ def knows_config_hooks(root: str = "/") -> bool:
 
 
 def find_place(worktree: Worktree) -> HooksFolder:
-    """The folder of this worktree's hooks, and what stands against writing there."""
+    """Return the hooks folder of this worktree, and what prevents writing there."""
     answer = ask_git(worktree.root, "rev-parse", "--git-path", "hooks")
     if answer.code:
         raise GitIndexError(
@@ -69,7 +69,7 @@ def find_place(worktree: Worktree) -> HooksFolder:
 
 
 def find_global_place() -> HooksFolder | None:
-    """The hooks folder of the user's or the system's configuration, if one is set."""
+    """Return the hooks folder of the user's or the system's configuration, if one is set."""
     for scope in ("global", "system"):
         answer = ask_git("/", "config", f"--{scope}", "--type=path", "--get", "core.hooksPath")
         if answer.code == 0 and answer.output.strip():
@@ -93,7 +93,7 @@ def _judge(worktree: Worktree, folder: str, scope: str) -> HooksFolder:
 
 
 def _is_shared(worktree: Worktree, folder: str) -> bool:
-    """Would a file in this folder be seen by `git status` of a repository?"""
+    """Would `git status` of a repository show a file in this folder?"""
     if folder.startswith((worktree.common_dir + os.sep, worktree.git_dir + os.sep)):
         return False
     try:

@@ -1,7 +1,8 @@
-"""The opt-in hook reference-transaction: it notes that a branch moved where git runs no other hook.
+"""The opt-in hook reference-transaction: it notes branch moves for which git runs no other hook.
 
-`git am`, `git reset` and `git stash` have none. Git runs this hook for every change of any reference, so it
-reads a few lines at most and only appends to the spool: the next event or question starts the runner.
+Those are `git am`, `git reset` and `git stash`. Git runs this hook for every change of any
+reference, so it reads a few lines at most and only appends to the spool: the next event or question
+starts the runner.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from gitindex.install.hooks.place import find_place
 
 EVENT = "reference-transaction"
 LINES = 8
-"""Changed references that are looked at: a fetch has many, none of them a branch of ours."""
+"""Changed references that are checked: a fetch has many, none of them a local branch."""
 
 
 def render_references(script: str) -> bytes:
-    """The hook. Its input is read, so it is never put into somebody else's."""
+    """Return the hook. It reads its input, so it is never inserted into another hook."""
     quoted = sh_quote(script)
     return SHEBANG + wrap(
         Form.FILE,
@@ -39,7 +40,7 @@ def render_references(script: str) -> bytes:
 
 
 def install_references(worktree: Worktree) -> str:
-    """Write the hook; returns its path. Refuses where another one is, or where we must not write."""
+    """Write the hook and return its path. Refuses if another hook exists or we must not write."""
     place = find_place(worktree)
     path = os.path.join(place.folder, EVENT)
     hook = files.look(path)
@@ -52,6 +53,6 @@ def install_references(worktree: Worktree) -> str:
 
 
 def uninstall_references(worktree: Worktree) -> list[str]:
-    """Take the hook out again; returns its path if it was there."""
+    """Remove the hook; return its path if it was there."""
     path = os.path.join(find_place(worktree).folder, EVENT)
     return [path] if files.take_out(path) else []
