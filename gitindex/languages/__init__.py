@@ -1,1 +1,1 @@
-"""Everything that knows a programming language. Pure."""
+"""All knowledge of programming languages. Pure."""

@@ -1,4 +1,4 @@
-"""Facts of one blob: value types and their one serialised form. Pure; knows no store and no parser."""
+"""Facts of one blob: value types and their serialised form. Pure; needs no store and no parser."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ MAGIC = b"gixf2\n"
 
 
 _to_json = json.JSONEncoder(check_circular=False, separators=(",", ":")).encode
-"""Pure ASCII; made once, and facts hold no circles."""
+"""Writes pure ASCII; created once. Facts contain no cycles."""
 
 MAX_NUMBER = 1 << 31
 _SYMBOL_TYPES = (str, str, str, int, int, int, int, str, str, int, bool)
@@ -45,14 +45,14 @@ _SYMBOL_TYPES = (str, str, str, int, int, int, int, str, str, int, bool)
 
 
 class FactsKey(NamedTuple):
-    """Names facts: a blob's bytes, read as one language, by one version of the extractor."""
+    """The key of facts: a blob's bytes, parsed as one language, by one version of the extractor."""
 
     oid: str
     extractor: str
 
 
 class Symbol(NamedTuple):
-    """One definition. Lines and columns are 0-based inside; doors add one."""
+    """One definition. Lines and columns are 0-based inside; user interfaces add one."""
 
     name: str
     qualified: str
@@ -68,7 +68,7 @@ class Symbol(NamedTuple):
 
 
 class Import(NamedTuple):
-    """One import as written: `module` is the path or dotted name, `names` what it binds."""
+    """One import as written: `module` is the path or dotted name, `names` are the bound names."""
 
     module: str
     names: tuple[tuple[str, str], ...]  # (imported name, local name); "*" for a star import
@@ -77,12 +77,12 @@ class Import(NamedTuple):
 
 
 class BlobFacts(NamedTuple):  # not a dataclass: a cold worker cannot afford the import
-    """Everything the syntactic layer says about one blob in one language."""
+    """All syntactic facts about one blob in one language."""
 
     language: str
     status: FactsStatus
     lines: int
-    reason: str = ""  # skip reason, quarantine cause, or what made it partial
+    reason: str = ""  # skip reason, quarantine cause, or why it is partial
     symbols: tuple[Symbol, ...] = ()
     imports: tuple[Import, ...] = ()
     exports: tuple[str, ...] = ()
@@ -92,7 +92,7 @@ class BlobFacts(NamedTuple):  # not a dataclass: a cold worker cannot afford the
 
 
 def encode_facts(facts: BlobFacts) -> bytes:
-    """The serialised form: magic, a JSON head, then the packed places of all names in order."""
+    """Return the serialised form: magic, a JSON head, the packed places of all names in order."""
     head = {
         "language": facts.language,
         "status": facts.status,
@@ -111,7 +111,7 @@ def encode_facts(facts: BlobFacts) -> bytes:
 
 
 def decode_facts(payload: bytes) -> BlobFacts | None:
-    """The facts of a payload, or None for anything that is not one: a bad payload is a miss."""
+    """Return the facts of a payload; None if it is invalid, which counts as a cache miss."""
     try:
         return _decode(payload)
     except (ValueError, TypeError, KeyError, IndexError, RecursionError):
@@ -143,13 +143,13 @@ def _decode(payload: bytes) -> BlobFacts:
 
 
 def _read_head(text: bytes) -> dict[str, Any]:
-    """The JSON head: an object whose texts can all be stored."""
+    """Return the JSON head: an object whose texts can all be stored."""
     if not text.isascii():
         raise ValueError("not written by us")
     head = json.loads(text)
     if not isinstance(head, dict):
         raise TypeError("object expected")
-    if b"\\ud" in text.lower():  # perhaps half a surrogate pair, which no store can hold
+    if b"\\ud" in text.lower():  # may be a lone surrogate, which no store can hold
         json.dumps(head, ensure_ascii=False).encode()
     return head
 
@@ -175,7 +175,7 @@ def _list(value: object) -> list[Any]:
 
 
 def _column(values: object, kind: type) -> list[Any]:
-    """A list of values of one type: checked at once, for one by one doubles the cost of decoding."""
+    """Return a list after one type check of all values: single checks double the decoding time."""
     column = _list(values)
     if set(map(type, column)) - {kind}:
         raise TypeError(f"{kind} expected")
@@ -198,16 +198,16 @@ def _import(row: list[Any]) -> Import:
 
 
 class FactsCache(Protocol):
-    """Where serialised facts are kept. A bad or missing payload is a miss, never an error."""
+    """A store of serialised facts. A bad or missing payload is a miss, never an error."""
 
     def missing(self, keys: list[FactsKey]) -> list[FactsKey]:
-        """Those of `keys` that are not held, in the given order."""
+        """Return those of `keys` that are not stored, in the given order."""
         ...
 
     def get(self, key: FactsKey) -> bytes | None:
-        """The payload of `key`, or None."""
+        """Return the payload of `key`, or None."""
         ...
 
     def put(self, key: FactsKey, payload: bytes) -> None:
-        """Keep `payload` unless `key` is held already."""
+        """Store `payload` unless `key` is stored already."""
         ...

@@ -1,6 +1,6 @@
-"""Definitions that a language calls by its syntax, without their name: operators, `with`, `new`, loops.
+"""Definitions that syntax calls without their name: operators, `with`, `new`, loops. Pure.
 
-Looking for the name finds no such call, so an answer about one of them is never complete. Pure.
+A search for the name does not find such calls, so an answer about them is never complete.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 _CONSTRUCTORS = frozenset(
     {"__init__", "__new__", "__construct", "constructor", "initialize", "init"}
 )
-"""A use of the class is the call."""
+"""Called by using the class."""
 _ECMA = "constructor toString valueOf toJSON then next return throw"
 _BY_SYNTAX = {
     "javascript": _ECMA,
@@ -31,11 +31,11 @@ _BY_SYNTAX = {
 }
 _NAMES = {language: frozenset(names.split()) for language, names in _BY_SYNTAX.items()}
 _SPECIAL = frozenset({"python", "php", "lua"})
-"""Names with two underscores in front belong to the language."""
+"""In these languages, names that start with two underscores are reserved."""
 
 
 def called_without_name(language: str, name: str) -> bool:
-    """Does syntax call a definition of this name?"""
+    """Can syntax call a definition of this name?"""
     if language in _SPECIAL and name.startswith("__"):
         return language != "python" or name.endswith("__")
     return name in _NAMES.get(language, ())

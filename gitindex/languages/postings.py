@@ -1,4 +1,4 @@
-"""Places of names in one blob, packed: three small numbers each, written and read at the speed of C."""
+"""Places of names in one blob, packed as three small numbers each, for speed and size."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import NamedTuple
 
 LEAP = 1 << 20
 LEAP_MARK = 0x10FFFF
-"""Stands for a column where there is no place, only a distance of many lines."""
+"""Column value that marks a gap of many lines instead of a place."""
 
 _NATIVE = f"utf-32-{sys.byteorder[0]}e"
-"""How an array of numbers lies in memory: the fastest way from numbers to characters."""
+"""The memory layout of an array of numbers: the fastest way to turn numbers into characters."""
 
 Flat = list[int]
-"""Places of one name in file order: `line * 8 + use`, `column`, `enclosing + 1` (0: none) of each."""
+"""Places of one name in file order, each `line * 8 + use`, `column`, `enclosing + 1` (0: none)."""
 
 
 class Use:
-    """What an occurrence does at its place: stored in three bits."""
+    """The role of an occurrence at its place: stored in three bits."""
 
     DEFINITION = 0
     IMPORT = 1
@@ -47,13 +47,13 @@ class Occurrence(NamedTuple):
 
 
 class Postings(Mapping[str, bytes]):
-    """Names and their packed places: one text for all, taken apart when a name is asked for.
+    """Names and their packed places: one text for all, split when a name is looked up.
 
-    Lines become distances and numbers characters: UTF-8 is a code of small numbers in few bytes.
+    Lines are stored as differences, numbers as characters: UTF-8 makes small numbers short.
     """
 
     def __init__(self, counts: dict[str, int], text: str) -> None:
-        self.counts = counts  # numbers of each name, three to a place
+        self.counts = counts  # count of numbers per name, three to a place
         self.text = text
         self._starts: dict[str, int] = {}
 
@@ -71,23 +71,23 @@ class Postings(Mapping[str, bytes]):
         return len(self.counts)
 
     def parts(self) -> list[bytes]:
-        """The packed places of each name: all at once, at half the cost."""
+        """Return the packed places of each name; faster than one lookup per name."""
         ends = list(accumulate(self.counts.values(), initial=0))
         return [_to_bytes(self.text[start:end]) for start, end in pairwise(ends)]
 
     def encode(self) -> bytes:
-        """The packed places of all names, in order."""
+        """Return the packed places of all names, in order."""
         return _to_bytes(self.text)
 
 
 def join_postings(packed: Iterable[tuple[str, bytes]]) -> Postings:
-    """Postings of names whose places are packed already."""
+    """Return postings of names whose places are already packed."""
     texts = {name: places.decode("utf-8", "surrogatepass") for name, places in packed}
     return Postings({name: len(text) for name, text in texts.items()}, "".join(texts.values()))
 
 
 def pack_postings(by_name: Mapping[str, Flat]) -> Postings:
-    """The postings of a blob."""
+    """Return the postings of a blob."""
     flat = list(chain.from_iterable(by_name.values()))
     heads = flat[::3]
     flat[3::3] = [head - (last & -8) for last, head in pairwise(heads)]
@@ -103,7 +103,7 @@ def pack_postings(by_name: Mapping[str, Flat]) -> Postings:
 
 
 def read_postings(names: list[str], counts: list[int], packed: bytes) -> Postings:
-    """The postings behind `encode`; ValueError where they do not add up."""
+    """Decode the output of `encode`; ValueError if names, counts and text do not match."""
     text = packed.decode("utf-8", "surrogatepass")
     if sum(counts) != len(text) or any(count <= 0 or count % 3 for count in counts):
         raise ValueError("bad postings")
@@ -114,7 +114,7 @@ def read_postings(names: list[str], counts: list[int], packed: bytes) -> Posting
 
 
 def unpack_places(name: str, packed: bytes) -> list[Occurrence]:
-    """The occurrences of `name` behind one posting, in file order."""
+    """Return the occurrences of `name` in one posting, in file order."""
     numbers = map(ord, packed.decode("utf-8", "surrogatepass"))
     found = []
     line = 0
@@ -127,7 +127,7 @@ def unpack_places(name: str, packed: bytes) -> list[Occurrence]:
 
 
 def _pack_with_leaps(by_name: Mapping[str, Flat]) -> Postings:
-    """As usual, but no number is more than a character can be: lines are left out in leaps."""
+    """Pack places whose line differences exceed the range of a character: long gaps are split."""
     texts = {name: "".join(map(chr, _leaping(places))) for name, places in by_name.items()}
     return join_postings((name, _to_bytes(text)) for name, text in texts.items())
 

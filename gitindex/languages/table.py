@@ -1,4 +1,4 @@
-"""Which language a file has, and which grammar reads it: one table. Imports no parser."""
+"""The table of languages: how files are recognised, and by which grammar. Imports no parser."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ import sys
 from gitindex.base.lean import NamedTuple, once
 
 EXTRACTOR_VERSION = 5
-"""Raised with every change that may change the facts of any language."""
+"""Increased with every change that may change the facts of any language."""
 
 TEXT = "text"
-"""The language of everything the table does not know."""
+"""The language of every file that the table does not cover."""
 
 
 class Language(NamedTuple):
-    """One row: a language, the wheel that holds its grammar, and how its files are known."""
+    """One row: a language, the wheel with its grammar, and how its files are recognised."""
 
     name: str
     dist: str  # distribution on PyPI; its module has the same name with underscores
     extensions: str  # without the dot, lower case
     names: str = ""  # whole file names, lower case
     interpreters: str = ""  # last word of a shebang's path, digits and dots stripped
-    function: str = "language"  # of the module, gives the grammar
-    queries: str = ""  # folders of its queries, joined; by default the one of its name
+    function: str = "language"  # function of the module that returns the grammar
+    queries: str = ""  # folders of its queries, joined; default: the one with its name
 
 
 LANGUAGES = (
@@ -133,19 +133,19 @@ _INTERPRETERS = {word.encode(): row.name for row in LANGUAGES for word in row.in
 
 
 def language_of(path: bytes, head: bytes) -> str:
-    """The language of a file: by its name, its extension, then the shebang in `head`."""
+    """Return the language of a file: by its name, its extension, then the shebang in `head`."""
     base = path[path.rfind(b"/") + 1 :].lower()
     if found := _NAMES.get(base):
         return found
     dot = base.rfind(b".")
-    # An extension we do not know still says that the file is no script.
+    # Even an unknown extension means that the file is not a script.
     if dot > 0:
         return _EXTENSIONS.get(base[dot + 1 :], TEXT)
     return _by_shebang(head) if head.startswith(b"#!") else TEXT
 
 
 def needs_head(path: bytes) -> bool:
-    """Does only the content of a file say which language it has?"""
+    """Does the language of a file depend on its content?"""
     base = path[path.rfind(b"/") + 1 :].lower()
     return base.rfind(b".") <= 0 and base not in _NAMES
 
@@ -161,7 +161,7 @@ def _by_shebang(head: bytes) -> str:
 
 
 def extractor_id(language: str) -> str:
-    """Changes whenever the facts of a blob in this language could change."""
+    """Return an id that changes whenever the facts of a blob in this language could change."""
     row = BY_NAME.get(language)
     if row is None:
         return f"{EXTRACTOR_VERSION}:{TEXT}"
@@ -172,7 +172,7 @@ def extractor_id(language: str) -> str:
 
 @once
 def grammar_set() -> str:
-    """The versions of tree-sitter and of every grammar of the table, for the fingerprint."""
+    """Return the versions of tree-sitter and of every grammar of the table, for the fingerprint."""
     versions = installed_versions()
     dists = ["tree-sitter", *sorted({row.dist for row in LANGUAGES})]
     short = ((dist.removeprefix("tree-sitter-"), versions.get(dist, "none")) for dist in dists)
@@ -181,7 +181,7 @@ def grammar_set() -> str:
 
 @once
 def installed_versions() -> dict[str, str]:
-    """Versions of the tree-sitter wheels on `sys.path`, by folder name: metadata is slow."""
+    """Return versions of tree-sitter wheels on `sys.path`, from folder names: metadata is slow."""
     found: dict[str, str] = {}
     for folder in sys.path:
         try:

@@ -1,6 +1,6 @@
-"""What an import means in one tree: a pure function of the tree's paths and a few of its files.
+"""Resolves imports in one tree: a pure function of the tree's paths and a few of its files.
 
-Nothing is stored: an edge can only be wrong if it is remembered after the tree changed.
+Nothing is stored, so an edge cannot outlive a change of the tree.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _NODE_MODULES = """
     zlib
 """
 NODE_MODULES = frozenset(_NODE_MODULES.split())
-"""Modules that Node itself has."""
+"""Node's built-in modules."""
 
 Read = Callable[[str], bytes | None]
 _Rule = Callable[[Tree, str, Import], Iterable[str]]
@@ -57,14 +57,14 @@ class Resolver:
         self._tree = Tree(paths, read)
 
     def resolve(self, path: str, language: str, imported: Import) -> tuple[str, ...]:
-        """The files an import of `path` reaches, best first; empty where it leaves the tree."""
+        """Return the files an import in `path` reaches, best first; empty if it leaves the tree."""
         rule = _RULES.get(language)
         if rule is None:
             return ()
         return tuple(dict.fromkeys(p for p in rule(self._tree, path, imported) if p != path))
 
     def is_certain(self, language: str, imported: Import) -> bool:
-        """Is there one file at most that an import can mean?"""
+        """Can the import mean at most one file?"""
         if language == "python":
             return bool(imported.level) or len(python.roots(self._tree, imported.module)) <= 1
         if language == "java":
@@ -72,11 +72,11 @@ class Resolver:
         return True
 
     def is_outside(self, language: str, module: str) -> bool:
-        """Is it proven that a module is none of the tree, nor passes on what is in it?
+        """Is it certain that a module is outside the tree and does not re-export anything from it?
 
-        Of the language's own modules that is known, unless a file or folder of the tree is called
-        like one. A package of others may be the tree under another name (a mapped source folder, an
-        alias of a bundler), or hand out what it took from the tree.
+        True for the language's own modules, unless a file or folder of the tree has the same name.
+        A third-party package may be the tree under another name (a mapped source folder, a
+        bundler's alias), or re-export parts of the tree.
         """
         name = _SEPARATORS.split(module)[0]
         if language == "python":
@@ -87,6 +87,6 @@ class Resolver:
 
     @cached_property
     def _words(self) -> frozenset[str]:
-        """The names of all files, without what follows the first dot, and of all folders."""
+        """The names of all folders, and of all files up to their first dot."""
         parts = {part for path in self._tree.paths for part in path.split("/")}
         return frozenset(part.partition(".")[0] for part in parts)

@@ -11,7 +11,7 @@ _TYPE_SUFFIXES = (".java", ".kt", ".scala", ".kts")
 
 
 def resolve_type(tree: Tree, path: str, imported: Import) -> Iterator[str]:
-    """The file of an imported type, or all files of an imported package."""
+    """Return the file of an imported type, or all files of an imported package."""
     names = [name for name, _ in imported.names]
     if "*" in names:
         yield from _package(tree, imported.module)
@@ -21,7 +21,7 @@ def resolve_type(tree: Tree, path: str, imported: Import) -> Iterator[str]:
     for name in [] if found else names:
         found = found or _type_file(tree, f"{inner}/{name}", path)
     outer = inner
-    while not found and "/" in outer:  # a type inside a type
+    while not found and "/" in outer:  # a nested type
         outer = outer.rpartition("/")[0]
         found = _type_file(tree, outer, path)
     if found:
@@ -29,7 +29,7 @@ def resolve_type(tree: Tree, path: str, imported: Import) -> Iterator[str]:
 
 
 def resolve_namespace(tree: Tree, _path: str, imported: Import) -> Iterator[str]:
-    """C# files of folders named like the namespace; the root namespace is often no folder."""
+    """Return C# files in folders named like the namespace; its root often has no folder."""
     parts = imported.module.split(".")
     for start in range(len(parts)):
         found = [p for p in _package(tree, ".".join(parts[start:])) if p.endswith(".cs")]
@@ -39,7 +39,7 @@ def resolve_namespace(tree: Tree, _path: str, imported: Import) -> Iterator[str]
 
 
 def resolve_php(tree: Tree, path: str, imported: Import) -> Iterator[str]:
-    """A class by its namespace (the first parts may be a prefix of the autoloader), or a file."""
+    """Return a PHP class by its namespace, minus any autoloader prefix, or an included file."""
     if imported.module.endswith((".php", ".inc")):
         yield from tree.ending(imported.module, path)[:1]
         return
@@ -60,7 +60,7 @@ def _type_file(tree: Tree, inner: str, near: str) -> str | None:
 
 
 def homes(tree: Tree, module: str) -> set[str]:
-    """The files that an imported type may stand in: more than one is a guess."""
+    """Return the files that may define an imported type; with more than one, it is a guess."""
     inner = module.replace(".", "/")
     return {path for suffix in _TYPE_SUFFIXES for path in tree.ending(inner + suffix, "")}
 

@@ -35,7 +35,7 @@ class _Alias(NamedTuple):
 
 
 def resolve(tree: Tree, path: str, imported: Import) -> Iterator[str]:
-    """The one file a module specifier names."""
+    """Return the one file that a module specifier names."""
     name = imported.module.partition("?")[0]
     if name.startswith("."):
         candidates = [join(parent(path), name)]
@@ -110,7 +110,7 @@ def _read_aliases(tree: Tree, config: str, depth: int) -> list[_Alias]:
 
 
 def _workspace(tree: Tree, name: str) -> Iterator[str]:
-    """A package of this very repository: its folder, its main file, or a path inside."""
+    """Resolve a package of this repository: its folder, its main file, or a path inside."""
     parts = name.split("/")
     package = "/".join(parts[:2] if name.startswith("@") else parts[:1])
     rest = name[len(package) + 1 :]
@@ -141,7 +141,7 @@ def _read_packages(tree: Tree) -> dict[str, list[tuple[str, str]]]:
 
 
 def _load(tree: Tree, path: str) -> dict[str, Any]:
-    """A JSON file that may have comments and trailing commas."""
+    """Parse a JSON file that may have comments and trailing commas."""
     text = (tree.read(path) or b"").decode("utf-8", "replace")
     try:
         bare = _COMMENT.sub(lambda match: match.group(1) or " ", text)

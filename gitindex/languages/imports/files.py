@@ -9,7 +9,7 @@ from gitindex.languages.imports.tree import Tree, join, parent
 
 
 def resolve_include(tree: Tree, path: str, imported: Import) -> Iterator[str]:
-    """Beside the including file, then by search of the tree, the nearest first."""
+    """Look beside the including file, then anywhere in the tree, the nearest first."""
     beside = join(parent(path), imported.module)
     if beside in tree.paths and beside is not None:
         yield beside
@@ -21,7 +21,7 @@ def resolve_include(tree: Tree, path: str, imported: Import) -> Iterator[str]:
 
 
 def resolve_ruby(tree: Tree, path: str, imported: Import) -> Iterator[str]:
-    """`require_relative` beside the file, `require` below any `lib`."""
+    """Resolve `require_relative` beside the file, and `require` below any `lib`."""
     name = imported.module if imported.module.endswith(".rb") else f"{imported.module}.rb"
     beside = join(parent(path), name)
     if beside in tree.paths and beside is not None:
@@ -36,14 +36,14 @@ def resolve_ruby(tree: Tree, path: str, imported: Import) -> Iterator[str]:
 
 
 def resolve_lua(tree: Tree, path: str, imported: Import) -> Iterator[str]:
-    """`require "a.b"` is a/b.lua or a/b/init.lua."""
+    """Resolve `require "a.b"` to a/b.lua or a/b/init.lua."""
     inner = imported.module.replace(".", "/")
     found = [*tree.ending(f"{inner}.lua", path), *tree.ending(f"{inner}/init.lua", path)]
     yield from found[:1]
 
 
 def resolve_beside(tree: Tree, path: str, imported: Import) -> Iterator[str]:
-    """A path relative to the file, or to the root."""
+    """Resolve a path relative to the file, or to the root."""
     name = imported.module.removeprefix("package:")
     for candidate in (join(parent(path), name), join(name.lstrip("/"))):
         if candidate is not None and candidate in tree.paths:

@@ -12,7 +12,7 @@ _MODULE = re.compile(rb"^\s*module\s+\"?([^\s\"]+)", re.MULTILINE)
 
 
 def resolve(tree: Tree, _path: str, imported: Import) -> Iterator[str]:
-    """All files of the imported package; its tests are not part of it."""
+    """Return all files of the imported package, without its tests."""
     for module, folder in _modules(tree):
         if imported.module == module or imported.module.startswith(module + "/"):
             inner = imported.module[len(module) + 1 :]
@@ -24,7 +24,7 @@ def resolve(tree: Tree, _path: str, imported: Import) -> Iterator[str]:
 
 
 def _modules(tree: Tree) -> list[tuple[str, str]]:
-    """Module paths with their folders, the longest first: nested modules win."""
+    """Return module paths with their folders, the longest first: nested modules win."""
     known = tree.notes.get("go.mod")
     if known is None:
         found = []

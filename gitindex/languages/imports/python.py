@@ -11,7 +11,7 @@ _SUFFIXES = (".py", "/__init__.py", ".pyi", "/__init__.pyi", ".pyx")
 
 
 def resolve(tree: Tree, path: str, imported: Import) -> Iterator[str]:
-    """The module itself, and those of the imported names that are modules below it."""
+    """Return the module itself, and those imported names that are modules below it."""
     base = _base(tree, path, imported)
     if base is None:
         return
@@ -26,7 +26,7 @@ def resolve(tree: Tree, path: str, imported: Import) -> Iterator[str]:
 
 
 def _base(tree: Tree, path: str, imported: Import) -> str | None:
-    """The path of the module without its suffix."""
+    """Return the path of the module without its suffix."""
     inner = imported.module.replace(".", "/")
     if imported.level:
         folder = parent(path)
@@ -39,7 +39,7 @@ def _base(tree: Tree, path: str, imported: Import) -> str | None:
 
 
 def _absolute(tree: Tree, path: str, inner: str) -> str | None:
-    """Where an absolute import starts: at a folder that is itself no package."""
+    """Resolve an absolute import, which starts at a folder that is not itself a package."""
     for suffix in _SUFFIXES:
         for found in tree.ending(inner + suffix, path):
             base = found.removesuffix(suffix)
@@ -50,7 +50,7 @@ def _absolute(tree: Tree, path: str, inner: str) -> str | None:
 
 
 def roots(tree: Tree, module: str) -> set[str]:
-    """The folders from which an absolute import finds a module: more than one is a guess."""
+    """Return the folders from which an absolute import finds a module; several make it a guess."""
     inner = module.replace(".", "/")
     found = {
         path.removesuffix(suffix).removesuffix(inner).rstrip("/")
@@ -61,7 +61,7 @@ def roots(tree: Tree, module: str) -> set[str]:
 
 
 def _namespace(tree: Tree, inner: str) -> str | None:
-    """A folder without `__init__.py` that holds modules."""
+    """Return a folder that holds modules without an `__init__.py`."""
     tail = f"/{inner}"
     named = tree.folders_by_name.get(inner.rpartition("/")[2], ())
     found = [f for f in named if f == inner or f.endswith(tail)]

@@ -13,7 +13,7 @@ _ROOTS = ("lib.rs", "main.rs", "mod.rs")
 
 
 def resolve(tree: Tree, path: str, imported: Import) -> Iterator[str]:
-    """The deepest module of the path that is a file."""
+    """Return the deepest module of the path that is a file."""
     parts = imported.module.split("::") if imported.module else []
     parts += [
         name for name, _ in imported.names[:1] if name != "*" and not imported.module.endswith(name)
@@ -28,7 +28,7 @@ def resolve(tree: Tree, path: str, imported: Import) -> Iterator[str]:
 
 
 def _start(tree: Tree, path: str, parts: list[str]) -> tuple[str, list[str]] | None:
-    """Folder of the module where the path starts, and what is left of it."""
+    """Return the folder of the module where the path starts, and the rest of the path."""
     if not parts:
         return None
     head, rest = parts[0], parts[1:]
@@ -55,7 +55,7 @@ def _deepest(tree: Tree, folder: str, parts: list[str]) -> str | None:
 
 
 def _module_folder(path: str) -> str:
-    """Where the children of a file's module are."""
+    """Return the folder of the child modules of a file's module."""
     name = path.rpartition("/")[2]
     return parent(path) if name in _ROOTS else path.removesuffix(".rs")
 
@@ -70,7 +70,7 @@ def _crate_folder(tree: Tree, path: str) -> str:
 
 
 def _crates(tree: Tree) -> dict[str, str]:
-    """Source folder of every crate in the tree, by its name in code."""
+    """Return the source folder of every crate in the tree, by its name in code."""
     known = tree.notes.get("Cargo.toml")
     if known is None:
         found = {}

@@ -1,4 +1,4 @@
-"""The paths of a tree, ready to be asked for by name, by suffix and by folder."""
+"""The paths of a tree, indexed by name, suffix and folder."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from functools import cached_property
 
 
 class Tree:
-    """A set of paths and the content of those that configure resolution."""
+    """A set of paths, and a reader for the files that configure resolution."""
 
     def __init__(self, paths: Iterable[str], read: Callable[[str], bytes | None]) -> None:
         self.paths = frozenset(paths)
         self.read = read
         self.notes: dict[str, object] = {}
-        """What one rule has found out about this tree: read once, kept under the rule's name."""
+        """Cached results of the language rules about this tree, under the rule's name."""
 
     @cached_property
     def by_name(self) -> dict[str, list[str]]:
@@ -50,16 +50,16 @@ class Tree:
         return dict(found)
 
     def first(self, candidates: Iterable[str]) -> str | None:
-        """The first candidate that exists."""
+        """Return the first candidate that exists."""
         return next((path for path in candidates if path in self.paths), None)
 
     def nearest(self, suffix: str, near: str) -> str | None:
-        """The path closest to `near` that ends with whole segments `suffix`."""
+        """Return the path closest to `near` that ends with whole segments `suffix`."""
         found = self._ending(suffix)
         return found[0] if len(found) == 1 else min(found, key=_closeness(near), default=None)
 
     def ending(self, suffix: str, near: str) -> list[str]:
-        """Paths that end with whole segments `suffix`, those close to `near` first."""
+        """Return paths that end with whole segments `suffix`, those close to `near` first."""
         return sorted(self._ending(suffix), key=_closeness(near))
 
     def _ending(self, suffix: str) -> list[str]:
@@ -88,7 +88,7 @@ def _tail(path: str) -> str:
 
 
 def join(*parts: str) -> str | None:
-    """A path inside the tree, or None where it leaves it."""
+    """Return a path inside the tree, or None if it leaves the tree."""
     path = posixpath.normpath(posixpath.join(*parts))
     if path.startswith(("../", "/")) or path == "..":
         return None
@@ -96,10 +96,10 @@ def join(*parts: str) -> str | None:
 
 
 def parent(path: str) -> str:
-    """The folder of a path; the root is the empty string."""
+    """Return the folder of a path; the root is the empty string."""
     return path.rpartition("/")[0]
 
 
 def under(folder: str, name: str) -> str:
-    """A name inside a folder."""
+    """Return the path of a name inside a folder."""
     return f"{folder}/{name}" if folder else name

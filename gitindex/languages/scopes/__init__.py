@@ -1,1 +1,1 @@
-"""Scopes of one file, from its tree: which declaration a name means at a place."""
+"""Scopes of one file, from its tree: which declaration a name refers to at a place."""

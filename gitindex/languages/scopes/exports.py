@@ -1,4 +1,4 @@
-"""What a module of JavaScript or TypeScript offers under which name, from its tree."""
+"""The names that a JavaScript or TypeScript module exports, from its tree."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 MAX_CHAIN = 300
-"""Bytes of a value that can still be a name or a chain."""
+"""Most bytes of a value that is read as a name or a chain."""
 _CHAINS = frozenset(
     {
         "identifier",
@@ -22,11 +22,11 @@ _CHAINS = frozenset(
     }
 )
 
-Row = list[object]  # exported name, offset of the name, the name or chain behind it
+Row = list[object]  # exported name, offset of the name, the local name or chain
 
 
 def read_exports(captures: dict[str, list[Node]]) -> Iterator[Row]:
-    """The exports of one match of the query."""
+    """Yield the exports of one match of the query."""
     for node in captures.get("export.name", ()):
         yield _row(_text(node), node, captures["value"][0])
     for node in captures.get("export.default", ()):
@@ -39,7 +39,7 @@ def read_exports(captures: dict[str, list[Node]]) -> Iterator[Row]:
 
 
 def _members(node: Node) -> Iterator[Row]:
-    """`{ a, b: c, d() {} }`: each is a member of the module."""
+    """Yield each entry of `{ a, b: c, d() {} }` as a member of the module."""
     for child in node.named_children:
         name, value = child, child
         if child.type == "pair":
@@ -57,7 +57,7 @@ def _row(name: str, at: Node, value: Node) -> Row:
 
 
 def _assigned(node: Node) -> Node:
-    """The last value of `a = b = value`."""
+    """Return the last value of `a = b = value`."""
     while node.type == "assignment_expression":
         right = node.child_by_field_name("right")
         if right is None:
@@ -67,7 +67,7 @@ def _assigned(node: Node) -> Node:
 
 
 def _chain(node: Node) -> str:
-    """A name, or a chain of members and calls; empty for anything else."""
+    """Return a name, or a chain of members and calls; empty for anything else."""
     known = node.type in _CHAINS or node.type == "shorthand_property_identifier"
     return _text(node) if known or node.type == "type_identifier" else ""
 

@@ -1,4 +1,4 @@
-"""How values flow through one text: results, calls that no name stands for, items. Imports no parser."""
+"""How values flow in one text: results, calls without a name, items. Imports no parser."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import json
 from typing import NamedTuple
 
 FLOW = b"flow"
-"""The question that asks a worker for the flow of a text."""
+"""The request to a worker for the flow of a text."""
 
 FLOWING = frozenset({"python", "javascript", "typescript", "tsx"})
-"""Languages that have such a query."""
+"""Languages that have a flow query."""
 
 Span = tuple[int, int]
 
@@ -24,7 +24,7 @@ class ContainerItem(NamedTuple):
 
 
 class FileFlow:
-    """What one file says about the flow of its values."""
+    """The value flow of one file."""
 
     def __init__(self, payload: bytes, data: bytes) -> None:
         told = json.loads(payload)
@@ -43,5 +43,5 @@ class FileFlow:
         ]
 
     def text(self, span: Span) -> str:
-        """The text of an expression."""
+        """Return the text of an expression."""
         return self._data[span[0] : span[1]].decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""Go: is the key of a composite literal a field of a struct, or a value? The type of the literal says so."""
+"""Go: is the key of a composite literal a struct field or a value? The literal's type decides."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 VALUES = "="
-"""The keys of a map, an array or a slice are values."""
+"""The type of a map, an array or a slice, whose keys are values."""
 _ELEMENTS = {
     "map_type": "value",
     "array_type": "element",
@@ -18,9 +18,10 @@ _ELEMENTS = {
 
 
 def literal_type(key: Node) -> str | None:
-    """The named type of the literal around a key: VALUES where it has none, empty where it is unknown.
+    """Return the named type of the literal around a key.
 
-    None: it is no key of a composite literal.
+    VALUES if it has no named type, empty if the type is unknown, None if the node is not a key of a
+    composite literal.
     """
     node, depth = key.parent, 0
     while node is not None and node.type in ("literal_element", "keyed_element", "literal_value"):

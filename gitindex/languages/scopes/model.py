@@ -8,24 +8,24 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 SCOPES = b"scopes"
-"""The question that asks a worker for the scopes of a text."""
+"""The request to a worker for the scopes of a text."""
 
 KINDS_AT = b"kinds:"
-"""Starts the question what stands at some offsets, which follow as JSON."""
+"""Start of the request for the kinds of some offsets, which follow as JSON."""
 
 WHOLE, EACH = -1, -2
 
 MODELLED = frozenset({"python", "javascript", "typescript", "tsx", "go", "java"})
-"""Languages whose scopes are fully modelled: here a local binding proves what a name is not."""
+"""Languages with fully modelled scopes: there a local binding excludes other meanings of a name."""
 
 ORDERED = frozenset({"go", "java"})
-"""Here a local name is seen only after its declaration."""
+"""Languages in which a local name is visible only after its declaration."""
 
 MARKS = ("keys", "labels", "stars", "assigned", "sets", "exports", "members", "literals")
-"""Lists of a payload besides ranges and names."""
+"""Lists of a payload in addition to ranges and names."""
 
 EXPORTED_WHOLE = "="
-"""The name of what a CommonJS module is as a whole."""
+"""The name of a CommonJS module's whole export."""
 
 MODULE, FUNCTION, CLASS, BLOCK, COMPREHENSION, OUTER = range(6)
 KINDS = {
@@ -52,14 +52,14 @@ NOWHERE = Bound()
 
 
 class TextRange(NamedTuple):
-    """A range of the text that is a scope; `outer` is where a name is looked for next."""
+    """A range of the text that is a scope; a name is looked up next in `outer`."""
 
     start: int
     end: int
     kind: int
-    around: int  # the range it stands in
+    around: int  # the range that contains it
     outer: int
-    head: int  # of an OUTER range: the scope whose head it belongs to
+    head: int  # for an OUTER range: the scope whose head it belongs to
 
 
 class Declaration(NamedTuple):
@@ -68,23 +68,23 @@ class Declaration(NamedTuple):
     offset: int
     scope: int
     kind: str  # the last word of its capture: param, var, function, class, import, …
-    start: int  # where it is seen from, in languages where that matters
+    start: int  # where its visibility starts, in languages where that matters
     annotation: tuple[int, int]
     value: tuple[int, int]
     pick: int
 
 
 class Resolved(NamedTuple):
-    """The declarations that a name means at a place: one variable."""
+    """The declarations that a name refers to at a place: one variable."""
 
     declarations: tuple[Declaration, ...]
-    kind: int  # of the scope: MODULE, FUNCTION, CLASS, BLOCK or COMPREHENSION
+    kind: int  # kind of the scope: MODULE, FUNCTION, CLASS, BLOCK or COMPREHENSION
     scope: int
-    through_class: bool  # the scope of a class lies between
+    through_class: bool  # a class scope lies in between
 
 
 class Assigned(NamedTuple):
-    """`object.name = value`: what is assigned to an attribute."""
+    """`object.name = value`: an assignment to an attribute."""
 
     offset: int
     object: str
@@ -93,7 +93,7 @@ class Assigned(NamedTuple):
 
 
 class FileScopes:
-    """All scopes of one file, to be asked by name and offset."""
+    """All scopes of one file, searchable by name and offset."""
 
     def __init__(self, payload: bytes, language: str, data: bytes) -> None:
         told = json.loads(payload)
@@ -110,10 +110,10 @@ class FileScopes:
         self._moved = {(scope, name): how for scope, name, how in told["moved"]}
         self.keys = frozenset(told["keys"])
         self.literals: dict[int, str] = dict(told["literals"])
-        """Of Go: key of a composite literal → the named type of that literal, where the text has it."""
+        """Go only: offset of a composite literal's key → the literal's named type, if known."""
         self.labels = frozenset(told["labels"])
         self.members = frozenset(told["members"])
-        """Members of something that no receiver stands before: `case A(name=x)`."""
+        """Offsets of members without a receiver: `case A(name=x)`."""
         self.stars: list[int] = told["stars"]
         self.assigned: dict[str, list[Assigned]] = {}
         for name, offset, owner, annotation, value in told["assigned"]:
@@ -124,13 +124,13 @@ class FileScopes:
         for name, offset in told["sets"]:
             self._sets.setdefault(name, []).append(offset)
         self.exports: dict[str, str] = {name: value for name, _, value in told["exports"]}
-        """What the module offers under other names than its own: the name or chain behind each."""
+        """Exported names that differ from the local name, each with its local name or chain."""
         self.exported_at = frozenset(at for name, at, value in told["exports"] if name != value)
         self._quiet = told["quiet"]
         self._quiet_starts = [row[0] for row in self._quiet]
 
     def scope_at(self, offset: int) -> int:
-        """The innermost scope around an offset; 0 is the module."""
+        """Return the innermost scope around an offset; 0 is the module."""
         at = bisect_right(self._starts, offset) - 1
         while at > 0 and self.ranges[at].end <= offset:
             at = self.ranges[at].around
@@ -139,9 +139,9 @@ class FileScopes:
     def resolve(
         self, name: str, offset: int, of_type: bool = False, callable_only: bool = False
     ) -> Resolved | None:
-        """What declares the name that is used at an offset; None where no scope of the file does.
+        """Return the declarations of the name used at an offset; None if no scope declares it.
 
-        `callable_only`: in Java a call never means a variable.
+        `callable_only`: in Java a call never refers to a variable.
         """
         known = [d for d in self.names.get(name, ()) if _fits(d, of_type, callable_only, self)]
         for found in known:
@@ -168,7 +168,7 @@ class FileScopes:
         return None
 
     def _settled(self, known: list[Declaration]) -> list[Declaration]:
-        """Those of a module; where only functions declare it so, `global`, theirs."""
+        """Return the declarations; with none at module level, `global` ones count as such."""
         if any(d.scope == 0 for d in known):
             return known
         return [d._replace(scope=0) for d in known]
@@ -181,7 +181,7 @@ class FileScopes:
             scope = self.ranges[scope].outer
 
     def _is_hidden(self, kind: int, inside: bool) -> bool:
-        """A function of Python does not see the names of the class around it."""
+        """Is this a class scope that a Python function inside it cannot see?"""
         return self.language == "python" and kind == CLASS and inside
 
     def _of_scope(
@@ -194,7 +194,7 @@ class FileScopes:
         return Resolved(tuple(found), here, scope, through) if found else None
 
     def label_of(self, name: str, offset: int) -> int:
-        """Where the label is declared that is used at an offset."""
+        """Return the offset of the declaration of the label used at an offset."""
         raw = name.encode()
         found = [
             at
@@ -206,12 +206,12 @@ class FileScopes:
         return max(found, default=offset)
 
     def is_set_again(self, name: str, scope: int) -> bool:
-        """Is a variable of a scope assigned to, besides its declaration?"""
+        """Is a variable of a scope assigned again after its declaration?"""
         found = (self.resolve(name, at) for at in self._sets.get(name, ()))
         return any(one is not None and one.scope == scope for one in found)
 
     def bound(self, declaration: Declaration) -> Bound:
-        """How a declaration gets its value, as text."""
+        """Return how a declaration gets its value, as text."""
         return Bound(
             self._text(declaration.annotation).lstrip(": "),
             self._text(declaration.value),
@@ -219,11 +219,11 @@ class FileScopes:
         )
 
     def bound_of(self, assigned: Assigned) -> Bound:
-        """What is assigned to an attribute, as text."""
+        """Return the value assigned to an attribute, as text."""
         return Bound(self._text(assigned.annotation).lstrip(": "), self._text(assigned.value))
 
     def quiet(self, offset: int) -> str:
-        """`comment`, `string`, `dynamic` or `exported` where a place is no code; empty where it is."""
+        """Return `comment`, `string`, `dynamic` or `exported` for a place outside code, else ""."""
         at = bisect_right(self._quiet_starts, offset) - 1
         while at >= 0:
             start, end, kind, around = self._quiet[at]
@@ -237,7 +237,7 @@ class FileScopes:
 
 
 def _fits(found: Declaration, of_type: bool, callable_only: bool, scopes: FileScopes) -> bool:
-    """Types and values have names of their own in TypeScript and Java."""
+    """Can this declaration be meant? TypeScript and Java separate the names of types and values."""
     if scopes.language in ("typescript", "tsx"):
         return found.kind in _TYPES if of_type else found.kind not in _ONLY_TYPES
     if scopes.language == "java":

@@ -1,4 +1,4 @@
-"""What stands at some places of a text that no fact names: a comment, a string, or code. In a worker."""
+"""Classifies places that no fact describes: a comment, a string, or code. Runs in a worker."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _TEXTS = frozenset({"text", "raw_text", "text_interpolation", "shebang", "hash_b
 
 
 def read_kinds(data: bytes, language: str, asked: bytes) -> bytes:
-    """For each offset that is asked for: `comment`, `string` or `code`; empty where nothing is known."""
+    """Return `comment`, `string` or `code` for each requested offset; empty if nothing is known."""
     text = read_source(data).data
     if len(text) > MAX_BYTES or nesting(text) > MAX_NESTING:
         return b""

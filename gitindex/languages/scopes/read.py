@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 MAX_VALUE = 2_000
-"""Longer annotations and values are data: nothing is read from them."""
+"""Longer annotations and values are treated as data and not read."""
 
 _NAMES = frozenset(
     {
@@ -53,7 +53,7 @@ _OPAQUE = frozenset(
         "unary_expression",
     }
 )
-"""Targets that are parts of something: they declare nothing."""
+"""Targets that are parts of an object: they declare no name."""
 _FIELDS = {
     "pair_pattern": "value",
     "assignment_pattern": "left",
@@ -64,7 +64,7 @@ _FIELDS = {
 }
 _LISTS = frozenset({"pattern_list", "tuple_pattern", "list_pattern", "expression_list", "tuple"})
 _AROUND = frozenset({"function", "class", "type", "enum"})
-"""Their name stands inside the scope they open, and belongs to the one around it."""
+"""Their name is inside the scope they open, but belongs to the surrounding one."""
 
 
 class _Reading:
@@ -76,7 +76,7 @@ class _Reading:
         self.moved: list[list[Any]] = []
 
     def nest(self, found: dict[tuple[int, int], int]) -> None:
-        """Order the ranges and find out which stands in which."""
+        """Sort the ranges and record which range contains which."""
         stack = [0]
         for (start, minus_end), kind in sorted(found.items()):
             while self.ranges[stack[-1]][1] <= start:
@@ -92,7 +92,7 @@ class _Reading:
             stack.append(len(self.ranges) - 1)
 
     def at(self, offset: int) -> int:
-        """The innermost range around an offset."""
+        """Return the innermost range around an offset."""
         low, high = 0, len(self.ranges)
         while high - low > 1:
             middle = (low + high) // 2
@@ -102,7 +102,7 @@ class _Reading:
         return low
 
     def home(self, offset: int, how: str) -> int:
-        """The scope that a declaration at an offset belongs to."""
+        """Return the scope that a declaration at an offset belongs to."""
         scope = self.at(offset)
         while self.ranges[scope][2] == OUTER:
             scope = self.ranges[scope][5] if how in ("param", "rest") else self.ranges[scope][4]
@@ -114,7 +114,7 @@ class _Reading:
         return scope
 
     def declare(self, node: Node, how: str, start: int, spans: tuple[Any, ...], pick: int) -> None:
-        """Keep a declaration; of one name at one place, what tells the most."""
+        """Add a declaration; for the same name and place, keep the one with more information."""
         name = (node.text or b"").decode("utf-8", "replace")
         offset = node.start_byte
         for scope in self._homes(offset, how):
@@ -129,7 +129,7 @@ class _Reading:
 
     def _homes(self, offset: int, how: str) -> set[int]:
         homes = {self.home(offset, how)}
-        if how == "function":  # in a block of sloppy JavaScript, of the function around it too
+        if how == "function":  # in sloppy JavaScript also in the enclosing function
             [block] = homes
             if self.ranges[block][2] == BLOCK:
                 while block > 0 and self.ranges[block][2] == BLOCK:
@@ -139,7 +139,7 @@ class _Reading:
 
 
 def read_scopes(data: bytes, language: str) -> bytes:
-    """The payload of a text; empty where the language has no scopes here."""
+    """Return the payload of a text; empty if the language has no scope query."""
     text = read_source(data).data
     if len(text) > MAX_BYTES or nesting(text) > MAX_NESTING:
         return b""
@@ -197,7 +197,7 @@ _MARKS = frozenset(
 
 
 def _join_bodies(found: dict[tuple[int, int], int]) -> None:
-    """The body of a function is no block of its own: it shares the names of the parameters."""
+    """Remove blocks that are function bodies: these share a scope with the parameters."""
     functions = {-end for (_, end), kind in found.items() if kind == FUNCTION}
     starts = sorted((start, -end) for (start, end), kind in found.items() if kind == FUNCTION)
     blocks = [key for key, kind in found.items() if kind == BLOCK and -key[1] in functions]
@@ -214,7 +214,7 @@ def _join_bodies(found: dict[tuple[int, int], int]) -> None:
 
 
 def _take(reading: _Reading, marks: dict[str, list[Any]], captures: dict[str, list[Node]]) -> None:
-    """One match that is no scope: a binding, a key, a label, an assigned attribute."""
+    """Record one match other than a scope: a binding, a key, a label, an assigned attribute."""
     for node in captures.get("key", ()):
         kind = literal_type(node)
         if kind != VALUES:
@@ -249,7 +249,7 @@ def _take(reading: _Reading, marks: dict[str, list[Any]], captures: dict[str, li
             told = how != "rest" and (node.type in _NAMES or node.type in _LISTS)
             for target, pick in _targets(node):
                 start = max(ends) if ends else target.start_byte
-                listed = node.type == "expression_list"  # of Go: the second is the element
+                listed = node.type == "expression_list"  # Go: the second is the element
                 if (each and listed and pick == 1) or (
                     told and not (each and (listed or pick != WHOLE))
                 ):
@@ -272,7 +272,7 @@ def _field(
 
 
 def _span(nodes: list[Node] | None) -> tuple[int, int]:
-    """Where the text of a type or value stands; the last of a chain of assignments."""
+    """Return the extent of a type or value; of a chain of assignments, the last value."""
     if not nodes:
         return 0, 0
     node = nodes[0]
@@ -283,7 +283,7 @@ def _span(nodes: list[Node] | None) -> tuple[int, int]:
 
 
 def _targets(node: Node) -> Iterator[tuple[Node, int]]:
-    """The names that a pattern binds, and which part of the value each takes."""
+    """Yield the names that a pattern binds, with the part of the value that each takes."""
     if node.type in _LISTS:
         names = [child for child in node.named_children if child.type != "comment"]
         for at, child in enumerate(names):
@@ -318,7 +318,7 @@ def _keep_quiet(quiet: dict[tuple[int, int], str], node: Node, kind: str) -> Non
 
 
 def _nested(quiet: dict[tuple[int, int], str]) -> list[list[Any]]:
-    """Ranges in order, each with the one around it; a string inside a dynamic one is dynamic."""
+    """Return sorted ranges with their container; a string in a dynamic range is dynamic too."""
     rows: list[list[Any]] = []
     stack: list[int] = []
     for (start, minus_end), kind in sorted(quiet.items()):

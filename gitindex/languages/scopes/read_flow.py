@@ -1,4 +1,4 @@
-"""Reads how values flow in a text, in a worker: results, calls without a name, decorators, items."""
+"""Reads the value flow of a text, in a worker: results, calls without a name, decorators, items."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def read_flow(data: bytes, language: str) -> bytes:
-    """The payload of a text; empty where the language has no such query."""
+    """Return the payload of a text; empty if the language has no flow query."""
     text = read_source(data).data
     if len(text) > MAX_BYTES or nesting(text) > MAX_NESTING:
         return b""

@@ -1,1 +1,1 @@
-"""Def-use slices inside one function: trees become a small IR, the IR becomes sets of lines."""
+"""Def-use slices inside one function: trees become a small IR, and the IR becomes sets of lines."""

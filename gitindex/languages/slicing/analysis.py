@@ -22,14 +22,14 @@ _VALUED = (StatementKind.RETURN, StatementKind.RAISE)
 
 
 class _Reached(NamedTuple):
-    """A statement of a slice; bare if only its jump is in it, not its value."""
+    """A statement of a slice; bare if only its jump belongs to the slice, not its value."""
 
     statement: int
     bare: bool = False
 
 
 class Analysis:
-    """All questions about one unit. Statements are named by their ids."""
+    """Answers all questions about one unit. Statements are identified by their ids."""
 
     def __init__(self, unit: Unit) -> None:
         self.unit = unit
@@ -47,30 +47,30 @@ class Analysis:
                 self._decided[decider].add(node)
 
     def definitions_of(self, statement: int, use: VariableRead) -> set[DefSite]:
-        """The definitions that reach one use."""
+        """Return the definitions that reach one use."""
         nodes = self._nodes[statement]
         return set().union(*(self._flow.definitions_of(node, use) for node in nodes))
 
     def uses_of(self, statement: int, definition: VariableWrite) -> set[UseSite]:
-        """The uses that one definition reaches."""
+        """Return the uses that one definition reaches."""
         nodes = self._nodes[statement]
         return set().union(*(self._flow.uses_of(node, definition) for node in nodes))
 
     def backward(self, statements: Iterable[int]) -> set[int]:
-        """These statements and all they depend on."""
+        """Return these statements and everything they depend on."""
         return _closure((_Reached(id) for id in statements), self._dependencies)
 
     def forward(self, statements: Iterable[int]) -> set[int]:
-        """These statements and all they influence."""
+        """Return these statements and everything they influence."""
         return _closure((_Reached(id) for id in statements), self._dependents)
 
     def backward_of_use(self, statement: int, use: VariableRead) -> set[int]:
-        """What the value of one use depends on, and whether its statement runs."""
+        """Return what the value of one use and the execution of its statement depend on."""
         sources = {_Reached(site.statement) for site in self.definitions_of(statement, use)}
         return {statement} | _closure(sources.union(self._deciding(statement)), self._dependencies)
 
     def forward_of_definition(self, statement: int, definition: VariableWrite) -> set[int]:
-        """What the value of one definition influences."""
+        """Return what the value of one definition influences."""
         readers = map(self._reading, self.uses_of(statement, definition))
         return {statement} | _closure(readers, self._dependents)
 
@@ -83,7 +83,7 @@ class Analysis:
         yield from self._deciding(statement.id)
 
     def _deciding(self, statement: int) -> Iterator[_Reached]:
-        """What decides whether a statement runs: of a jump, that it is there, not its value."""
+        """Yield what decides whether a statement runs; of a return or raise, not its value."""
         caught = self.statements[statement].kind is StatementKind.CASE
         for node in self._nodes[statement]:
             for decider in map(self._at, self._deciders[node]):
@@ -99,7 +99,7 @@ class Analysis:
                     yield _Reached(decided.id)
 
     def _reading(self, site: UseSite) -> _Reached:
-        """A value that is returned or raised does not change what runs after it."""
+        """Return the statement of a use; bare if it returns or raises the value it reads."""
         return _Reached(site.statement, self.statements[site.statement].kind in _VALUED)
 
     def _at(self, node: int) -> Statement:
@@ -109,7 +109,7 @@ class Analysis:
 
 
 def flatten(block: Block) -> Iterator[Statement]:
-    """Every statement of a block, those below it included."""
+    """Yield every statement of a block, including nested ones."""
     stack = [block]
     while stack:
         for statement in stack.pop():
@@ -118,7 +118,7 @@ def flatten(block: Block) -> Iterator[Statement]:
 
 
 def lines_of(statements: Iterable[Statement]) -> list[int]:
-    """The lines these statements stand on."""
+    """Return the lines of these statements."""
     found: set[int] = set()
     for statement in statements:
         span = statement.span

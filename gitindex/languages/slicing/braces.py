@@ -1,4 +1,4 @@
-"""What the languages with braces share: loops with three parts, chains of else, labels, switches."""
+"""Shared by languages with braces: loops with three parts, chains of else, labels, switches."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ALWAYS = ("true", "(true)", "1", "(1)")
 
 
 def assign(walker: Walker, node: Node, context: NodeContext) -> None:
-    """An assignment. Inside an expression, what follows sees the new value."""
+    """Visit an assignment. Inside an expression, later parts see the new value."""
     operator = field_of(node, "operator")
     updates = operator is not None and text_of(operator) != "="
     early = context.role is not ValueRole.DROP and not updates
@@ -32,12 +32,12 @@ def assign(walker: Walker, node: Node, context: NodeContext) -> None:
 
 
 def update(walker: Walker, node: Node, context: NodeContext) -> None:
-    """`x++`, and whatever else reads and writes its operand."""
+    """Visit `x++`, or another operator that reads and writes its operand."""
     walker.push_children(node, context.to(ValueRole.UPDATE))
 
 
 def binary(walker: Walker, node: Node, context: NodeContext) -> None:
-    """The right side of a short circuit may not run."""
+    """Visit a binary operator; the right side of a short circuit may not run."""
     operator = field_of(node, "operator")
     short = operator is not None and text_of(operator) in _SHORT_CIRCUITS
     right = context.maybe() if short else context.load()
@@ -45,7 +45,7 @@ def binary(walker: Walker, node: Node, context: NodeContext) -> None:
 
 
 def ternary(walker: Walker, node: Node, context: NodeContext) -> None:
-    """Only one of the two values is computed."""
+    """Visit a conditional expression: only one of the two values is computed."""
     walker.push(
         (field_of(node, "condition"), context.load()),
         (field_of(node, "consequence"), context.maybe()),
@@ -54,23 +54,23 @@ def ternary(walker: Walker, node: Node, context: NodeContext) -> None:
 
 
 def declarator(walker: Walker, node: Node, context: NodeContext) -> None:
-    """A new variable with its first value, which does not see it."""
+    """Visit a new variable; its initial value does not see it."""
     value, name = field_of(node, "value"), field_of(node, "name")
     walker.push((value, context.load()), (name, context.to(ValueRole.DECLARE)))
 
 
 def read_block(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
-    """A block of its own."""
+    """Read a block with its own scope."""
     return list(reader.block(node, place.inner()))
 
 
 def read_list(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
-    """Statements that stand in a node of their own without being a block."""
+    """Read statements that are grouped in a node that is not a block."""
     return list(reader.sequence(node.named_children, place.below()))
 
 
 def read_if(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
-    """An if with its else-ifs; variables of its head are known in all branches."""
+    """Read an if with its else-ifs; variables declared in its head are visible in all branches."""
     heads: list[tuple[StatementHead, Block]] = []
     before: list[Statement] = []
     here: Node | None = node
@@ -87,7 +87,7 @@ def read_if(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
 
 
 def _else(node: Node) -> Node | None:
-    """What stands after the else."""
+    """Read the part after the else."""
     found = field_of(node, "alternative")
     if found is not None and found.type == "else_clause":
         inside = [child for child in found.named_children if not child.is_extra]
@@ -96,7 +96,7 @@ def _else(node: Node) -> Node | None:
 
 
 def read_while(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
-    """A loop with a test before its body."""
+    """Read a loop with a test before its body."""
     condition = field_of(node, "condition")
     endless = condition is not None and text_of(condition) in _ALWAYS
     head = reader.head((condition, NodeContext(place.scope)), start=node)
@@ -105,7 +105,7 @@ def read_while(reader: Reader, node: Node, place: ReadContext) -> list[Statement
 
 
 def read_do(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
-    """A loop with a test after its body."""
+    """Read a loop with a test after its body."""
     body = reader.block(field_of(node, "body"), place.inner())
     head = reader.head((field_of(node, "condition"), NodeContext(place.scope)))
     return [reader.make(StatementKind.LOOP, head, Trait.TESTED_LAST, body=body)]
@@ -119,7 +119,7 @@ def counting_loop(
     condition: Node | None,
     updates: Iterable[Node],
 ) -> list[Statement]:
-    """`for (before; condition; updates) …`, read inside the scope of the loop."""
+    """Read `for (before; condition; updates) …` inside the scope of the loop."""
     if condition is None:
         head, traits = reader.keyword(node), [Trait.ENDLESS]
     else:
@@ -137,23 +137,23 @@ def each_loop(
     target: Node | None,
     role: NodeContext,
 ) -> list[Statement]:
-    """A loop over the elements of something; its target is written at the start of every round."""
+    """Read a loop over elements; its target is written at the start of every iteration."""
     head = reader.head((source, NodeContext(place.scope)), start=node)
-    head.found.raises = True  # the iterator may
+    head.found.raises = True  # the iterator may raise
     written = [reader.make(StatementKind.SIMPLE, reader.head((target, role)))] if target else []
     body = reader.block(field_of(node, "body"), place.inner())
     return [reader.make(StatementKind.LOOP, head, body=(*written, *body))]
 
 
 def read_labelled(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
-    """A statement with a label before it."""
+    """Read a statement with a label before it."""
     inner = [child for child in node.named_children if not child.is_extra][1:]
     statements = [s for child in inner for s in reader.statement(child, place)]
     return reader.labelled(label_of(node), statements)
 
 
 def separately(*kinds: str) -> StatementReader:
-    """A declaration of several variables: one statement for each, the keyword with the first."""
+    """Read a declaration of several variables: one statement each, the keyword with the first."""
 
     def read(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
         each = [child for child in node.named_children if child.type in kinds]
@@ -168,7 +168,7 @@ def separately(*kinds: str) -> StatementReader:
 
 
 def read_try(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
-    """try, catch and finally; the resources of a try are the first of its body."""
+    """Read try, catch and finally; the resources of a try come first in its body."""
     inside = place.inner()
     resources = field_of(node, "resources")
     opened = reader.sequence(resources.named_children if resources else (), inside)
@@ -210,7 +210,7 @@ def _block_in(node: Node) -> Node | None:
 def case(
     reader: Reader, node: Node, labels: Iterable[tuple[Node, NodeContext]], body: Block
 ) -> Block:
-    """One case of a switch: its labels, then its statements."""
+    """Read one case of a switch: its labels, then its statements."""
     listed = list(labels)
     head = reader.head(*listed, start=node) if listed else reader.keyword(node)
     return (reader.make(StatementKind.CASE, head), *body)

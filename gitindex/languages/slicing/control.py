@@ -1,4 +1,4 @@
-"""Control dependence: which nodes decide whether a node runs. Post-dominators of a graph."""
+"""Control dependence: which nodes decide whether a node runs, by post-dominators of a graph."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from gitindex.languages.slicing.ir import StatementKind
 
 
 def control_dependence(graph: FlowGraph) -> list[set[int]]:
-    """For every node, those that decide about it.
+    """Return for every node the nodes that decide whether it runs.
 
-    A jump counts as a decision between its target and the next statement (Ball and Horwitz), so what
-    follows an early return depends on it. A handler depends on whatever may bring us there.
+    A jump counts as a decision between its target and the next statement (Ball and Horwitz), so
+    code after an early return depends on it. A handler depends on all nodes that may raise into it.
     """
     after = graph.guarded
     parent = _post_dominators(after)
@@ -30,7 +30,7 @@ def control_dependence(graph: FlowGraph) -> list[set[int]]:
 
 
 def _through_tries(graph: FlowGraph, node: int, deciders: list[set[int]]) -> set[int]:
-    """A try decides about its handlers alone: for all else, look at what decides about the try."""
+    """Return a node's deciders. A try decides only on its handlers; else its own deciders count."""
     if _kind(graph, node) is StatementKind.CASE:
         return set(deciders[node])
     found: set[int] = set()
@@ -52,7 +52,7 @@ def _kind(graph: FlowGraph, node: int) -> StatementKind | None:
 
 
 def _post_dominators(after: list[set[int]]) -> dict[int, int]:
-    """The next node on every way to the exit, by node (Cooper, Harvey and Kennedy)."""
+    """Return each node's immediate post-dominator (Cooper, Harvey and Kennedy)."""
     before: list[list[int]] = [[] for _ in after]
     for node, targets in enumerate(after):
         for target in targets:
@@ -84,7 +84,7 @@ def _meet(one: int, two: int, parent: dict[int, int], rank: dict[int, int]) -> i
 
 
 def _postorder(edges: list[list[int]]) -> list[int]:
-    """Nodes that the exit reaches backwards, each after those behind it; the exit is last."""
+    """Return the nodes that lead to the exit, in postorder of the reversed graph; exit last."""
     order: list[int] = []
     seen = {EXIT}
     stack = [(EXIT, iter(edges[EXIT]))]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def _read_declaration(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
-    """One statement for each variable; `var` belongs to the function."""
+    """Read one statement for each variable; `var` belongs to the function."""
     context = NodeContext(place.scope)
     if node.type == "variable_declaration":
         context = NodeContext(place.scope.function)
@@ -33,7 +33,7 @@ def _read_declaration(reader: Reader, node: Node, place: ReadContext) -> list[St
         if child.type == "variable_declarator":
             head = reader.head((child, context), start=None if found else node)
             if node.type not in LEXICAL and field_of(child, "value") is None:
-                head = head._replace(found=Findings())  # its variable keeps what it has
+                head = head._replace(found=Findings())  # its variable keeps its value
             found.append(reader.make(StatementKind.SIMPLE, head))
     return found
 

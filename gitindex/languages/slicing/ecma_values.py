@@ -47,7 +47,7 @@ _NAMES = frozenset(
 
 
 def _declaration(walker: Walker, node: Node, context: NodeContext) -> None:
-    """`var` belongs to the function, and without a value it does nothing."""
+    """Visit a declaration: `var` belongs to the function, and without a value it does nothing."""
     if node.type == "variable_declaration":
         context = context._replace(scope=context.scope.function)
     valued = node.type in LEXICAL
@@ -56,7 +56,7 @@ def _declaration(walker: Walker, node: Node, context: NodeContext) -> None:
 
 
 def target_of(node: Node, context: NodeContext) -> NodeContext:
-    """How the variable of a for-in is written."""
+    """Return how the variable of a for-in is written."""
     kind = field_of(node, "kind")
     if kind is None:
         return context.to(ValueRole.STORE)
@@ -106,7 +106,7 @@ def _parameter(walker: Walker, node: Node, context: NodeContext) -> None:
 
 
 def _function(walker: Walker, node: Node, context: NodeContext) -> None:
-    """A nested function: what it takes from outside is used, its own names are not."""
+    """Visit a nested function: captured outer variables are used, its own names are not."""
     name, body = field_of(node, "name"), field_of(node, "body")
     inside = walker.enter(context)
     if node.type in DECLARED:
@@ -152,7 +152,7 @@ def _augmented(walker: Walker, node: Node, context: NodeContext) -> None:
 
 
 def hoist(block: Node, scope: BlockScope) -> None:
-    """Declare what is visible in a whole block, from its first line on."""
+    """Declare the names that are visible in a whole block from its first line."""
     statements = block.named_children
     if block.type == "switch_body":
         statements = [s for c in statements for s in c.children_by_field_name("body")]
@@ -183,7 +183,7 @@ def _hoist_vars(body: Node, scope: BlockScope) -> None:
 
 
 def declared_names(node: Node) -> Iterator[str]:
-    """The names a declaration declares."""
+    """Return the names that a declaration declares."""
     for child in node.named_children:
         name = field_of(child, "name")
         if child.type == "variable_declarator" and name is not None:
@@ -191,7 +191,7 @@ def declared_names(node: Node) -> Iterator[str]:
 
 
 def _pattern_names(pattern: Node) -> Iterator[str]:
-    """The names a pattern binds, without its keys and defaults."""
+    """Return the names that a pattern binds, without its keys and defaults."""
     stack = [pattern]
     while stack:
         node = stack.pop()

@@ -1,4 +1,4 @@
-"""Reaching definitions, asked one by one: back from a use, or forward from a definition."""
+"""Reaching definitions, computed on demand: back from a use, or forward from a definition."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class UseSite(NamedTuple):
 
 
 class Flow:
-    """Answers about one graph; nothing is computed before it is asked for."""
+    """Answers about one graph, computed on demand."""
 
     def __init__(self, graph: FlowGraph) -> None:
         self._graph = graph
@@ -55,7 +55,7 @@ class Flow:
         return found
 
     def definitions_of(self, node: int, use: VariableRead) -> set[DefSite]:
-        """The definitions whose value this use may read."""
+        """Return the definitions whose value this use may read."""
         if use.captured:
             return set(self._all_defined[use.variable])
         own = [d for d in self._defined[node].get(use.variable, ()) if d.early]
@@ -68,7 +68,7 @@ class Flow:
         return found
 
     def uses_of(self, node: int, definition: VariableWrite) -> set[UseSite]:
-        """The uses that may read this definition's value."""
+        """Return the uses that may read this definition's value."""
         variable = definition.variable
         found = set(self._captured[variable])
         if definition.early:
@@ -96,7 +96,7 @@ class Flow:
         while stack:
             here, thrown = stack.pop()
             if (here, thrown) in seen or (node in self._runs and here not in self._runs):
-                continue  # what never runs defines nothing for what does
+                continue  # unreachable code defines nothing for reachable code
             seen.add((here, thrown))
             made = self._defined[here].get(variable, ())
             found |= {DefSite(self._id(here), definition) for definition in made}
@@ -115,12 +115,12 @@ class Flow:
                 yield UseSite(self._id(node), use)
 
     def _is_settled(self, own: Iterable[VariableWrite], use: VariableRead) -> bool:
-        """Does its own statement surely give the variable a value before this use?"""
+        """Does its own statement certainly assign the variable before this use?"""
         shared = use.variable in self._shared
         return not shared and any(not d.weak and d.span < use.span for d in own)
 
     def _kills(self, node: int, variable: int) -> bool:
-        """A closure may write a shared variable at any time: no value of it is surely gone."""
+        """Does a node overwrite a variable? Never if shared: a closure may write it at any time."""
         made = self._defined[node].get(variable, ())
         return variable not in self._shared and any(not d.weak for d in made)
 
@@ -134,7 +134,7 @@ class Flow:
 
 
 def _reachable(graph: FlowGraph) -> set[int]:
-    """The nodes that some execution comes to; the unit begins at the first."""
+    """Return the nodes that an execution can reach; the unit begins at node 1."""
     found: set[int] = set()
     stack = [1] if len(graph.statements) > 1 else []
     while stack:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def _short(walker: Walker, node: Node, context: NodeContext) -> None:
-    """`:=` makes those variables that this very scope does not have yet."""
+    """Visit `:=`, which declares the variables that the current scope does not have yet."""
     right, left = field_of(node, "right"), field_of(node, "left")
     walker.push((right, context.load()), (left, context.to(ValueRole.DECLARE)))
 
@@ -38,7 +38,7 @@ def _step(walker: Walker, node: Node, context: NodeContext) -> None:
 
 
 def _received(walker: Walker, node: Node, context: NodeContext) -> None:
-    """`range` and a receive: the variables are new or not, as the operator says."""
+    """Visit `range` and a receive: the operator decides whether the variables are new."""
     right, left = field_of(node, "right"), field_of(node, "left")
     walker.push((right, context.load()), (left, _target(node, context)))
 
@@ -58,7 +58,7 @@ def _index(walker: Walker, node: Node, context: NodeContext) -> None:
 
 
 def _unary(walker: Walker, node: Node, context: NodeContext) -> None:
-    """Whoever has the address may write; writing through a pointer changes what it points to."""
+    """Visit a unary operator: `&` may lead to writes; a write through a pointer is a mutation."""
     operator, operand = field_of(node, "operator"), field_of(node, "operand")
     taken = operator is not None and text_of(operator) == "&"
     changes = taken or context.role in WRITING
@@ -80,7 +80,7 @@ def _send(walker: Walker, node: Node, context: NodeContext) -> None:
 
 
 def _composite(walker: Walker, node: Node, context: NodeContext) -> None:
-    """The keys of a struct are its fields; those of anything else are values."""
+    """Visit a composite literal: keys of a struct are its fields, other keys are values."""
     kind = field_of(node, "type")
     keyed = kind is not None and kind.type in ("map_type", "array_type", "slice_type")
     body = field_of(node, "body")
@@ -96,7 +96,7 @@ def _parameter(walker: Walker, node: Node, context: NodeContext) -> None:
 
 
 def _function(walker: Walker, node: Node, context: NodeContext) -> None:
-    """A nested function: what it takes from outside is used, its own names are not."""
+    """Visit a nested function: captured outer variables are used, its own names are not."""
     inside = walker.enter(context)
     walker.push((field_of(node, "body"), inside))
     for each in ("receiver", "parameters", "result"):
@@ -115,7 +115,7 @@ def _type_switch(walker: Walker, node: Node, context: NodeContext) -> None:
 
 
 def _read_grouped(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
-    """`var ( … )` and `const ( … )`: one statement for each line of the group."""
+    """Read `var ( … )` and `const ( … )`: one statement for each line of the group."""
     specs = []
     for child in node.named_children:
         listed = child.named_children if child.type.endswith("_spec_list") else [child]
@@ -148,7 +148,7 @@ _CASES = ("expression_case", "default_case", "type_case", "communication_case")
 
 
 def _read_switch(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
-    """switch, type switch and select; `fallthrough` is a jump of its own."""
+    """Read switch, type switch and select; `fallthrough` is a separate jump."""
     place = place.inner()
     initializer, alias = field_of(node, "initializer"), field_of(node, "alias")
     before = reader.statement(initializer, place) if initializer is not None else []
@@ -173,7 +173,7 @@ def _read_case(reader: Reader, node: Node, place: ReadContext) -> Block:
 
 
 def _read_return(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
-    """A bare return gives back the named results."""
+    """Read a return; a bare one returns the named results."""
     if node.named_child_count or not reader.results:
         return [reader.simple(node, place, StatementKind.RETURN)]
     context = NodeContext(place.scope)

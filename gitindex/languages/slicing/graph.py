@@ -1,4 +1,4 @@
-"""The control-flow graph of a unit. One statement may have several nodes: finally runs on many ways."""
+"""The control-flow graph of a unit. A statement may have several nodes, as in finally blocks."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import NamedTuple
 from gitindex.languages.slicing.ir import JUMPS, Block, Statement, StatementKind, Trait
 
 MAX_NODES = 40_000
-"""Copies of finally blocks multiply; a unit with more steps is not analysed."""
+"""Most nodes of a graph: copies of finally blocks multiply, and larger units are not analysed."""
 
 EXIT = 0
 
 
 class TooLarge(Exception):
-    """The unit has more steps than we look at."""
+    """The unit has more than MAX_NODES steps."""
 
 
 class FlowGraph(NamedTuple):
@@ -21,24 +21,24 @@ class FlowGraph(NamedTuple):
 
     statements: list[Statement | None]
     after: list[set[int]]  # what may run next
-    thrown: list[set[int]]  # what runs next if this node fails half-way
+    thrown: list[set[int]]  # what runs next if this node raises
     guarded: list[set[int]]  # `after`, and where a jump would have gone on: for control dependence
-    raisers: dict[int, set[int]]  # handler → the nodes that may bring us there
+    raisers: dict[int, set[int]]  # handler → the nodes that may raise into it
 
 
 class _Edge(NamedTuple):
-    """A way out of a node that does not lead anywhere yet."""
+    """A way out of a node that has no target yet."""
 
     node: int
-    real: bool = True  # False: no execution takes it, but control dependence must know
-    decides: bool = True  # False: taken after a failure, which control dependence leaves out
+    real: bool = True  # False: never executed, but needed for control dependence
+    decides: bool = True  # False: taken after a failure, ignored by control dependence
 
 
 _Edges = list[_Edge]
 
 
 class _Target:
-    """Something that jumps can leave: a loop, a switch, a labelled block, a try."""
+    """A statement that jumps can leave: a loop, a switch, a labelled block, a try."""
 
     def __init__(self, statement: Statement) -> None:
         self.statement = statement
@@ -46,11 +46,11 @@ class _Target:
         self.continues: _Edges = []
         self.raises: _Edges = []
         self.falls: _Edges = []
-        self.handling = True  # of a try: its body runs, not yet its handlers
+        self.handling = True  # for a try: its body is being built, not its handlers
 
 
 def build_graph(body: Block) -> FlowGraph:
-    """The graph of a unit's body. TooLarge if it explodes."""
+    """Return the graph of a unit's body. Raises TooLarge above MAX_NODES."""
     return _Builder().build(body)
 
 
@@ -110,7 +110,7 @@ class _Builder:
                 return [_Edge(self._add(statement, edges))]
 
     def _branch(self, statement: Statement, edges: _Edges) -> _Edges:
-        """A chain of else-ifs is a loop here: it may be longer than the stack is deep."""
+        """Build a chain of else-ifs in a loop: it may be longer than the stack is deep."""
         out: _Edges = []
         while True:
             head = [_Edge(self._add(statement, edges))]
@@ -195,7 +195,7 @@ class _Builder:
         return out + [_Edge(edge.node, False) for edge in failing]
 
     def _raisers(self, first: int, head: int) -> list[int]:
-        """The nodes since `first` that may fail; all of them if none looks as if it could."""
+        """Return the nodes from `first` on that may raise; all of them if none is known to."""
         made = range(first, len(self._graph.statements))
         found = [node for node in made if self._may_raise(node)]
         return found or list(made) or [head]
@@ -226,7 +226,7 @@ class _Builder:
     def _leave(
         self, edges: _Edges, targets: list[_Target], kind: StatementKind, label: str = ""
     ) -> None:
-        """Carry a jump outwards, through the finally blocks on its way, to where it goes."""
+        """Connect a jump to its target, through the finally blocks on its way."""
         for depth in range(len(targets) - 1, -1, -1):
             target = targets[depth]
             if self._stops(target, edges, kind, label):
@@ -260,7 +260,7 @@ class _Builder:
 
 
 def _breaks(statement: Statement, label: str) -> bool:
-    """Does a break leave this statement? A plain block only by its label; a try never."""
+    """Can a break leave this statement? A plain block only by its label; a try never."""
     if statement.kind is StatementKind.BLOCK:
         return bool(label)
     if statement.kind is StatementKind.SWITCH:

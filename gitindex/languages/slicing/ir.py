@@ -1,4 +1,4 @@
-"""The language-neutral form of one function: statements that define and use variables. Only values."""
+"""One function in language-neutral form: statements that define and use variables. Only values."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import NamedTuple, TypeAlias
 
 
 class StatementKind(StrEnum):
-    """What a statement does to the order of execution."""
+    """How a statement affects the order of execution."""
 
     ENTRY = "entry"  # the head of a function, or one parameter
-    SIMPLE = "simple"  # goes on to the next one
+    SIMPLE = "simple"  # continues with the next one
     BRANCH = "branch"  # `body` or `otherwise`
-    LOOP = "loop"  # `body` then `last`, again and again; `otherwise` when its test fails
+    LOOP = "loop"  # `body` then `last`, repeatedly; `otherwise` when its test fails
     SWITCH = "switch"  # one of `cases`
     CASE = "case"  # the head of a case or of a handler
-    TRY = "try"  # `body`, one of the handlers in `cases`, `otherwise`, and `last` in the end
-    BLOCK = "block"  # nothing but its body, which a labelled break leaves
+    TRY = "try"  # `body`, one of the handlers in `cases`, `otherwise`, and finally `last`
+    BLOCK = "block"  # only its body, which a labelled break can leave
     RETURN = "return"
     RAISE = "raise"
     BREAK = "break"
@@ -39,12 +39,12 @@ JUMPS = frozenset(
 
 
 class Trait(Enum):
-    """What a kind leaves open."""
+    """Variants of a statement kind."""
 
     ENDLESS = auto()  # a loop without a test
     TESTED_LAST = auto()  # a loop that runs before its first test
     COMPLETE = auto()  # a switch with a default, a try that catches everything
-    FALLS = auto()  # a switch whose cases run into the next
+    FALLS = auto()  # a switch whose cases fall through
     UNBROKEN = auto()  # a switch that a break does not leave
     MAY_RAISE = auto()
 
@@ -58,13 +58,13 @@ class TextSpan(NamedTuple):
     end_column: int
 
     def holds(self, line: int, column: int) -> bool:
-        """Is this place inside?"""
+        """Does the span contain this place?"""
         start, end = (self.line, self.column), (self.end_line, self.end_column)
         return start <= (line, column) < end
 
 
 class VariableRead(NamedTuple):
-    """A read of a variable. A captured one happens later, whenever a closure runs."""
+    """A read of a variable. A captured one happens later, when a closure runs."""
 
     variable: int
     name: str
@@ -73,7 +73,7 @@ class VariableRead(NamedTuple):
 
 
 class VariableWrite(NamedTuple):
-    """A write of a variable. A weak one leaves something of the old value in place."""
+    """A write of a variable. A weak one keeps part of the old value."""
 
     variable: int
     name: str
@@ -85,7 +85,7 @@ class VariableWrite(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Statement:
-    """One step; `span` is its own text without the blocks below it."""
+    """One step; `span` is its own text without nested blocks."""
 
     id: int
     kind: StatementKind
@@ -96,7 +96,7 @@ class Statement:
     otherwise: Block = ()
     last: Block = ()  # finally; the update of a counting loop
     cases: tuple[Block, ...] = ()  # each begins with its CASE
-    label: str = ""  # of this statement; of a jump, where it goes
+    label: str = ""  # of this statement; for a jump, its target
     traits: frozenset[Trait] = frozenset()
 
 

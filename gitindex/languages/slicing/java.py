@@ -30,7 +30,7 @@ METHODS = frozenset(
 
 
 def _name_and_value(walker: Walker, node: Node, context: NodeContext) -> None:
-    """A parameter, a resource, a variable of a loop."""
+    """Visit a parameter, a resource or a loop variable."""
     name = field_of(node, "name")
     if name is None:
         walker.push_children(node, context.load())
@@ -79,7 +79,7 @@ def _creation(walker: Walker, node: Node, context: NodeContext) -> None:
 
 
 def _lambda(walker: Walker, node: Node, context: NodeContext) -> None:
-    """A nested function: what it takes from outside is used, its own names are not."""
+    """Visit a lambda: captured outer variables are used, its own names are not."""
     inside = walker.enter(context)
     walker.push((field_of(node, "body"), inside))
     walker.push((field_of(node, "parameters"), inside.to(ValueRole.DECLARE)))
@@ -97,7 +97,7 @@ def _instanceof(walker: Walker, node: Node, context: NodeContext) -> None:
 
 
 def _pattern(walker: Walker, node: Node, context: NodeContext) -> None:
-    """The last name is the variable, all before it is its type."""
+    """Visit a pattern: the last name is the variable, everything before it is its type."""
     new = context._replace(role=ValueRole.DECLARE)
     names = [child for child in node.named_children if child.type == "identifier"]
     walker.push(*((name, new) for name in names[-1:]))
@@ -114,7 +114,7 @@ def _labelled(walker: Walker, node: Node, context: NodeContext) -> None:
 
 
 def _nothing(_: Walker, __: Node, ___: NodeContext) -> None:
-    """A jump's label is no variable."""
+    """Visit nothing: a jump's label is not a variable."""
 
 
 def _read_for(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
@@ -134,7 +134,7 @@ def _read_each(reader: Reader, node: Node, place: ReadContext) -> list[Statement
 
 
 def _read_switch(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
-    """A switch as a statement; with arrows it does not fall into the next case."""
+    """Read a switch statement; with arrows its cases do not fall through."""
     head = reader.head((field_of(node, "condition"), NodeContext(place.scope)), start=node)
     place = place.inner()
     body = field_of(node, "body")
@@ -165,7 +165,7 @@ def _read_synchronized(reader: Reader, node: Node, place: ReadContext) -> list[S
 
 
 def _read_expression(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
-    """A switch is an expression, even as a statement."""
+    """Read an expression statement; a switch is an expression, even as a statement."""
     inside = [child for child in node.named_children if not child.is_extra]
     if len(inside) == 1 and inside[0].type == "switch_expression":
         return _read_switch(reader, inside[0], place)

@@ -41,9 +41,9 @@ def _read_while(reader: Reader, node: Node, place: ReadContext) -> list[Statemen
 
 
 def _read_for(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
-    """The target is written at the start of every round, and not when there is no round."""
+    """Read a for loop: the target is written at the start of every iteration only."""
     head = reader.head((field_of(node, "right"), NodeContext(place.scope)), start=node)
-    head.found.raises = True  # the iterator may
+    head.found.raises = True  # the iterator may raise
     loop = _loop(reader, node, place, head)
     target = reader.head((field_of(node, "left"), NodeContext(place.scope, ValueRole.STORE)))
     return [replace(loop, body=(reader.make(StatementKind.SIMPLE, target), *loop.body))]
@@ -112,7 +112,7 @@ def _read_handler(reader: Reader, node: Node, place: ReadContext) -> Block:
 
 
 def _inside(node: Node) -> list[Node]:
-    """The statements of the block in a clause whose block has no field name."""
+    """Read the block of a clause whose block has no field name."""
     blocks = [child for child in node.named_children if child.type == "block"]
     return [statement for block in blocks for statement in block.named_children]
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def _assignment(walker: Walker, node: Node, context: NodeContext) -> None:
     right, left = field_of(node, "right"), field_of(node, "left")
-    if right is not None:  # a bare annotation gives no value
+    if right is not None:  # a bare annotation assigns no value
         walker.push((right, context.load()), (left, context.to(ValueRole.STORE)))
 
 
@@ -23,7 +23,7 @@ def _augmented(walker: Walker, node: Node, context: NodeContext) -> None:
 
 
 def _walrus(walker: Walker, node: Node, context: NodeContext) -> None:
-    """Binds in the function, also from inside a comprehension."""
+    """Visit `:=`, which binds in the function even inside a comprehension."""
     target = context._replace(scope=context.scope.function, role=ValueRole.STORE, early=True)
     walker.push((field_of(node, "value"), context.load()), (field_of(node, "name"), target))
 
@@ -55,7 +55,7 @@ def _default(walker: Walker, node: Node, context: NodeContext) -> None:
 
 
 def _comprehension(walker: Walker, node: Node, context: NodeContext) -> None:
-    """Its clauses come first: they declare what its body uses."""
+    """Visit a comprehension, clauses first: they declare the names that its body uses."""
     inside = context.maybe()._replace(scope=context.scope.inner())
     parts = sorted(node.named_children, key=lambda child: child.type != "for_in_clause")
     walker.push(*((child, inside) for child in parts))
@@ -77,7 +77,7 @@ def _for(walker: Walker, node: Node, context: NodeContext) -> None:
 
 
 def _as(walker: Walker, node: Node, context: NodeContext) -> None:
-    """`with … as x`, `except … as x`; and in a pattern, `… as x`."""
+    """Visit `with … as x`, `except … as x` and, in a pattern, `… as x`."""
     target = context._replace(role=ValueRole.STORE, early=context.role is not ValueRole.MATCH)
     first = context if context.role is ValueRole.MATCH else context.load()
     children = node.named_children
@@ -85,7 +85,7 @@ def _as(walker: Walker, node: Node, context: NodeContext) -> None:
 
 
 def _dotted(walker: Walker, node: Node, context: NodeContext) -> None:
-    """In a pattern one name is bound, but a dotted one is a value; an import binds the first."""
+    """Visit the first part of a dotted name: bound, or in a pattern with several parts, read."""
     names = node.named_children
     value = context.role is ValueRole.MATCH and len(names) > 1
     walker.push(*((name, context.load() if value else context) for name in names[:1]))
@@ -138,7 +138,7 @@ def _outer_names(walker: Walker, node: Node, _: NodeContext) -> None:
 
 
 def _function(walker: Walker, node: Node, context: NodeContext) -> None:
-    """A nested function: what it takes from outside is used, its own names are not."""
+    """Visit a nested function: captured outer variables are used, its own names are not."""
     parameters, body = field_of(node, "parameters"), field_of(node, "body")
     walker.push((field_of(node, "name"), context.to(ValueRole.STORE)))
     for parameter in parameters.named_children if parameters is not None else ():
@@ -160,7 +160,7 @@ def _class(walker: Walker, node: Node, context: NodeContext) -> None:
 
 
 def _bound(table: Table, parameters: Node | None, body: Node | None) -> set[str]:
-    """The names that a nested function or class binds itself."""
+    """Return the names that a nested function or class binds itself."""
     probe = Walker(table, shallow=True)
     scope = BlockScope()
     parts = [(parameters, NodeContext(scope, ValueRole.DECLARE)), (body, NodeContext(scope))]

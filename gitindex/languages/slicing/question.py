@@ -1,4 +1,4 @@
-"""One question about one text: bytes in, fields out. Runs in a child that may be killed."""
+"""Answers one slice question about one text: bytes in, fields out. Runs in a killable child."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ GRAMMARS = {
 }
 
 MAX_PLACES = 1_000
-"""Definitions and uses in one answer; the lines are never cut."""
+"""Most definitions and uses in one answer; the lines are never cut."""
 
 
 def answer(data: bytes, language: str, asked: bytes) -> bytes:
-    """The reply of a worker to an encoded question."""
+    """Return a worker's reply to an encoded question."""
     return json.dumps(slice_text(data, language, decode(asked))).encode()
 
 
 def slice_text(data: bytes, language: str, question: SliceQuestion) -> dict[str, Any]:
-    """The slice of a text, or why there is none."""
+    """Return the slice of a text, or the reason why there is none."""
     text = read_source(data).data
     lines = text.split(b"\n")
     if refusal := _refuse(lines, language, question):
@@ -121,7 +121,7 @@ def _slice(analysis: Analysis, asked: UnitQuery, forward: bool) -> set[int]:
 
 
 def _flow(analysis: Analysis, asked: UnitQuery) -> tuple[set[DefSite], set[UseSite]]:
-    """Of a variable: where its value comes from, and all that reads it. Of a statement: both."""
+    """Return a variable's definitions and readers; for a statement, those of all its variables."""
     definitions: set[DefSite] = set()
     made: set[DefSite] = set()
     for statement in asked.statements:

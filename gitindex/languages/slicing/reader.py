@@ -1,4 +1,4 @@
-"""Reads the statements of a unit into the IR. The languages' own modules say what a node type means."""
+"""Reads the statements of a unit into the IR. The language modules define the node types."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 MAX_DEPTH = 60
-"""Blocks inside blocks; what is deeper is one statement that may or may not run."""
+"""Most nested blocks; deeper code becomes one statement that may or may not run."""
 
 
 class ReadContext(NamedTuple):
-    """Where a statement is read: its scope, and how deep it is."""
+    """The context of a statement: its scope and its depth."""
 
     scope: BlockScope
     depth: int
 
     def inner(self) -> ReadContext:
-        """A block below this one."""
+        """Return the context of a nested block."""
         return ReadContext(self.scope.inner(), self.depth + 1)
 
     def below(self) -> ReadContext:
-        """A block below this one without a scope of its own."""
+        """Return the context of a nested block without its own scope."""
         return ReadContext(self.scope, self.depth + 1)
 
 
@@ -54,12 +54,12 @@ StatementReader: TypeAlias = "Callable[[Reader, Node, ReadContext], list[Stateme
 
 @dataclass(frozen=True)
 class Grammar:
-    """A language: its table for expressions, and what its statements and functions are."""
+    """A language: its table for expressions, and its statement and function node types."""
 
     table: Table
     statements: Mapping[str, StatementReader]
     functions: frozenset[str]  # node types that begin a unit
-    named: frozenset[str]  # those of them that are statements, not values
+    named: frozenset[str]  # those that are statements, not values
     classes: frozenset[str]
     hoisted: frozenset[str] = frozenset()  # statements that take effect when their block begins
     parameters: tuple[str, ...] = ("parameters",)  # fields of a function
@@ -76,7 +76,7 @@ class Reader:
         self._outer = False  # the unit is a file or a class: functions are only declared in it
 
     def unit(self, node: Node, name: str) -> Unit:
-        """The unit that begins at this node."""
+        """Return the unit that begins at this node."""
         root = BlockScope()
         body = field_of(node, "body") or next(filter(self.is_block, node.named_children), None)
         if node.type in self.grammar.functions:
@@ -89,7 +89,7 @@ class Reader:
         return Unit(name, "class" if is_class else "module", span_of(node), block)
 
     def _entry(self, node: Node, scope: BlockScope) -> list[Statement]:
-        """The head of a function, then one statement for each parameter."""
+        """Return the head of a function, then one statement for each parameter."""
         start = span_of(node)
         end = span_of(field_of(node, "name") or node)
         same = TextSpan(start.line, start.column, start.line, start.column + 1)
@@ -131,7 +131,7 @@ class Reader:
         return node.type in BLOCKS
 
     def block(self, node: Node | None, place: ReadContext) -> Block:
-        """The statements of a block, or the one statement that stands for a block."""
+        """Return the statements of a block, or the one statement in place of a block."""
         if node is None:
             return ()
         if not self.is_block(node):
@@ -141,14 +141,14 @@ class Reader:
         return self.sequence(node.named_children, place)
 
     def sequence(self, nodes: Iterable[Node], place: ReadContext) -> Block:
-        """Statements one after the other; those that are hoisted come first."""
+        """Return statements in order, hoisted ones first."""
         listed = list(nodes)
         if self.grammar.hoisted:
             listed.sort(key=lambda node: _declared(node).type not in self.grammar.hoisted)
         return tuple(s for node in listed for s in self.statement(node, place))
 
     def statement(self, node: Node, place: ReadContext) -> list[Statement]:
-        """The steps of one statement."""
+        """Return the steps of one statement."""
         if (node.is_extra and node.type != "ERROR") or node.type in self.grammar.table.skipped:
             return []
         if place.depth > MAX_DEPTH:
@@ -165,7 +165,7 @@ class Reader:
         kind: StatementKind = StatementKind.SIMPLE,
         conditional: bool = False,
     ) -> Statement:
-        """A statement without blocks."""
+        """Return a statement without blocks."""
         head = self.head((node, NodeContext(place.scope, ValueRole.DROP, conditional)))
         declared = _declared(node)
         nested = self.grammar.functions | self.grammar.classes
@@ -177,7 +177,7 @@ class Reader:
     def head(
         self, *parts: tuple[Node | None, NodeContext], start: Node | None = None
     ) -> StatementHead:
-        """What some nodes define and use, and the text from `start` to the last of them."""
+        """Return what some nodes define and use, and the text from `start` to the last of them."""
         present = [(node, context) for node, context in parts if node is not None]
         found = Walker(self.grammar.table).walk(present)
         spans = [span_of(node) for node, _ in present]
@@ -196,7 +196,7 @@ class Reader:
         cases: Iterable[Block] = (),
         label: str = "",
     ) -> Statement:
-        """A statement of the IR."""
+        """Return a statement of the IR."""
         found = head.found
         if found.raises:
             traits = (*traits, Trait.MAY_RAISE)
@@ -215,7 +215,7 @@ class Reader:
         )
 
     def chain(self, heads: list[tuple[StatementHead, Block]], otherwise: Block) -> list[Statement]:
-        """An if with its else-ifs, built from its end."""
+        """Return an if with its else-ifs, built from the end."""
         for head, body in reversed(heads):
             otherwise = (self.make(StatementKind.BRANCH, head, body=body, otherwise=otherwise),)
         return list(otherwise)
@@ -228,7 +228,7 @@ class Reader:
         return [self.make(StatementKind.BLOCK, head, body=tuple(inner), label=label)]
 
     def keyword(self, node: Node) -> StatementHead:
-        """The head of a statement that is only its first word."""
+        """Return the head of a statement that consists of its first word."""
         return StatementHead(span_of(node.children[0] if node.children else node), Findings())
 
 
@@ -251,20 +251,20 @@ BLOCKS = frozenset(
 
 
 def _covering(spans: list[TextSpan]) -> TextSpan:
-    """The text from the first to the last of some spans."""
+    """Return the text from the first to the last of some spans."""
     first, last = min(spans), max(spans, key=lambda s: (s.end_line, s.end_column))
     return TextSpan(first.line, first.column, last.end_line, last.end_column)
 
 
 def _trimmed(span: TextSpan) -> TextSpan:
-    """Without the line end that some grammars count as part of a statement."""
+    """Remove the line end that some grammars count as part of a statement."""
     if span.end_column == 0 and span.end_line > span.line:
         return span._replace(end_line=span.end_line - 1, end_column=1 << 20)
     return span
 
 
 def jump(kind: StatementKind) -> StatementReader:
-    """The reader of a statement that goes somewhere else."""
+    """Return a reader for statements that jump elsewhere."""
 
     def read(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
         made = reader.simple(node, place, kind)
@@ -279,7 +279,7 @@ def jump(kind: StatementKind) -> StatementReader:
 
 
 def label_of(node: Node) -> str:
-    """The label of a jump or of a labelled statement."""
+    """Return the label of a jump or of a labelled statement."""
     found = field_of(node, "label")
     if found is None and node.named_child_count:
         found = node.named_children[0]
@@ -288,12 +288,12 @@ def label_of(node: Node) -> str:
 
 
 def _declared(node: Node) -> Node:
-    """The function or class inside a decorated or exported one."""
+    """Return the function or class inside a decorated or exported one."""
     return field_of(node, "definition") or field_of(node, "declaration") or node
 
 
 def _until(span: TextSpan, declared: Node, body: Node) -> TextSpan:
-    """The head of a function or class: up to its body."""
+    """Return the head of a function or class, up to its body."""
     before = [child for child in declared.children if child.end_byte <= body.start_byte]
     end = span_of(before[-1]) if before else span
     return TextSpan(span.line, span.column, end.end_line, end.end_column)

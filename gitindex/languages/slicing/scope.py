@@ -1,4 +1,4 @@
-"""Scopes: which variable a name means at one place of a unit."""
+"""Scopes: which variable a name refers to at one place of a unit."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 
 class Variable(NamedTuple):
-    """A variable, and whether it lives inside a nested function only."""
+    """A variable, and whether it exists only inside a nested function."""
 
     variable: int
     hidden: bool
 
 
 class BlockScope:
-    """Names of one block. What no scope declares belongs to the outermost one."""
+    """The names of one block. Names that no scope declares belong to the outermost one."""
 
     __slots__ = ("_counter", "function", "hidden", "names", "of_class", "parent")
 
@@ -35,18 +35,18 @@ class BlockScope:
         self._counter: count[int] = count() if parent is None else parent._counter
 
     def declare(self, name: str) -> Variable:
-        """The variable of this very scope with this name, made if it is new."""
+        """Return this scope's own variable with this name; create it if it is new."""
         if name not in self.names:
             self.names[name] = next(self._counter)
         return Variable(self.names[name], self.hidden)
 
     def declare_all(self, names: Iterable[str]) -> None:
-        """Declare in advance what is visible in the whole block."""
+        """Declare names that are visible in the whole block."""
         for name in names:
             self.declare(name)
 
     def resolve(self, name: str) -> Variable:
-        """The variable that a name means here."""
+        """Return the variable that a name refers to here."""
         scope = self
         while name not in scope.names:
             if scope.parent is None:
@@ -55,16 +55,16 @@ class BlockScope:
         return Variable(scope.names[name], scope.hidden)
 
     def inner(self) -> BlockScope:
-        """A block inside this one."""
+        """Return the scope of a block inside this one."""
         return BlockScope(self)
 
     def nested(self) -> BlockScope:
-        """A function inside this one; it does not see the names of a class body around it."""
+        """Return the scope of a nested function, which does not see names of enclosing classes."""
         outer = self
         while outer.of_class and outer.parent is not None:
             outer = outer.parent
         return BlockScope(outer, function=True, hidden=True)
 
     def class_body(self) -> BlockScope:
-        """The body of a class inside this one."""
+        """Return the scope of a class body inside this one."""
         return BlockScope(self, function=True, hidden=True, of_class=True)

@@ -1,4 +1,4 @@
-"""Finds the functions around a place, and reads the one a question is about."""
+"""Finds the functions around a place, and reads the one that a question is about."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NAMELESS = "<anonymous>"
 
 
 class UnitQuery(NamedTuple):
-    """The unit a question is about, and what it points at there."""
+    """The unit of a question, and the statements or name that the question points at."""
 
     unit: Unit
     statements: list[Statement]
@@ -32,11 +32,11 @@ class UnitQuery(NamedTuple):
 
 
 def find_line(root: Node, grammar: Grammar, line: int) -> UnitQuery | None:
-    """The statements that start on a line, or the one it is part of."""
+    """Return the statements that start on a line, or the one that contains it."""
     for node in _around(root, grammar, line):
         span = span_of(node)
         if span.line == line and node.type in grammar.functions - grammar.named:
-            continue  # part of a statement of the function around it
+            continue  # part of a statement of the enclosing function
         unit = _read(node, grammar)
         if found := _statements_at(unit, line):
             return UnitQuery(unit, found)
@@ -47,7 +47,7 @@ def find_line(root: Node, grammar: Grammar, line: int) -> UnitQuery | None:
 
 
 def find_name(root: Node, grammar: Grammar, line: int, column: int) -> UnitQuery | None:
-    """The variable at a place, in the innermost unit that gives it a value."""
+    """Return the variable at a place, in the innermost unit that defines it."""
     first: UnitQuery | None = None
     for node in _around(root, grammar, line):
         if not _holds(node, line, column):
@@ -61,7 +61,7 @@ def find_name(root: Node, grammar: Grammar, line: int, column: int) -> UnitQuery
 
 
 def _around(root: Node, grammar: Grammar, line: int) -> list[Node]:
-    """The functions and classes that touch a line, the smallest first, and the file."""
+    """Yield the functions and classes that touch a line, the smallest first, then the file."""
     kinds = grammar.functions | grammar.classes
     found = []
     stack = [root]
@@ -84,7 +84,7 @@ def _read(node: Node, grammar: Grammar) -> Unit:
 
 
 def _name(node: Node, grammar: Grammar) -> str:
-    """The qualified name of a unit; a function without a name has that of its variable."""
+    """Return the qualified name of a unit; an anonymous function takes its variable's name."""
     parts: list[str] = []
     kinds = grammar.functions | grammar.classes
     here: Node | None = node
@@ -109,7 +109,7 @@ def _statements_at(unit: Unit, line: int) -> list[Statement]:
 
 
 def _names_at(unit: Unit, line: int, column: int) -> Iterator[UnitQuery]:
-    """At most one answer: a place that is both read and written is one update."""
+    """Yield at most one query: a place that is both read and written is one update."""
     for statement in flatten(unit.body):
         made = [d for d in statement.definitions if d.span.holds(line, column)]
         read = [u for u in statement.uses if u.span.holds(line, column)]

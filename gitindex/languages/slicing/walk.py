@@ -1,4 +1,4 @@
-"""Collects what an expression, or any text, defines and uses. Goes by tables, and never recurses."""
+"""Collects what an expression, or any text, defines and uses. Driven by tables, not recursive."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class ValueRole(Enum):
     """What happens to the value of a node."""
 
     LOAD = auto()  # it is read
-    DROP = auto()  # it is read and thrown away: a call may still change its receiver
+    DROP = auto()  # it is read and discarded: a call may still change its receiver
     STORE = auto()  # it is written
     UPDATE = auto()  # it is read and written
     MUTATE = auto()  # it is read, and a part of it is written
@@ -32,24 +32,24 @@ WRITING = frozenset(
 
 
 class NodeContext(NamedTuple):
-    """How a node is looked at."""
+    """The role and the surroundings of a node."""
 
     scope: BlockScope
     role: ValueRole = ValueRole.LOAD
     conditional: bool = False  # may not run even if its statement does
     captured: bool = False  # inside a nested function
-    early: bool = False  # the rest of the statement sees what is written
+    early: bool = False  # the rest of the statement sees the written value
 
     def load(self) -> NodeContext:
-        """The same place, read."""
+        """Return this context in the reading role."""
         return self.to(ValueRole.LOAD)
 
     def to(self, role: ValueRole) -> NodeContext:
-        """The same place in another role."""
+        """Return this context in another role."""
         return self._replace(role=role, early=False)
 
     def maybe(self) -> NodeContext:
-        """Read, and perhaps not at all."""
+        """Return this context in the reading role, conditional."""
         return self._replace(role=ValueRole.LOAD, early=False, conditional=True)
 
 
@@ -58,17 +58,17 @@ Visitor: TypeAlias = "Callable[[Walker, Node, NodeContext], None]"
 
 @dataclass(frozen=True)
 class Table:
-    """What the walker has to know of a language."""
+    """A language's node types and visitors, for the walker."""
 
     names: frozenset[str]  # node types that are a variable's name
     skipped: frozenset[str]  # node types without variables in them
     transparent: frozenset[str]  # node types that pass their role on to their children
     raising: frozenset[str]  # node types that may fail when they run
     blocks: frozenset[str]  # node types with a scope of their own
-    mutators: frozenset[str]  # methods that change their receiver although their value is used
+    mutators: frozenset[str]  # methods that change their receiver even if their value is used
     visitors: Mapping[str, Visitor]
     hoist: Callable[[Node, BlockScope], None] | None = (
-        None  # declares what a block knows in advance
+        None  # declares the names that a block hoists
     )
 
 
@@ -87,13 +87,13 @@ class Walker:
     def __init__(self, table: Table, shallow: bool = False) -> None:
         self.table = table
         self.found = Findings()
-        self.shallow = shallow  # stay out of nested functions
+        self.shallow = shallow  # do not enter nested functions
         self.bound: set[str] = set()  # names written in the function's own scope
-        self.unbound: set[str] = set()  # names said to belong to an outer function
+        self.unbound: set[str] = set()  # names declared as belonging to an outer function
         self._stack: list[tuple[Node, NodeContext]] = []
 
     def walk(self, parts: Iterable[tuple[Node, NodeContext]]) -> Findings:
-        """Visit nodes, in order, with all below them."""
+        """Visit nodes and everything below them, in order."""
         self.push(*parts)
         while self._stack:
             node, context = self._stack.pop()
@@ -122,7 +122,7 @@ class Walker:
             self.descend(node, context)
 
     def descend(self, node: Node, context: NodeContext) -> None:
-        """What is done with a node that no visitor knows."""
+        """Visit a node that has no visitor."""
         if node.type not in self.table.transparent:
             context = context.load()
         if node.type in self.table.blocks:
@@ -132,7 +132,7 @@ class Walker:
         self.push_children(node, context)
 
     def name(self, node: Node, context: NodeContext) -> None:
-        """A variable's name."""
+        """Record a variable's name."""
         text = text_of(node)
         place = self._resolve(text, context)
         own = context.scope.function is context.scope
@@ -154,31 +154,31 @@ class Walker:
         return context.scope.declare(text) if declares else context.scope.resolve(text)
 
     def part_of(self, whole: Node | None, context: NodeContext, *others: Node | None) -> None:
-        """A part of `whole`: writing it changes `whole`. All others are read."""
+        """Visit a part of `whole`: writing it changes `whole`. The others are read."""
         role = ValueRole.MUTATE if context.role in WRITING else ValueRole.LOAD
         self.push((whole, context.to(role)), *((other, context.load()) for other in others))
 
     def receive(self, receiver: Node | None, method: Node | None, context: NodeContext) -> None:
-        """The receiver of a call; the call may change it."""
+        """Visit the receiver of a call, which the call may change."""
         known = method is not None and text_of(method) in self.table.mutators
         changes = context.role is ValueRole.DROP or known
         self.push((receiver, context.to(ValueRole.MUTATE if changes else ValueRole.LOAD)))
 
     def enter(self, context: NodeContext) -> NodeContext:
-        """The inside of a nested function; it runs later, or never."""
+        """Return the context inside a nested function; it runs later, or never."""
         return NodeContext(context.scope.nested(), ValueRole.LOAD, conditional=True, captured=True)
 
 
 def span_of(node: Node) -> TextSpan:
-    """Where a node stands. Never `.row` of a point: tree-sitter 0.26.0 crashes (its issue 472)."""
+    """Return a node's span. Never use `.row` of a point: tree-sitter 0.26.0 crashes (issue 472)."""
     return TextSpan(*node.start_point, *node.end_point)
 
 
 def text_of(node: Node) -> str:
-    """The text of a node."""
+    """Return the text of a node."""
     return (node.text or b"").decode("utf-8", "replace")
 
 
 def field_of(node: Node, name: str) -> Node | None:
-    """One field of a node."""
+    """Return one field of a node."""
     return node.child_by_field_name(name)

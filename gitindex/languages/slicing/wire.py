@@ -1,4 +1,4 @@
-"""A question as bytes: what a worker is sent. Imports no parser, so any process may ask."""
+"""The bytes of a question to a worker. Imports no parser, so any process can use it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class SliceQuestion(NamedTuple):
-    """A place, counted from 1 as people do, and the direction to look in."""
+    """A place, counted from 1, and the direction of the slice."""
 
     line: int
     column: int | None = None  # in bytes
@@ -15,11 +15,11 @@ class SliceQuestion(NamedTuple):
 
 
 def encode(question: SliceQuestion) -> bytes:
-    """What a worker is sent."""
+    """Return a question as bytes for a worker."""
     return json.dumps(question).encode()
 
 
 def decode(data: bytes) -> SliceQuestion:
-    """What a worker is asked."""
+    """Return the question that a worker received."""
     line, column, forward = json.loads(data)
     return SliceQuestion(line, column, forward)

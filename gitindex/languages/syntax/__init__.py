@@ -1,1 +1,1 @@
-"""The syntactic layer: bytes and a language become facts. Knows no store and no git."""
+"""The syntactic layer: turns bytes and a language into facts. Needs no store and no git."""

@@ -1,4 +1,4 @@
-"""Fields that Python's `__init__` gives to its object. Found among captures, at no cost to the query."""
+"""Fields that Python's `__init__` assigns to its object. Found among captures, at no query cost."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _INNER = FUNCTIONS | TYPES
 
 
 def attributes(data: bytes, captures: Captures, found: list[CapturedRange]) -> list[CapturedRange]:
-    """One field for each `self.name = …` in an `__init__`, unless its class has the name already."""
+    """Return a field for each `self.name = …` in an `__init__`, unless its class has the name."""
     makers = [scope for scope in found if scope.name == "__init__" and _is_method(scope)]
     if not makers:
         return []

@@ -1,4 +1,4 @@
-"""What a symbol says about itself: signature on one line, doc comment, decorators."""
+"""Details of a symbol: signature on one line, doc comment, decorators."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from gitindex.languages.syntax.scopes import CapturedRange
 
 MAX_SIGNATURE = 240
 MAX_DOC = 300
-"""Most of a doc that is kept: its first paragraph. The rest is in the file, a line away."""
+"""Most characters of a doc that are kept: from its first paragraph."""
 READ_AHEAD = 2000
 MAX_GAP = 200
-"""Most bytes between a comment and what it documents: indentation and keywords."""
+"""Most bytes between a comment and the definition it documents: indentation and keywords."""
 
 _TAILS = ("=>", "->", " do", " then")
 _LINE_MARKS = "/*#!;%"
@@ -43,7 +43,7 @@ class Details:
         self.comments = comments
 
     def signature(self, scope: CapturedRange) -> str:
-        """The definition up to its body, on one line, without comments."""
+        """Return the definition up to its body, on one line, without comments."""
         text = self.text(scope.start, self.head_end(scope))
         if scope.kind == "section":
             text = text.strip().partition("\n")[0]
@@ -52,11 +52,11 @@ class Details:
         return text if len(text) <= MAX_SIGNATURE else text[: MAX_SIGNATURE - 1] + "…"
 
     def head_end(self, scope: CapturedRange) -> int:
-        """Where the body starts; of a definition without one, its end or a bound."""
+        """Return where the body starts; without a body, the definition's end or a limit."""
         return scope.body if scope.body >= 0 else min(scope.end, scope.start + READ_AHEAD)
 
     def text(self, start: int, end: int) -> str:
-        """The text of a range without its comments."""
+        """Return the text of a range without its comments."""
         starts, ends = self.comments
         at = bisect_left(starts, start)
         if at == len(starts) or starts[at] >= end:
@@ -70,7 +70,7 @@ class Details:
         return b" ".join(parts).decode("utf-8", "replace")
 
     def doc(self, scope: CapturedRange) -> str:
-        """The docstring, or the comments right above the definition."""
+        """Return the docstring, or the comments right above the definition."""
         if scope.doc:
             return plain_string(self.data[scope.doc[0] : scope.doc[1]])
         last = bisect_right(self.comments.ends, scope.anchor) - 1
@@ -79,13 +79,13 @@ class Details:
         return plain_comment(self._comment_above(self._first_word(scope.anchor), last))
 
     def _first_word(self, anchor: int) -> int:
-        """The start of the line if only keywords (`const`, `export type`) stand before."""
+        """Return the start of the line if only keywords (`const`, `export type`) come before."""
         line = self.starts[bisect_right(self.starts, anchor) - 1]
         before = self.data[line:anchor]
         return skip_blank(self.data, line) if _WORDS.fullmatch(before) else anchor
 
     def _comment_above(self, anchor: int, last: int) -> bytes:
-        """The comments that end above a place, from number `last` upwards."""
+        """Return the comments that end right above a place, from number `last` upwards."""
         starts, ends = self.comments
         start = anchor
         while last >= 0 and self._touches(starts[last], ends[last], start):
@@ -96,7 +96,7 @@ class Details:
         return self.data[start:anchor][: 2 * MAX_DOC].rstrip()
 
     def _touches(self, start: int, end: int, below: int) -> bool:
-        """Whether a comment on lines of its own ends right above a place."""
+        """Does a comment on its own lines end right above a place?"""
         gap = self.data[end:below]
         newlines = gap.count(b"\n") + self.data[start:end].endswith(b"\n")
         if newlines > 1 or gap.strip():
@@ -106,7 +106,7 @@ class Details:
 
 
 def without_tail(text: str) -> str:
-    """The text without the words and marks that open a body."""
+    """Return the text without the words and characters that open a body."""
     text = text.rstrip(" {:=;,")
     while text.endswith(_TAILS):
         text = text[:-2].rstrip(" {:=;,") if text[-1] in ">o" else text[:-5].rstrip()
@@ -114,13 +114,13 @@ def without_tail(text: str) -> str:
 
 
 def skip_blank(data: bytes, at: int) -> int:
-    """The first place from `at` on that is no white space."""
+    """Return the first place from `at` on that is not white space."""
     match = _BLANK.match(data, at)
     return match.end() if match else at
 
 
 def plain_comment(raw: bytes) -> str:
-    """The words of comment lines, without their marks."""
+    """Return the words of comment lines, without comment characters."""
     if not raw:
         return ""
     text = raw.decode("utf-8", "replace").strip()
@@ -137,7 +137,7 @@ def _plain_line(line: str) -> str:
 
 
 def plain_string(raw: bytes) -> str:
-    """The first paragraph of a docstring, its indentation taken off."""
+    """Return the first paragraph of a docstring, without indentation."""
     text = raw[: 4 * MAX_DOC].decode("utf-8", "replace").strip()
     if opening := _OPENING.match(text):
         text = text[opening.end() :].removesuffix(opening.group(1)).strip()

@@ -1,4 +1,4 @@
-"""Captures as ranges in the order of the text: what opens, what names, what ends a signature."""
+"""Captures as ranges in text order: definitions, names, bodies and other parts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from gitindex.languages.syntax.parser import Captures
 
 BODY, OUTER, DEF, IMPL, LOCAL, GUARD, ACCESS, DOC, RECEIVER, NAME, PATH, MARKED, TEXT = range(13)
-"""What a captured range is; of two of the same extent, the lower comes first."""
+"""The role of a captured range; of two with the same extent, the lower comes first."""
 
 _RANKS = {
     "outer": OUTER,
@@ -31,18 +31,18 @@ _RANKS = {
 END_OF_FILE = 1 << 40
 
 Extent = tuple[int, int]
-"""Where a range starts, and minus where it ends: sorted, the outer one comes first."""
+"""Start and negated end of a range: sorted, outer ranges come first."""
 Event = tuple[int, int, int, str]
 
 
 def events_of(captures: Captures) -> list[Event]:
-    """The ranges that decide nesting, outermost first; one definition per range."""
+    """Return the ranges that decide nesting, outermost first; one definition per range."""
     kinds = _kinds(captures)
     events: list[Event] = [(start, end, DEF, kind) for (start, end), kind in kinds.items()]
     for capture, rank in _RANKS.items():
-        # Two plain numbers cost half of `byte_range`.
+        # Reading two plain numbers costs half as much as `byte_range`.
         found = [(n.start_byte, -n.end_byte, rank, capture) for n in captures.get(capture, ())]
-        if rank == LOCAL:  # what a pattern names is no anonymous function
+        if rank == LOCAL:  # a named definition is not an anonymous function
             found = [event for event in found if event[:2] not in kinds]
         events += found
     events += section_events(captures)
@@ -51,12 +51,12 @@ def events_of(captures: Captures) -> list[Event]:
 
 
 def _kinds(captures: Captures) -> dict[Extent, str]:
-    """What is defined in each range: of several kinds the strongest, of equals the first."""
+    """Return the kind of definition in each range: the strongest, and of equal ones the first."""
     found = [capture[4:] for capture in captures if capture.startswith("def.")]
     found.reverse()
     found.sort(key=_strength)
     kinds: dict[Extent, str] = {}
-    for kind in found:  # the last to say wins
+    for kind in found:  # the last one wins
         nodes = captures["def." + kind]
         kinds.update(dict.fromkeys([(n.start_byte, -n.end_byte) for n in nodes], kind))
     return kinds
@@ -67,7 +67,7 @@ def _strength(kind: str) -> int:
 
 
 def section_events(captures: Captures) -> list[Event]:
-    """Headings as nested ranges: each lasts until the next one of its level or above."""
+    """Return headings as nested ranges: each ends at the next one of its level or above."""
     headings = sorted(
         (node.start_byte, int(capture[8:]), node.end_byte)
         for capture, nodes in captures.items()

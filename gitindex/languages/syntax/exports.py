@@ -1,4 +1,4 @@
-"""What a file exports by name: `__all__`, `export`, `module.exports`."""
+"""The names that a file exports: `__all__`, `export`, `module.exports`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _GROUPS = frozenset({"namespace", "package"})
 
 
 class Exports(NamedTuple):
-    """Names seen from outside, and the local names behind them."""
+    """Exported names, and the local names behind them."""
 
     listed: tuple[str, ...]
     surface: Surface
@@ -36,7 +36,7 @@ class Exports(NamedTuple):
 
 
 def read_exports(data: bytes, captures: Captures, language: str) -> Exports:
-    """The exports a file lists; empty for languages that mark each symbol instead."""
+    """Return the exports that a file lists; empty for languages that mark each symbol instead."""
     if language == "python":
         return _python(data)
     if language in ("javascript", "typescript", "tsx"):
@@ -47,7 +47,7 @@ def read_exports(data: bytes, captures: Captures, language: str) -> Exports:
 def exported_names(
     exports: Exports, found: Iterable[CapturedRange], exported: list[bool]
 ) -> list[str]:
-    """The file's export list: as listed, else its visible symbols at module level."""
+    """Return the file's exports: as listed, else its visible symbols at module level."""
     if exports.complete:
         return list(exports.listed)
     names = dict.fromkeys(exports.listed)
@@ -58,7 +58,7 @@ def exported_names(
 
 
 def _is_top(scope: CapturedRange) -> bool:
-    """Whether a symbol is at module level; a namespace around it does not count."""
+    """Is a symbol at module level? Enclosing namespaces are ignored."""
     if scope.kind in _GROUPS or (scope.prefix and scope.kind not in SPACES):
         return False
     outer = scope.outer
@@ -95,13 +95,13 @@ def _ecma(data: bytes, captures: Captures) -> Exports:
 
 
 def _is_passed_on(specifier: Node) -> bool:
-    """Whether `export { a } from './b'` names another module's symbol, not one of this file."""
+    """Does `export { a } from './b'` name another module's symbol, not one of this file?"""
     statement = specifier.parent.parent if specifier.parent else None
     return statement is not None and statement.child_by_field_name("source") is not None
 
 
 def _common_js(data: bytes) -> dict[str, str]:
-    """`exports.a = …`, `module.exports = a` and `module.exports = { a, b: c }`."""
+    """Read `exports.a = …`, `module.exports = a` and `module.exports = { a, b: c }`."""
     names: dict[str, str] = {}
     at = data.find(b"exports")
     while at >= 0:

@@ -20,7 +20,7 @@ MAX_BYTES = 1 << 20
 """Larger blobs are not parsed."""
 
 MAX_NESTING = 5_000
-"""Brackets open at once, or closed too often; tree-sitter's queries are quadratic in them."""
+"""Most open or surplus closing brackets; tree-sitter's queries are quadratic in them."""
 
 _BRACKETS = b"([{)]}"
 _OTHERS = bytes(byte for byte in range(256) if byte not in _BRACKETS)
@@ -28,7 +28,7 @@ _STEPS = {byte: 1 if byte in b"([{" else -1 for byte in _BRACKETS}
 
 
 def extract_facts(data: bytes, language: str) -> BlobFacts:
-    """Symbols, imports, exports, flags and postings of a blob; partial where it is broken."""
+    """Return symbols, imports, exports, flags and postings of a blob; partial if it is broken."""
     source = read_source(data)
     if language == TEXT:
         return _lexical(source, language, "")
@@ -50,10 +50,10 @@ def _lexical(source: SourceText, language: str, reason: str) -> BlobFacts:
 
 
 def nesting(data: bytes) -> int:
-    """How far brackets go up and down; those in strings count, so this is an upper bound."""
+    """Return the range of the bracket depth; an upper bound, as brackets in strings count too."""
     brackets = data.translate(None, delete=_OTHERS)
     if len(brackets) <= MAX_NESTING:
-        return 0  # whatever they do: it is not too much
+        return 0  # too few brackets to reach the limit
     steps = map(_STEPS.__getitem__, brackets)
     depths = list(accumulate(steps, initial=0))
     return max(depths) - min(depths)

@@ -1,4 +1,4 @@
-"""The interface hash: the exported surface, blind to bodies, comments, layout and private names."""
+"""The interface hash: the exported surface without bodies, comments, layout and private names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gitindex.languages.syntax.kinds import VALUES
 from gitindex.languages.syntax.scopes import CapturedRange
 
 MAX_SURFACE = 20_000
-"""Most bytes of one definition; a list of ten thousand names is read once for each."""
+"""Most bytes of one definition that count; a long list of names is read once per name."""
 
 _STRING = r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`"
 _TOKENS = re.compile(rf"{_STRING}|\w+|[^\w\s]", re.DOTALL)
@@ -21,7 +21,7 @@ _ASSIGN = re.compile(r"(?<![=<>!:])=(?![=>])|:=")
 
 
 def interface_hash(lines: Iterable[str]) -> str:
-    """One short digest of the surface's lines, in any order; "" for a file without surface."""
+    """Return a short digest of the surface's lines, in any order; "" without a surface."""
     ordered = sorted(set(lines))
     if not ordered:
         return ""
@@ -29,7 +29,7 @@ def interface_hash(lines: Iterable[str]) -> str:
 
 
 def surface_of(scope: CapturedRange, symbol: Symbol, details: Details) -> str:
-    """One line of the surface: kind, name, and the signature as bare tokens."""
+    """Return one line of the surface: kind, name, and the signature as bare tokens."""
     if scope.kind in VALUES and scope.body < 0:
         text = _ASSIGN.split(details.text(scope.anchor, details.head_end(scope)), maxsplit=1)[0]
     elif scope.anchor == scope.start and _is_whole(symbol.signature):
@@ -41,12 +41,12 @@ def surface_of(scope: CapturedRange, symbol: Symbol, details: Details) -> str:
 
 
 def _is_whole(signature: str) -> bool:
-    """Whether a signature says all: it was not cut, and has no string whose spaces count."""
+    """Is a signature complete? It must not be cut, nor contain strings, whose spaces matter."""
     return "…" not in signature and '"' not in signature and "'" not in signature
 
 
 def tokens(text: str) -> str:
-    """The text as tokens with one space between: layout, quotes and last commas say nothing."""
+    """Return the text as tokens separated by one space; ignores layout, quotes and last commas."""
     found = _TOKENS.findall(text)
     if "'" in text:
         found = [f'"{t[1:-1]}"' if t[0] == "'" and len(t) > 1 else t for t in found]
@@ -55,7 +55,7 @@ def tokens(text: str) -> str:
 
 
 def reexports(imports: Iterable[Import], exports: Iterable[str], language: str) -> list[str]:
-    """Lines for the exported names and for the imports that pass names on."""
+    """Return lines for the exported names and for the imports that re-export names."""
     listed = frozenset(exports)
     lines = [f"export {name}" for name in listed]
     for item in imports:
@@ -69,7 +69,7 @@ def reexports(imports: Iterable[Import], exports: Iterable[str], language: str) 
 
 
 def _passes_on(item: Import, name: str, local: str, language: str) -> bool:
-    """Python's habits: a star, a relative import, or `import a as a` makes a name public."""
+    """Does Python re-export a name by convention: a star, a relative import, or `import a as a`?"""
     if language != "python" or local.startswith("_"):
         return False
     return name == "*" or item.level > 0

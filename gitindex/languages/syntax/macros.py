@@ -1,4 +1,4 @@
-"""Hides macros of C and C++ that no grammar can read, byte for byte, so that all offsets hold."""
+"""Blanks out macros of C and C++ that no grammar can parse, byte for byte, to keep all offsets."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _BEFORE_NAME = (
 )
 _BEFORE_TYPE = rb"^[ \t]*" + _STORAGE + _MACRO + rb"(?=[ \t]+(?:" + _TYPES + rb")\b)"
 _BEFORE_DECLARATION = rb"^[ \t]*" + _STORAGE + _MACRO + rb"(?=[ \t]+\w+[ \t*&]+\w+\s*[;=(\[{])"
-# With an underscore it is hardly a type: a constructor follows.
+# With an underscore it is unlikely to be a type: a constructor follows.
 _BEFORE_CONSTRUCTOR = (
     rb"^[ \t]+" + _STORAGE + rb"([A-Z][A-Z0-9]*_[A-Z0-9_]+)(?=[ \t]+(?:explicit[ \t]+)?~?\w+\()"
 )
-# An enumerator can stand alone on a line too, but is indented.
+# An enumerator can be alone on a line too, but is indented.
 _ALONE = rb"^([A-Z][A-Z0-9_]{2,})(?=[ \t\r]*$)"
 _AT_START = tuple(
     re.compile(pattern, re.MULTILINE)
     for pattern in (_BEFORE_TYPE, _BEFORE_DECLARATION, _BEFORE_CONSTRUCTOR, _ALONE)
 )
 _IN_LINE = re.compile(_BEFORE_NAME)
-# Begins with a plain newline, so that the search for it is one for a byte.
+# Begins with a plain newline, so the regex engine searches for one byte.
 _CANDIDATE = re.compile(rb"\n(?=[ \t]*" + _STORAGE + rb"[A-Z][A-Z0-9_]{2})")
 _WORD = re.compile(rb"\w+")
 
@@ -36,14 +36,14 @@ Span = tuple[int, int]
 
 
 class Masked(NamedTuple):
-    """A text with macros blanked, and where they were."""
+    """A text with macros blanked out, and their places."""
 
     data: bytes
     spans: list[Span]  # of the macros' names
 
 
 def mask_macros(data: bytes, language: str) -> Masked:
-    """The text to parse; for other languages than C and C++ the text itself."""
+    """Return the text to parse; unchanged for languages other than C and C++."""
     if language not in ("c", "cpp"):
         return Masked(data, [])
     spans = _macro_spans(data)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Outline(NamedTuple):
-    """What the definitions of a blob are."""
+    """The definitions of a blob."""
 
     starts: list[int]
     found: list[CapturedRange]
@@ -29,7 +29,7 @@ class Outline(NamedTuple):
 
 
 def read_outline(data: bytes, captures: Captures, language: str) -> Outline:
-    """Symbols in file order, with what is seen of them from outside."""
+    """Return symbols in file order, with their visibility from outside."""
     starts = line_starts(data)
     comments = _comments(captures)
     found = sweep(data, captures, _attached(data, captures))
@@ -48,7 +48,7 @@ def _comments(captures: Captures) -> Comments:
 
 
 def _attached(data: bytes, captures: Captures) -> dict[int, int]:
-    """Start of each definition with attributes above it, to the start of the first of them."""
+    """Map the start of each definition with attributes to the start of its first attribute."""
     anchors: dict[int, int] = {}
     for start, end in sorted(node.byte_range for node in captures.get("attached", ())):
         anchors[skip_blank(data, end)] = anchors.get(start, start)
@@ -58,7 +58,7 @@ def _attached(data: bytes, captures: Captures) -> dict[int, int]:
 def _visible(
     found: list[CapturedRange], data: bytes, exports: Exports, language: str
 ) -> list[bool]:
-    """For each symbol whether it is seen from outside; inside a hidden one nothing is."""
+    """Return whether each symbol is visible from outside; nothing inside a hidden one is."""
     rule = rule_for(language)
     wordless = rule in WORDLESS
     surface = exports.surface

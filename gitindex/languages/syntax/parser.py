@@ -1,4 +1,4 @@
-"""The one module that knows tree-sitter: a grammar and its query, loaded once, run over bytes."""
+"""The only module that uses tree-sitter: a grammar and its query, loaded once, run over bytes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Captures = dict[str, list[Node]]
 
 
 class Parsed(NamedTuple):
-    """What one query found in one blob. The nodes keep the tree alive: never store one."""
+    """The captures of one query in one blob. The nodes keep the tree alive: never store one."""
 
     captures: Captures
     has_error: bool
@@ -32,7 +32,7 @@ class _Tools(NamedTuple):
 
 
 def parse(data: bytes, language: str) -> Parsed | None:
-    """The captures of the language's query in `data`; None if it has no grammar or no query."""
+    """Return the captures of the language's query in `data`; None without grammar or query."""
     tools = _tools(language)
     if tools is None:
         return None
@@ -41,7 +41,7 @@ def parse(data: bytes, language: str) -> Parsed | None:
 
 
 def parse_tree(data: bytes, language: str) -> Node | None:
-    """The root of the tree of `data`; None if the language has no grammar here."""
+    """Return the root of the tree of `data`; None if the language has no grammar here."""
     grammar = _grammar(language)
     return None if grammar is None else Parser(grammar).parse(data).root_node
 
@@ -49,7 +49,7 @@ def parse_tree(data: bytes, language: str) -> Node | None:
 def parse_matches(
     data: bytes, language: str, query: str
 ) -> tuple[list[tuple[int, Captures]], bool] | None:
-    """The matches of one of the language's other queries, and whether the text is broken."""
+    """Return the matches of another query of the language, and whether the text is broken."""
     tools = _tools(language, query)
     if tools is None:
         return None
@@ -79,13 +79,13 @@ def _grammar(language: str) -> Grammar | None:
     except ImportError:
         return None
     with warnings.catch_warnings():
-        # Some wheels still hand out a plain address; the binding takes it and grumbles.
+        # Some wheels still return a plain address; the binding accepts it with a warning.
         warnings.simplefilter("ignore", DeprecationWarning)
         return Grammar(getattr(module, row.function)())
 
 
 def query_text(row: Language, query: str = "facts") -> str:
-    """The text of a language's query: its folders' files, joined; FileNotFoundError if there is none."""
+    """Return a language's query, joined from its folders; FileNotFoundError if there is none."""
     parts = []
     for folder in (row.queries or row.name).split():
         path = os.path.join(QUERIES, folder, f"{query}.scm")

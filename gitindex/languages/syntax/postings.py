@@ -25,21 +25,21 @@ USES = {
     "use.inherit": Use.INHERIT,
     "use.decorator": Use.DECORATOR,
 }
-"""From the weakest to the strongest: an identifier caught twice keeps the last. Else it is a reference."""
+"""From weakest to strongest: an identifier captured twice keeps the last. Default: reference."""
 
 MAX_NAME = 1000
-"""Longer identifiers are data."""
+"""Longer identifiers are treated as data."""
 
 Words = dict[int, int]
-"""Identifiers: where each starts, and where it ends."""
+"""Identifiers: start offset → end offset."""
 
 
 def build_postings(
     data: bytes, outline: Outline, captures: Captures, extra: list[Span]
 ) -> Postings:
-    """Name to packed places, sorted by place; `extra` are names no query could see.
+    """Return packed places by name, in order; `extra` are names that no query can see.
 
-    Takes plain references out of the captures: a file can hold half a million of them.
+    Removes plain references from the captures: a file can have half a million of them.
     """
     spelled, respelled = _spelled(data, outline.found)
     if LIBRARY is not None and not respelled:
@@ -62,7 +62,7 @@ def build_postings(
 def python_postings(
     data: bytes, outline: Outline, captures: Captures, extra: list[Span]
 ) -> Postings:
-    """What native/names.c does, and what it leaves to us."""
+    """Do what native/names.c does, and the cases that it does not handle."""
     spelled, respelled = _spelled(data, outline.found)
     words, uses = _used(captures, extra)
     words.update((scope.name_start, scope.name_end) for scope in spelled)
@@ -76,12 +76,12 @@ def python_postings(
 
 
 def _symbols(captures: Captures) -> list[Span]:
-    """Ruby's `:name` names a method; its colon is no part of the name."""
+    """Return the names in Ruby's `:name`, without the colon; they name methods."""
     return [(node.start_byte + 1, node.end_byte) for node in captures.get("use.symbol", ())]
 
 
 def _used(captures: Captures, extra: list[Span]) -> tuple[Words, Words]:
-    """Identifiers and, of those that are more than references, their uses."""
+    """Return all identifiers, and the uses of those that are more than references."""
     words = dict(chain(extra, _symbols(captures)))
     uses: Words = {}
     nodes = captures.pop("use.reference", [])
@@ -93,7 +93,7 @@ def _used(captures: Captures, extra: list[Span]) -> tuple[Words, Words]:
             nodes = captures[capture]
             starts = [node.start_byte for node in nodes]
             uses.update(zip(starts, repeat(use)))
-            if use == Use.CALL:  # nearly all were caught before, as weaker uses
+            if use == Use.CALL:  # nearly all were captured before, as weaker uses
                 nodes = [n for n, start in zip(nodes, starts, strict=True) if start not in words]
                 words.update([node.byte_range for node in nodes])
             else:
@@ -102,7 +102,7 @@ def _used(captures: Captures, extra: list[Span]) -> tuple[Words, Words]:
 
 
 def _import(order: list[int], uses: Words, captures: Captures) -> None:
-    """Whatever stands in an import statement is imported."""
+    """Mark every identifier in an import statement as imported."""
     for node in captures.get("import", ()):
         first = bisect_left(order, node.start_byte)
         last = bisect_left(order, node.end_byte)
@@ -112,7 +112,7 @@ def _import(order: list[int], uses: Words, captures: Captures) -> None:
 def _spelled(
     data: bytes, found: list[CapturedRange]
 ) -> tuple[list[CapturedRange], list[CapturedRange]]:
-    """Symbols that stand in the text as they are named, and those that do not."""
+    """Return symbols whose name is spelled the same in the text, and those whose name is not."""
     groups: tuple[list[CapturedRange], list[CapturedRange]] = [], []
     for scope in found:
         same = data[scope.name_start : scope.name_end] == scope.name.encode()
@@ -123,7 +123,7 @@ def _spelled(
 def _group(
     data: bytes, outline: Outline, words: Words, order: list[int], uses: Words
 ) -> dict[bytes, Flat]:
-    """The hot loop: walks lines and symbol boundaries along with the identifiers."""
+    """Group places by name. The hot loop: walks lines and symbol boundaries in parallel."""
     by_name: dict[bytes, Flat] = defaultdict(list)
     beyond = len(data) + 1
     ends = iter([*outline.starts[1:], beyond])
@@ -144,7 +144,7 @@ def _group(
 
 
 def _insert(places: Flat, scope: CapturedRange, starts: list[int]) -> None:
-    """Puts a definition among the places of its name."""
+    """Insert a definition into the places of its name."""
     line = bisect_right(starts, scope.name_start) - 1
     inside = scope.ordinal if scope.kind in SCOPES else scope.parent
     place = (line << 3 | Use.DEFINITION, scope.name_start - starts[line], _bounded(inside))
@@ -155,7 +155,7 @@ def _insert(places: Flat, scope: CapturedRange, starts: list[int]) -> None:
 
 
 def _boundaries(found: list[CapturedRange]) -> list[tuple[int, int]]:
-    """Offsets where the innermost symbol changes, and which one it is from there on (+ 1)."""
+    """Return offsets where the innermost symbol changes, each with the new symbol's ordinal + 1."""
     marks: list[tuple[int, int]] = []
     stack: list[tuple[int, int]] = []
 
@@ -174,7 +174,7 @@ def _boundaries(found: list[CapturedRange]) -> list[tuple[int, int]]:
 
 
 def _bounded(ordinal: int) -> int:
-    """A symbol as the enclosing one of a place; 0 at module level."""
+    """Return a symbol's number as the enclosing one of a place; 0 at module level."""
     return ordinal + 1 if 0 <= ordinal < NO_SYMBOL else 0
 
 

@@ -1,4 +1,4 @@
-"""A range of the text that may hold symbols, and the raw form of those it becomes."""
+"""A range of the text that may contain symbols, and the raw form of a symbol."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from gitindex.languages.syntax.events import DEF, IMPL, LOCAL
 from gitindex.languages.syntax.kinds import FUNCTIONS, SCOPES
 
 
-class CapturedRange:  # not a dataclass: a cold worker cannot afford the import
-    """One captured range while it is open, and after that the raw form of a symbol."""
+class CapturedRange:  # not a dataclass: the import slows a cold worker down
+    """One captured range while it is open; later the raw form of a symbol."""
 
     __slots__ = (
         "access",
@@ -41,28 +41,28 @@ class CapturedRange:  # not a dataclass: a cold worker cannot afford the import
         self.kind = kind
         self.start = start
         self.end = end
-        self.ordinal = self.parent = -1  # of the symbol it became, and of the one around it
+        self.ordinal = self.parent = -1  # of its own symbol, and of the enclosing one
         self.name = self.qualified = ""
         self.name_start = self.name_end = -1
         self.anchor = start  # where its decorators, attributes or export keyword start
         self.body = -1  # where its body starts
         self.doc: tuple[int, int] | None = None
         self.prefix = ""  # receiver or implemented type
-        self.exported = False  # stands in an export statement
+        self.exported = False  # is in an export statement
         self.local = False  # inside a function
         self.guarded = False  # inside a condition
-        self.shut = False  # a value in it is seen by one function only
-        self.outer: CapturedRange | None = None  # the nearest range around it that can be a parent
-        self.owner: CapturedRange | None = None  # the nearest definition around it
-        self.named: CapturedRange | None = None  # the same, but none across an anonymous function
-        self.depth = 0  # of ranges that can be a parent
+        self.shut = False  # values in it are visible to one function only
+        self.outer: CapturedRange | None = None  # the nearest enclosing range that can be a parent
+        self.owner: CapturedRange | None = None  # the nearest enclosing definition
+        self.named: CapturedRange | None = None  # the same, but not across an anonymous function
+        self.depth = 0  # number of enclosing ranges that can be a parent
         self.access = ""  # the last access label seen in it
-        self.label = ""  # the access label it stands under
+        self.label = ""  # the access label that applies to it
 
     def is_boundary(self) -> bool:
         return self.rank in (IMPL, LOCAL) or (self.rank == DEF and self.kind in SCOPES)
 
-    # A scope never points at itself: without cycles it is freed at once, not by the collector.
+    # A scope never refers to itself: without cycles it is freed at once, not by the collector.
     def holder(self) -> CapturedRange | None:
         return self if self.rank in (DEF, IMPL) else self.owner
 

@@ -1,4 +1,4 @@
-"""A blob as text: its encoding made UTF-8, its lines found. Bad bytes are kept and marked."""
+"""A blob as text: converted to UTF-8 and split into lines. Bad bytes are kept and flagged."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _ESCAPED = re.compile("[\udc80-\udcff]")
 
 
 class SourceText(NamedTuple):
-    """UTF-8 bytes of a text. They are the stored bytes unless those were UTF-16 or UTF-32."""
+    """UTF-8 bytes of a text: the stored bytes, unless those are UTF-16 or UTF-32."""
 
     data: bytes
     lossy: bool
 
 
 def read_source(stored: bytes) -> SourceText:
-    """The text behind stored bytes. Bytes that are no UTF-8 stay in place, so columns hold."""
+    """Return the text of stored bytes. Invalid UTF-8 stays in place, so columns are unchanged."""
     encoding = _wide_encoding(stored)
     if encoding:
         text = stored.decode(encoding, "replace")
@@ -36,7 +36,7 @@ def read_source(stored: bytes) -> SourceText:
 
 
 def _wide_encoding(stored: bytes) -> str:
-    """The name of a 16- or 32-bit encoding, by its mark or by where its NUL bytes are."""
+    """Return the name of a 16- or 32-bit encoding, by its BOM or the positions of NUL bytes."""
     if stored.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
         return "utf-32"
     if stored.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -51,9 +51,9 @@ def _wide_encoding(stored: bytes) -> str:
 
 
 def readable(source: SourceText, data: bytes) -> bytes:
-    """What a parser gets: no control characters and no broken bytes, each place as it was.
+    """Return the parser's input: control characters and broken bytes replaced, all offsets kept.
 
-    Error recovery of some grammars does not end on them (Kotlin, three bytes 0xFF).
+    The error recovery of some grammars does not end on them (Kotlin, three bytes 0xFF).
     """
     data = data.translate(_PRINTABLE)
     if not source.lossy:
@@ -63,7 +63,7 @@ def readable(source: SourceText, data: bytes) -> bytes:
 
 
 def line_starts(data: bytes) -> list[int]:
-    """Byte offset of the start of every line; lines end at LF, as tree-sitter and git count."""
+    """Return the byte offset of each line's start; lines end at LF, as in tree-sitter and git."""
     starts = list(accumulate(map(len, BytesIO(data)), initial=0))
     if data and not data.endswith(b"\n"):
         starts.pop()
@@ -71,5 +71,5 @@ def line_starts(data: bytes) -> list[int]:
 
 
 def count_lines(data: bytes) -> int:
-    """Lines of a text; a last line without its end counts."""
+    """Return the number of lines; a last line without a line end counts."""
     return data.count(b"\n") + (not data.endswith(b"\n") and data != b"")

@@ -1,4 +1,4 @@
-"""Nests captures by their byte ranges: one pass over sorted ranges, no walk of the tree."""
+"""Nests captures by their byte ranges: one pass over sorted ranges, without walking the tree."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ if TYPE_CHECKING:
 
 _NAMES = (NAME, PATH, MARKED, TEXT)
 _IDLE = frozenset({LOCAL, GUARD, *_NAMES})
-"""What says nothing inside a function's body."""
+"""Events that have no effect inside a function's body."""
 
 _MARKS = "\"'`:="
-"""Quotes, and the marks of symbols and assignments, around a name but no part of it."""
+"""Quotes, and the characters of symbols and assignments, that surround a name."""
 
 MAX_KEY_DEPTH = 3
-"""Keys of data nested deeper are no symbols: lock files hold tens of thousands."""
+"""Most levels of data keys that become symbols: lock files have tens of thousands."""
 
 MAX_PREFIX = 400
-"""Longest prefix of a qualified name; nesting a file can make it as long as the file."""
+"""Longest prefix of a qualified name; deep nesting can make it as long as the file."""
 
 _CALL_OPERATOR = re.compile(r"^(operator [^(]*?) ?\(.*")
 _OPERATOR = re.compile(r"^operator ?(\( ?\)|\[ ?\]|[^\w\s(\[]+)")
@@ -58,7 +58,7 @@ class Sweep:
         self.module_doc: tuple[int, int] | None = None
 
     def run(self, events: Iterable[Event]) -> None:
-        """Takes the events in order; `found` holds the symbols afterwards."""
+        """Process the events in order; `found` then holds the symbols."""
         stack = self.stack
         idle_until = 0
         for start, minus_end, rank, kind in events:
@@ -76,7 +76,7 @@ class Sweep:
             idle_until = _idle_until(stack[-1], start) if stack else 0
 
     def _open(self, scope: CapturedRange) -> None:
-        """Puts a range on the stack, with what the one around it says about it."""
+        """Push a range on the stack, with the properties it inherits from the enclosing one."""
         scope.anchor = self.attached.get(scope.start, scope.start)
         scope.exported = scope.kind == "export"
         if self.stack:
@@ -146,7 +146,7 @@ class Sweep:
 
 
 def sweep(data: bytes, captures: Captures, attached: dict[int, int]) -> list[CapturedRange]:
-    """The named definitions of a file, outermost first, each placed under its parent."""
+    """Return the named definitions of a file, outermost first, each with its parent."""
     state = Sweep(data, attached)
     state.run(events_of(captures))
     found = state.found + attributes(data, captures, state.found)
@@ -158,12 +158,12 @@ def sweep(data: bytes, captures: Captures, attached: dict[int, int]) -> list[Cap
 
 
 def _place(scope: CapturedRange) -> None:
-    """Gives a named scope its parent and its qualified name; parents are placed before it."""
+    """Set a named scope's parent and qualified name; its parents must be done before."""
     outer, prefix = scope.outer, scope.prefix
     if scope.kind == "property" and outer is not None:
         scope.kind, outer = "field", outer.outer
     if outer is not None and outer.kind == "type" and scope.kind in TYPES:
-        outer = outer.outer  # a struct named inside a typedef stands beside it
+        outer = outer.outer  # a struct named inside a typedef is its sibling
     if outer is not None:
         _adapt_kind(scope, outer)
         while outer is not None and outer.ordinal < 0:
@@ -180,7 +180,7 @@ def _place(scope: CapturedRange) -> None:
 
 
 def _twin(owner: CapturedRange) -> CapturedRange:
-    """A second name in one definition (`a, b = 1, 2`): a symbol of its own, same range."""
+    """Return another symbol with the same range, for a second name (`a, b = 1, 2`)."""
     twin = CapturedRange(DEF, owner.kind, owner.start, owner.end)
     twin.anchor, twin.body = owner.anchor, owner.body
     twin.exported, twin.local, twin.guarded = owner.exported, owner.local, owner.guarded
@@ -189,14 +189,14 @@ def _twin(owner: CapturedRange) -> CapturedRange:
 
 
 def _is_idle(top: CapturedRange, start: int, rank: int, kind: str) -> bool:
-    """Whether a range inside a function's body says nothing: local values, conditions, lambdas."""
+    """Has a range in a function's body no effect? True for local values, conditions and lambdas."""
     if not _idle_until(top, start):
         return False
     return kind in LOCALS if rank == DEF else rank in _IDLE
 
 
 def _idle_until(top: CapturedRange, start: int) -> int:
-    """Where the function ends whose body a place is in; 0 where it is in none."""
+    """Return the end of the function whose body contains a place; 0 if there is none."""
     if not top.shut:
         return 0
     owner = top.holder()
@@ -204,7 +204,7 @@ def _idle_until(top: CapturedRange, start: int) -> int:
 
 
 def _is_local(scope: CapturedRange) -> bool:
-    """Whether a value is seen by one function only; a field of a local class is not."""
+    """Is a value visible to one function only? A field of a local class is not local."""
     if scope.kind not in LOCALS or not scope.local or scope.outer is None:
         return False
     return scope.outer.kind in FUNCTIONS or scope.outer.rank == LOCAL
@@ -219,13 +219,13 @@ def _adapt_kind(scope: CapturedRange, outer: CapturedRange) -> None:
 
 
 def _plain_operator(text: str) -> str:
-    """The name of an operator of C++ without blanks, parameters or result; any other text as it is."""
+    """Return a C++ operator's name without blanks, parameters or result; other text unchanged."""
     if match := _OPERATOR.match(text):
         return "operator" + match.group(1).replace(" ", "")
     return _CALL_OPERATOR.sub(r"\1", text)
 
 
 def _split_path(text: str) -> tuple[str, str]:
-    """`A::B.c` as its prefix `A.B` and its last name `c`."""
+    """Split `A::B.c` into its prefix `A.B` and its last name `c`."""
     parts = [part.strip() for part in text.replace("::", ".").replace(":", ".").split(".")]
     return ".".join(part for part in parts[:-1] if part), parts[-1]

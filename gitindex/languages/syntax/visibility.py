@@ -1,4 +1,4 @@
-"""Whether a symbol is seen from outside its file: one rule per language, by its own words."""
+"""Whether a symbol is visible outside its file: one rule per language."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from gitindex.languages.syntax.scopes import CapturedRange
 
 
 class Surface(NamedTuple):
-    """What a file says about its exports as a whole."""
+    """The exports that a file declares as a whole."""
 
     names: frozenset[str]  # exported by a list: `__all__`, `export {…}`, `module.exports`
-    is_script: bool  # says nothing, so everything at its top level is seen
+    is_script: bool  # declares no exports, so its whole top level is visible
 
 
 Rule = Callable[[CapturedRange, Sequence[str], Surface], bool]
-"""Takes a symbol, the words before its name, and the file's surface."""
+"""Takes a symbol, the words before its name, and the file's surface; is the symbol visible?"""
 
 
 def _python(scope: CapturedRange, _words: Sequence[str], surface: Surface) -> bool:
@@ -52,7 +52,7 @@ def _c(scope: CapturedRange, words: Sequence[str], _surface: Surface) -> bool:
 
 
 def _unless(*hidden: str) -> Rule:
-    """Seen unless one of these words stands before the name, or as a label above it."""
+    """Return a rule: visible unless one of these words precedes the name, or labels it above."""
 
     def rule(scope: CapturedRange, words: Sequence[str], _surface: Surface) -> bool:
         return scope.label not in hidden and not any(word in words for word in hidden)
@@ -65,7 +65,7 @@ def _pub(scope: CapturedRange, words: Sequence[str], _surface: Surface) -> bool:
 
 
 def _nothing(_scope: CapturedRange, _words: Sequence[str], _surface: Surface) -> bool:
-    """Keys of data have no interface."""
+    """Data keys are never part of an interface."""
     return False
 
 
@@ -107,9 +107,9 @@ _RULES: dict[str, Rule] = {
 
 
 WORDLESS: frozenset[Rule] = frozenset({_python, _go, _everything, _nothing})
-"""Rules that do not look at the words."""
+"""Rules that ignore the words."""
 
 
 def rule_for(language: str) -> Rule:
-    """The rule of a language; everything is seen where it has none."""
+    """Return the rule of a language; without one, everything is visible."""
     return _RULES.get(language, _everything)

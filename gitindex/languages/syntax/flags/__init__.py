@@ -1,4 +1,4 @@
-"""Ambiguity flags of the contract: what makes the facts of a blob less than certain."""
+"""Ambiguity flags of the contract: why the facts of a blob are not certain."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _DETECTORS: dict[str, dict[str, Detector]] = {
 
 
 def read_flags(reading: Reading, *, broken: bool, lossy: bool) -> tuple[str, ...]:
-    """The flags of a blob, sorted."""
+    """Return the flags of a blob, sorted."""
     detectors = _DETECTORS.get(reading.language, common.DETECTORS)
     flags = {name for name, detects in detectors.items() if detects(reading)}
     if broken:

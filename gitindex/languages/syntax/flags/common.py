@@ -1,4 +1,4 @@
-"""Detectors that need no knowledge of one language."""
+"""Detectors that work for every language."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gitindex.languages.syntax.kinds import FUNCTIONS, TYPES
 
 _MACROS = frozenset({"c", "cpp", "rust", "elixir", "julia"})
 _WHOLESALE = frozenset({"csharp", "swift"})
-"""Languages whose every import brings all names: a star there says nothing."""
+"""Languages in which every import binds all names, so a star has no special meaning."""
 
 _NO_NAME = re.compile(rb"[^\w$]")
 _DEFINED = FUNCTIONS | TYPES
@@ -18,21 +18,21 @@ _OWN = frozenset({"self", "cls", "this", "super", "mcs", "mcls"})
 
 
 def star_import(reading: Reading) -> bool:
-    """An import that binds names it does not list."""
+    """Does an import bind names that it does not list?"""
     if reading.language in _WHOLESALE:
         return False
     return any(pair == ("*", "*") for item in reading.imports for pair in item.names)
 
 
 def macro_or_generated(reading: Reading) -> bool:
-    """The file says that a tool wrote it, or defines macros."""
+    """Is the file generated, or does it define macros?"""
     if reading.language in _MACROS and any(s.kind == "macro" for s in reading.outline.found):
         return True
     return is_generated(reading.data)
 
 
 def multiple_definitions(reading: Reading) -> bool:
-    """One qualified name is defined more than once, and not as overloads or accessors."""
+    """Is a qualified name defined more than once, other than by overloads or accessors?"""
     repeated = _repeated(reading)
     if not repeated:
         return False
@@ -41,7 +41,7 @@ def multiple_definitions(reading: Reading) -> bool:
 
 
 def overloaded_names(reading: Reading) -> set[str]:
-    """Names with signatures that have no body, or that say they are overloads."""
+    """Return names with signatures that have no body, or that are marked as overloads."""
     found = reading.outline.found
     return {
         scope.qualified
@@ -66,7 +66,7 @@ def _repeated(reading: Reading) -> set[str]:
 
 
 def _is_accessor(reading: Reading, name: str) -> bool:
-    """Whether all definitions of a name but one are getters, setters or deleters of it."""
+    """Are all definitions of a name but one its getters, setters or deleters?"""
     plain = 0
     for scope in reading.outline.found:
         if scope.qualified == name:
@@ -77,14 +77,14 @@ def _is_accessor(reading: Reading, name: str) -> bool:
 
 
 def conditional_definition(reading: Reading) -> bool:
-    """A definition seen from outside that exists only if a condition holds."""
+    """Does a visible definition exist only under a condition?"""
     found = reading.outline.found
     return any(scope.guarded and not scope.local for scope in found)
 
 
 def unresolved_receiver(reading: Reading) -> bool:
-    """A method is called on something that no import and no definition here explains."""
-    # What `__init__` sets is known by name only: nothing says what it holds.
+    """Is a method called on something that is neither imported nor defined here?"""
+    # Attributes that `__init__` sets are known by name only, not by type.
     own = {s.name for s in reading.outline.symbols if not s.signature.startswith("self.")}
     known = reading.imported() | _OWN | own
     for node in reading.captures.get("use.call", ()):
@@ -95,7 +95,7 @@ def unresolved_receiver(reading: Reading) -> bool:
 
 
 def _is_known(reading: Reading, at: int, known: set[str]) -> bool:
-    """Whether the word before the dot is one of `known`; a bracket there is none."""
+    """Is the word before the dot one of `known`? False after a bracket."""
     before = reading.data[max(0, at - 80) : at].rstrip(b"#. \t\r\n?")
     return _NO_NAME.split(before)[-1].decode("utf-8", "replace") in known
 

@@ -17,7 +17,7 @@ _REFLECTED = ("Proxy", "defineGetter", "__defineGetter__")
 
 
 def dynamic_import(reading: Reading) -> bool:
-    """A module is loaded by a name computed at run time."""
+    """Is a module loaded by a name computed at run time?"""
     if "flag.dynamic_import" in reading.captures:
         return True
     return any(
@@ -28,19 +28,19 @@ def dynamic_import(reading: Reading) -> bool:
 
 
 def dynamic_attribute(reading: Reading) -> bool:
-    """A member is called by a computed name, or made up by a proxy."""
+    """Is a member called by a computed name, or created by a proxy?"""
     if "flag.dynamic_attribute" in reading.captures:
         return True
     return any(reading.has(name, Use.CALL) for name in _REFLECTED)
 
 
 def eval_exec(reading: Reading) -> bool:
-    """Text is run as code."""
+    """Is text run as code?"""
     return reading.calls_bare("eval") or reading.calls_bare("Function")
 
 
 def monkey_patch(reading: Reading) -> bool:
-    """A member of something imported, or a prototype not of this file, is set."""
+    """Is a member of something imported, or of a foreign prototype, assigned?"""
     if "flag.patched" not in reading.captures and "flag.prototype" not in reading.captures:
         return False
     imported = reading.imported()
@@ -56,7 +56,7 @@ def _texts(reading: Reading, capture: str) -> list[str]:
 
 
 def generated_member(reading: Reading) -> bool:
-    """An object has members that no line of it defines."""
+    """Does an object get members that its own code does not define?"""
     if any(reading.has(name, Use.CALL) for name in _MAKERS):
         return True
     return any(
@@ -66,7 +66,7 @@ def generated_member(reading: Reading) -> bool:
 
 
 def overload_set(reading: Reading) -> bool:
-    """One name stands for several signatures."""
+    """Does one name have several signatures?"""
     if reading.language == "javascript":
         return False
     names = overloaded_names(reading)
@@ -75,7 +75,7 @@ def overload_set(reading: Reading) -> bool:
 
 
 def reexport_chain(reading: Reading) -> bool:
-    """A name of another module is exported from here."""
+    """Is a name of another module exported from here?"""
     nodes = reading.captures.get("import", ())
     if any(node.type == "export_statement" for node in nodes):
         return True
@@ -83,7 +83,7 @@ def reexport_chain(reading: Reading) -> bool:
 
 
 def context_divergence(reading: Reading) -> bool:
-    """What the file does depends on where it runs."""
+    """Does the behaviour of the file depend on where it runs?"""
     return any(
         _CONDITION.search(reading.line_at(at)) is not None
         for name in _HOSTS

@@ -18,7 +18,7 @@ _CONTEXT = ("platform", "version_info", "TYPE_CHECKING", "PY2", "PY3", "implemen
 
 
 def dynamic_import(reading: Reading) -> bool:
-    """A module is imported by a name computed at run time."""
+    """Is a module imported by a name computed at run time?"""
     if any(reading.has(name, Use.CALL) for name in ("exec_module", "spec_from_file_location")):
         return True
     return any(
@@ -29,7 +29,7 @@ def dynamic_import(reading: Reading) -> bool:
 
 
 def dynamic_attribute(reading: Reading) -> bool:
-    """An attribute is reached by a computed name, or by a hook."""
+    """Is an attribute accessed by a computed name, or by a hook?"""
     if any(reading.has(name, Use.DEFINITION) for name in _HOOKS):
         return True
     if reading.has("__dict__", Use.ATTRIBUTE) or reading.calls_bare("globals"):
@@ -42,12 +42,12 @@ def dynamic_attribute(reading: Reading) -> bool:
 
 
 def eval_exec(reading: Reading) -> bool:
-    """Text is run as code."""
+    """Is text run as code?"""
     return reading.calls_bare("eval") or reading.calls_bare("exec")
 
 
 def monkey_patch(reading: Reading) -> bool:
-    """An attribute of something imported, or of a class, is set from outside."""
+    """Is an attribute of something imported, or of a class, assigned from outside?"""
     patched = {node.text for node in reading.captures.get("flag.patched", ())} - {b"self", b"cls"}
     if not patched:
         return False
@@ -57,7 +57,7 @@ def monkey_patch(reading: Reading) -> bool:
 
 
 def generated_member(reading: Reading) -> bool:
-    """A class has members that no line of it defines."""
+    """Does a class get members that its own code does not define?"""
     if any(reading.has(name, Use.CALL) for name in _MAKERS):
         return True
     if any(reading.has(name, Use.DECORATOR) for name in _DECORATORS):
@@ -66,13 +66,13 @@ def generated_member(reading: Reading) -> bool:
 
 
 def overload_set(reading: Reading) -> bool:
-    """One name stands for several signatures."""
+    """Does one name have several signatures?"""
     names = ("overload", "singledispatch", "singledispatchmethod")
     return any(reading.has(name, Use.DECORATOR) for name in names)
 
 
 def reexport_chain(reading: Reading) -> bool:
-    """A name imported here is exported from here."""
+    """Is an imported name exported from here?"""
     listed = set(reading.outline.exports)
     return bool(listed & reading.imported()) or any(
         item.level and pair == ("*", "*") for item in reading.imports for pair in item.names
@@ -80,7 +80,7 @@ def reexport_chain(reading: Reading) -> bool:
 
 
 def context_divergence(reading: Reading) -> bool:
-    """What the file is depends on the platform, the interpreter or the type checker."""
+    """Does the file depend on the platform, the interpreter or the type checker?"""
     return any(
         _CONDITION.search(reading.line_at(at)) is not None
         for name in _CONTEXT

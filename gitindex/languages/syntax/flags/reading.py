@@ -1,4 +1,4 @@
-"""What detectors look at: everything read from one blob."""
+"""The input of detectors: everything that was read from one blob."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Reading(NamedTuple):
-    """One blob's text and what was made of it."""
+    """One blob's text, captures and facts."""
 
     data: bytes
     language: str
@@ -23,7 +23,7 @@ class Reading(NamedTuple):
     postings: Postings
 
     def offsets(self, name: str, *uses: int) -> Iterator[int]:
-        """Where a name stands, in bytes from the start; only in these uses if any are given."""
+        """Return the byte offsets of a name; only those with the given uses, if any are given."""
         if name not in self.postings.counts:
             return
         for place in unpack_places(name, self.postings[name]):
@@ -31,21 +31,21 @@ class Reading(NamedTuple):
                 yield self.outline.starts[place.line] + place.column
 
     def has(self, name: str, *uses: int) -> bool:
-        """Whether a name occurs in one of these uses."""
+        """Does a name occur in one of these uses?"""
         if name not in self.postings.counts:
-            return False  # nearly always: not worth a generator
+            return False  # the common case: a generator would be slower
         return next(self.offsets(name, *uses), None) is not None
 
     def calls_bare(self, name: str) -> bool:
-        """Whether a name is called, and not as a member of something."""
+        """Is a name called, other than as a member?"""
         return any(self.data[at - 1 : at] != b"." for at in self.offsets(name, Use.CALL))
 
     def imported(self) -> set[str]:
-        """The local names that imports bind."""
+        """Return the local names that imports bind."""
         return {local for item in self.imports for _, local in item.names}
 
     def line_at(self, offset: int) -> bytes:
-        """The line around a place."""
+        """Return the line around a place."""
         start = self.data.rfind(b"\n", 0, offset) + 1
         end = self.data.find(b"\n", offset)
         return self.data[start : end if end >= 0 else None]

@@ -1,4 +1,4 @@
-"""Imports as written, one reader per language. Resolves nothing."""
+"""Imports as written, with one reader per language. Resolves nothing."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _NODES = {"python": python.read, "javascript": ecma.read, "typescript": ecma.rea
 
 
 def read_imports(captures: Captures, starts: list[int], language: str) -> tuple[Import, ...]:
-    """The imports of a blob in the order they stand."""
+    """Return the imports of a blob in file order."""
     if language in _NODES:
         found = _NODES[language](captures)
     elif language in STATEMENTS:
         found = list(_statements(captures, STATEMENTS[language]))
     else:
         return ()
-    # Readers say where by byte: `start_point.row` of tree-sitter 0.26.0 crashes the process.
+    # Readers give byte offsets: `start_point.row` of tree-sitter 0.26.0 crashes the process.
     ordered = sorted(found, key=lambda item: item.line)
     return tuple(item._replace(line=bisect_right(starts, item.line) - 1) for item in ordered)
 

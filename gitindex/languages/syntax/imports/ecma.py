@@ -15,7 +15,7 @@ _CLAUSES = ("import_clause", "named_imports", "export_clause", "import_require_c
 
 
 def read(captures: Captures) -> list[Import]:
-    """Every module named by a literal; a computed one is no import but a flag."""
+    """Return every module named by a literal; a computed name is a flag, not an import."""
     found = [_statement(node) for node in captures.get("import", ())]
     found += [_call(node) for node in captures.get("import.call", ())]
     return [item for item in found if item.module]
@@ -31,7 +31,7 @@ def _statement(node: Node) -> Import:
 
 
 def _names(node: Node) -> list[tuple[str, str]]:
-    kind = node.type  # a new string each time it is asked for
+    kind = node.type  # a new string at each access
     if kind in _CLAUSES:
         return [pair for child in node.named_children for pair in _names(child)]
     if kind == "identifier":
@@ -59,7 +59,7 @@ def _call(node: Node) -> Import:
 
 
 def _bound(node: Node) -> tuple[tuple[str, str], ...]:
-    """Names a `const x = require(…)` or `const {a, b: c} = require(…)` binds."""
+    """Return the names bound by `const x = require(…)` or `const {a, b: c} = require(…)`."""
     holder = node.parent
     if holder is not None and holder.type == "await_expression":
         holder = holder.parent

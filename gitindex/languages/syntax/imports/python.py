@@ -14,7 +14,7 @@ _NOISE = re.compile(r"#[^\n]*|[\\()]")
 
 
 def read(captures: Captures) -> list[Import]:
-    """All import statements; `import a.b` binds `a`, `import a.b as c` binds `c`."""
+    """Return all import statements; `import a.b` binds `a`, `import a.b as c` binds `c`."""
     found: list[Import] = []
     for node in captures.get("import", ()):
         text = (node.text or b"").decode("utf-8", "replace")
@@ -44,7 +44,7 @@ def _from(source: str, names: str, start: int) -> Import:
 
 
 def _pairs(names: str) -> list[tuple[str, str]]:
-    """Each name with its alias, or ""."""
+    """Return each name with its alias, or ""."""
     found = []
     for item in names.split(","):
         words = item.split()

@@ -1,4 +1,4 @@
-"""Imports of languages where the statement's text says all: one small reader each."""
+"""Imports of languages in which the statement's text is enough: one small reader each."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 
 Names = tuple[tuple[str, str], ...]
-Pair = tuple[str, Names]  # module, names it binds
+Pair = tuple[str, Names]  # module, names that it binds
 
 _SPACES = re.compile(r"\s+")
 _QUOTED = re.compile(r"""["'`]([^"'`]*)["'`]""")
@@ -28,7 +28,7 @@ def go(text: str) -> Iterator[Pair]:
 
 
 def rust(text: str) -> Iterator[Pair]:
-    """A use tree, one import per leaf; `extern crate` and `mod` name one module."""
+    """Return one import per leaf of a use tree; `extern crate` and `mod` name one module."""
     words = _SPACES.sub(" ", text).strip(" ;")
     _, use, tree = words.partition("use ")
     if use:
@@ -54,7 +54,7 @@ def _use_tree(prefix: str, tree: str) -> Iterator[Pair]:
 
 
 def _split(text: str) -> Iterator[str]:
-    """Parts between commas that are in no inner braces."""
+    """Split at commas that are not inside braces."""
     depth = start = 0
     for at, char in enumerate(text):
         depth += (char == "{") - (char == "}")
@@ -66,7 +66,7 @@ def _split(text: str) -> Iterator[str]:
 
 
 def rust_module(text: str) -> Iterator[Pair]:
-    """`mod name;` is another file of this module."""
+    """`mod name;` declares a module in another file."""
     name = text.strip(" ;").rpartition(" ")[2]
     yield f"self::{name}", ((name, name),)
 
@@ -83,7 +83,7 @@ def java(text: str) -> Iterator[Pair]:
 
 
 def kotlin(text: str) -> Iterator[Pair]:
-    """As Java's, with `as`."""
+    """Like Java's, with `as`."""
     path, _, alias = _SPACES.sub(" ", text).strip(" ;").removeprefix("import ").partition(" as ")
     module, _, last = path.rpartition(".")
     if last == "*":
@@ -93,7 +93,7 @@ def kotlin(text: str) -> Iterator[Pair]:
 
 
 def scala(text: str) -> Iterator[Pair]:
-    """`import a.b.{C, D => E}`, `import a._`, and several of them after commas."""
+    """`import a.b.{C, D => E}`, `import a._`, and several of them separated by commas."""
     for part in _split(text.strip().removeprefix("import ")):
         path, brace, rest = part.strip().partition("{")
         if not brace:
@@ -106,7 +106,7 @@ def scala(text: str) -> Iterator[Pair]:
 
 
 def csharp(text: str) -> Iterator[Pair]:
-    """A namespace brings all its names; an alias binds one."""
+    """A namespace binds all its names; an alias binds one."""
     path = re.sub(r"^(global\s+)?using\s+(static\s+)?", "", text).strip(" ;")
     alias, equals, target = path.partition("=")
     if equals:
@@ -125,7 +125,7 @@ def swift(text: str) -> Iterator[Pair]:
 
 
 def php(text: str) -> Iterator[Pair]:
-    """`use` of namespaces, and files by `require` and `include` where a literal names them."""
+    """`use` of namespaces, and files in `require` and `include` if a literal names them."""
     text = _SPACES.sub(" ", text).strip(" ;")
     if not text.startswith("use "):
         yield "".join(_QUOTED.findall(text)).lstrip("/"), ()
@@ -141,7 +141,7 @@ def php(text: str) -> Iterator[Pair]:
 
 
 def include(text: str) -> Iterator[Pair]:
-    """C's include, and C++'s `using`, which brings in what an include declared."""
+    """C's include, and C++'s `using`, which names something declared by an include."""
     path = text.strip().removeprefix("#").strip()
     if path.startswith("include"):
         yield path.removeprefix("include").split("//")[0].strip(' "<>'), ()
@@ -160,7 +160,7 @@ def shell(text: str) -> Iterator[Pair]:
 
 
 def quoted(text: str) -> Iterator[Pair]:
-    """The first literal: `require "x"`, `@import "x"`."""
+    """The first string literal: `require "x"`, `@import "x"`."""
     match = _QUOTED.search(text)
     if match:
         yield match.group(1), ()
