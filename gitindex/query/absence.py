@@ -23,7 +23,7 @@ from gitindex.view.tree import TreeView
 MAX_LISTED = 50
 MAX_LINE = 200
 MAX_LEFT_OUT = 400
-"""Texts outside of the index that are looked at."""
+"""Texts outside of the index that are searched."""
 
 _KINDS = {
     MentionKind.DATA: "json yaml toml hcl css sql csv tsv xml ini cfg conf properties lock env svg plist"
@@ -35,7 +35,7 @@ _KINDS = {
 _KIND_OF = {word: kind for kind, words in _KINDS.items() for word in words.split()}
 
 _SPECIFIER = re.compile(rb"\b(?:from|import)\s*[\"'][\w.:/@-]*$")
-"""`from 'x'` is nothing but an import or an export in a file that parses."""
+"""In a file that parses, `from 'x'` is always an import or an export."""
 _ACCESS = re.compile(
     rb"\b(?:getattr|setattr|hasattr|delattr|attrgetter|methodcaller|import_module|__import__|send|public_send"
     rb"|method|respond_to\?|define_method|instance_variable_get|const_get|method_exists|call_user_func"
@@ -47,21 +47,21 @@ _DYNAMIC = frozenset({"dynamic_attribute", "eval_exec"})
 _NOT_TEXT = frozenset(
     {SkipReason.SECRET, SkipReason.SYMLINK, SkipReason.SUBMODULE, SkipReason.BINARY}
 )
-"""Left out because they are no code, or must not be read."""
+"""Skipped because they are not code, or must not be read."""
 
 
 class Mention(NamedTuple):
-    """A textual occurrence that is no listed reference."""
+    """A textual occurrence that is not a listed reference."""
 
     path: str
     line: int
     column: int
-    utf16: int  # the column as editors count
-    why: str  # a word of Unexplained, or of MentionKind
+    utf16: int  # the column in UTF-16 units, as editors count
+    why: str  # a value of Unexplained or MentionKind
     text: str
 
     def fields(self) -> dict[str, Any]:
-        """As answers have it."""
+        """Return the fields of a mention in an answer."""
         return {
             **path_fields(os.fsencode(self.path)),
             "line": self.line + 1,
@@ -73,7 +73,7 @@ class Mention(NamedTuple):
 
 
 class Certificate(NamedTuple):
-    """What was looked at, and what is left open."""
+    """The result of a certification: what was checked, and what is unexplained."""
 
     complete: bool
     unexplained: tuple[Mention, ...]
@@ -81,10 +81,10 @@ class Certificate(NamedTuple):
     coverage: dict[str, int]
     counts: dict[str, int]
     mentions: tuple[Mention, ...]
-    elsewhere: int = 0  # places left open outside of the path that was asked for
+    elsewhere: int = 0  # unexplained places outside of the requested path
 
     def fields(self, listing: bool = False) -> dict[str, Any]:
-        """The fields of an answer; `listing`: with the places outside of code."""
+        """Return the fields of an answer; `listing`: include the places outside of code."""
         listed = [m.fields() for m in self.unexplained]
         fields = {
             "complete": self.complete,
@@ -107,11 +107,11 @@ def certify(
     mentions: bool = False,
     shown: Callable[[str], bool] = lambda _: True,
 ) -> Certificate:
-    """Look for the name in every text of the tree, and at what is known of each place.
+    """Search every text of the tree for the name, and classify each place.
 
-    A place is explained if it is listed, if scopes and imports prove that it is something else, or
-    if it is no code. Places are listed and counted where their path is `shown`; what is complete is
-    said of the whole tree. A target that syntax calls without its name is never complete.
+    A place is explained if it is listed, if scopes and imports prove another meaning, or if it is
+    not code. Places are listed and counted if their path is `shown`; `complete` applies to the
+    whole tree. A target that syntax calls without its name is never complete.
     """
     project.view.ensure_facts()
     coverage, left_out = _tree(project, name)
@@ -149,7 +149,7 @@ def _explained(
     texts: dict[MentioningFile, list[tuple[int, int, int]]],
     kinds: dict[tuple[str, int], str],
 ) -> Iterator[tuple[MentioningFile, tuple[int, int, int], str]]:
-    """Every place that is not listed, and what is known of it."""
+    """Yield every place that is not listed, with the reason."""
     listed = {site[:3] for site in found.sites}
     for file, places in texts.items():
         for line, column, start in places:
@@ -164,7 +164,7 @@ _UNEXPLAINED = frozenset(map(str, Unexplained))
 
 
 def _unnamed(project: Project, targets: Iterable[Definition]) -> Iterator[Mention]:
-    """The targets that are called without their name: nobody has looked for those calls."""
+    """Yield targets that syntax calls without their name: those calls cannot be searched."""
     for target in targets:
         source = project.source(target.path)
         if source is not None and called_without_name(source.language, target.name):
@@ -174,7 +174,7 @@ def _unnamed(project: Project, targets: Iterable[Definition]) -> Iterator[Mentio
 
 
 def _elsewhere(project: Project, name: str, found: Found) -> Iterator[Mention]:
-    """Places of other names of the targets that could not be explained."""
+    """Yield unexplained places of the targets' aliases."""
     for (path, line, column), why in found.excluded.items():
         if why == PROVEN:
             continue
@@ -187,7 +187,7 @@ def _elsewhere(project: Project, name: str, found: Found) -> Iterator[Mention]:
 def _load_scopes(
     project: Project, texts: dict[MentioningFile, list[tuple[int, int, int]]], known: set[At]
 ) -> None:
-    """Where a place is no identifier, the tree says whether it is a comment or a string."""
+    """Load the scopes of files with unknown places, to tell comments and strings from code."""
     project.load_scopes(
         file.path
         for file, places in texts.items()
@@ -200,7 +200,7 @@ def _load_scopes(
 def _load_kinds(
     project: Project, texts: dict[MentioningFile, list[tuple[int, int, int]]], known: set[At]
 ) -> dict[tuple[str, int], str]:
-    """In languages without scopes: what stands where the facts have no name."""
+    """Return the kind of text at unknown places, in languages without scopes."""
     asked = {
         file.path: offsets
         for file, places in texts.items()
@@ -226,7 +226,7 @@ def _why(
     found: Found,
     kind_there: str = "",
 ) -> str:
-    """Why a place is not explained, what kind of mention it is, or empty where it is proven."""
+    """Return why a place is unexplained, or the kind of mention; empty if it is proven."""
     kind = _kind_of(file)
     if kind:
         return kind
@@ -239,7 +239,7 @@ def _why(
     if file.status != FactsStatus.PARSED:
         return Unexplained.NO_FACTS
     if at in found.excluded:
-        return found.excluded[at]  # also an item of `__all__`, which means what the module binds
+        return found.excluded[at]  # also an item of `__all__`, which refers to the module's binding
     end = start + len(name.encode())
     if file.language in MODELLED:
         return _outside_of_code(project, file, start, end)
@@ -247,11 +247,11 @@ def _why(
         return MentionKind.COMMENTS
     if kind_there == "string":
         return _string(project, file, project.text(file.path), start, end)
-    return Unexplained.NO_FACTS  # code that is no name to the grammar: the body of a macro
+    return Unexplained.NO_FACTS  # code without names in the grammar: the body of a macro
 
 
 def _kind_of(file: MentioningFile) -> str:
-    """Where a file holds no code: what it is."""
+    """Return the kind of a file without code; empty for code."""
     if file.language not in ("", "text"):
         return _KIND_OF.get(file.language, "")
     stem, _, extension = file.path.rpartition("/")[2].lower().rpartition(".")
@@ -259,7 +259,7 @@ def _kind_of(file: MentioningFile) -> str:
 
 
 def _outside_of_code(project: Project, file: MentioningFile, start: int, end: int) -> str:
-    """A place that is no identifier: a comment or a string, and whether some access reads that."""
+    """Classify a place that is not an identifier: a comment, or a string that code may access."""
     data = project.text(file.path)
     scopes = project.scopes(file.path)
     if scopes is None:
@@ -271,24 +271,24 @@ def _outside_of_code(project: Project, file: MentioningFile, start: int, end: in
         return Unexplained.STRING if _is_whole(data, start, end) else MentionKind.STRINGS
     if kind == "string":
         return _string(project, file, data, start, end)
-    # A label, or text between the tags of JSX; anything else should have been in the facts.
+    # A label, or text between JSX tags; anything else should be in the facts.
     return "" if start in scopes.labels or file.language in ECMA else Unexplained.NO_FACTS
 
 
 def _string(project: Project, file: MentioningFile, data: bytes, start: int, end: int) -> str:
-    """A string blocks where a dynamic access may read it."""
+    """Classify a string: it is unexplained if a dynamic access may read it."""
     if not _is_whole(data, start, end):
         return MentionKind.STRINGS
     before = data[max(0, start - 200) : start]
     if file.language in ECMA and _SPECIFIER.search(before):
-        return MentionKind.STRINGS  # the module of an import, which the graph has as an edge
+        return MentionKind.STRINGS  # the module of an import, which is an edge of the graph
     source = project.source(file.path)
     flagged = source is not None and not _DYNAMIC.isdisjoint(source.origin.flags)
     return Unexplained.STRING if flagged or _ACCESS.search(before) else MentionKind.STRINGS
 
 
 def _is_whole(data: bytes, start: int, end: int) -> bool:
-    """Is it a whole string, or the last part of a dotted one?"""
+    """Return whether the name is a whole string, or the last part of a dotted one."""
     if data[end : end + 1] not in (b'"', b"'", b"`"):
         return False
     before = re.search(rb"([\"'`:])[\w.:/]*$", data[max(0, start - 200) : start])
@@ -296,7 +296,7 @@ def _is_whole(data: bytes, start: int, end: int) -> bool:
 
 
 def _tree(project: Project, name: str) -> tuple[dict[str, int], list[MentioningFile]]:
-    """What holds for the whole tree, counted once; and which texts that are left out have the name."""
+    """Return the coverage of the tree, computed once, and the skipped texts with the name."""
     notes = project.tree.notes
     if "coverage" not in notes:
         left_out = list(_left_out(project.view))
@@ -311,7 +311,7 @@ def _tree(project: Project, name: str) -> tuple[dict[str, int], list[MentioningF
 
 
 def _coverage(view: TreeView) -> dict[str, int]:
-    """How many files of the tree were understood how well."""
+    """Return how many files of the tree were parsed, by status."""
     counts = dict.fromkeys(("parsed", "partial", "noGrammar", "quarantined", "skipped"), 0)
     keys = {FactsStatus.PARSED: "parsed", FactsStatus.PARTIAL: "partial"}
     keys |= {FactsStatus.LEXICAL: "noGrammar", FactsStatus.QUARANTINED: "quarantined"}
@@ -323,7 +323,7 @@ def _coverage(view: TreeView) -> dict[str, int]:
 
 
 def _left_out(view: TreeView) -> Iterator[MentioningFile]:
-    """Text that has no facts: kept out of the index by the policy, or lost."""
+    """Yield texts without facts: skipped by the policy, or lost."""
     rows = view.rows(
         "SELECT l.path, coalesce(l.skip, b.reason), l.oid FROM {live} l LEFT JOIN {blobs} b ON b.id=l.blob_id"
         " WHERE l.skip IS NOT NULL OR b.id IS NULL OR b.status IN ('skipped', 'quarantined')"

@@ -1,4 +1,4 @@
-"""Which documents there are: of the index, of edits, of a configured folder, or by a live scan."""
+"""List documents: from the index, from edits, from a configured folder, or by a live scan."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ SUFFIXES = (
     b".asciidoc",
 )
 MAX_UNTRACKED = 5_000
-"""Documents of configured folders that one answer looks at."""
+"""Documents of configured folders that one answer reads."""
 READ_AT_ONCE = 500
 
 Read = Callable[[Iterable[bytes]], dict[bytes, bytes]]
@@ -47,24 +47,24 @@ FieldFilters = tuple[tuple[str, str], ...]
 
 
 class Document(NamedTuple):
-    """A document and what it says about itself."""
+    """A document and its front matter."""
 
     path: bytes
     front: FrontMatter
     source: str
-    blob_id: int | None = None  # of its stored facts
+    blob_id: int | None = None  # the blob of its stored facts
 
 
 _NOTHING = FrontMatter((), "", "")
 
 
 def is_document(path: bytes) -> bool:
-    """Does the name of a file say that it is a document?"""
+    """Return whether a file is a document, by its name."""
     return path.lower().endswith(SUFFIXES)
 
 
 def documents_of(view: TreeView, wanted: Filter = Filter()) -> list[Document]:  # noqa: B008
-    """Return the documents of a tree with all of the topics and a day within the bounds; newest first."""
+    """Return the documents of a tree with all topics and a day within the bounds, newest first."""
     changed = view.changed()
     stored = _stored(view, wanted) if wanted != Filter() else _all_stored(view)
     found = [d for d in stored if d.path not in changed and is_document(d.path)]
@@ -76,7 +76,7 @@ def documents_of(view: TreeView, wanted: Filter = Filter()) -> list[Document]:  
 
 
 def scanned_documents(worktree: Worktree, wanted: Filter) -> list[Document]:
-    """Return the same without an index: every document on disk is read."""
+    """Return the same without an index, by reading every document on disk."""
     paths = live_paths(worktree, is_document)
     found = (_matching(p, data, FALLBACK, wanted) for p, data in live_files(worktree, paths))
     listed = [document for some in found for document in some]
@@ -84,7 +84,7 @@ def scanned_documents(worktree: Worktree, wanted: Filter) -> list[Document]:
 
 
 def reader_of(view: TreeView) -> Read:
-    """Return what reads documents of a tree, and those that only a configured folder has."""
+    """Return a reader for documents of a tree and of configured folders."""
 
     def read(paths: Iterable[bytes]) -> dict[bytes, bytes]:
         asked = list(paths)
@@ -140,7 +140,7 @@ def _document(row: tuple[Any, ...]) -> Document:
 
 
 def _laid(view: TreeView, wanted: Filter) -> Iterator[Document]:
-    """What differs from the published tree is read at once: an edit shows in the next answer."""
+    """Yield documents of the overlay, read now: an edit shows in the next answer."""
     laid = view.changed()
     paths = [p for p, now in laid.items() if now and now.skip is None and is_document(p)]
     for path, data in view.read(paths).items():
@@ -149,7 +149,7 @@ def _laid(view: TreeView, wanted: Filter) -> Iterator[Document]:
 
 
 def _untracked(worktree: Worktree, wanted: Filter, known: set[bytes]) -> Iterator[Document]:
-    """Documents below the folders of `gitindex.documents` that git does not track."""
+    """Yield documents below the folders of `gitindex.documents` that git does not track."""
     values = read_settings(worktree)
     folders = [setting.value for setting in values if setting.name == "documents"]
     paths = {p for folder in folders for p in _below(worktree, folder)} - known
@@ -158,7 +158,7 @@ def _untracked(worktree: Worktree, wanted: Filter, known: set[bytes]) -> Iterato
 
 
 def _below(worktree: Worktree, folder: str) -> Iterator[bytes]:
-    """Paths of documents below a folder; links are not followed, secrets are left out."""
+    """Yield paths of documents below a folder; links are not followed, secrets are skipped."""
     try:
         clean = normalize_rel_path(folder)
     except GitIndexError:

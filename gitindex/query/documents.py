@@ -1,4 +1,4 @@
-"""Documents by topic, day, field and text: the index narrows, then the files are searched. Writes nothing."""
+"""Documents by topic, day, field and text: the index narrows the files to search. Read-only."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ _ALL = Filter()
 
 
 class DocumentQuery(NamedTuple):
-    """What is asked for: words or a pattern of the text, and what the front matter must have."""
+    """A document query: words or a pattern of the text, and conditions on the front matter."""
 
     text: str = ""
     filter: Filter = Filter()
     limit: int = 20
-    fields: FieldFilters = ()  # any other field of the front matter, and its value
+    fields: FieldFilters = ()  # other fields of the front matter, with their values
     regex: bool = False  # the text is a regular expression
 
     @property
@@ -74,7 +74,7 @@ class _DocumentRow(NamedTuple):
 
 
 class _Sources(NamedTuple):
-    """Where documents are read from; `root` is set where that is the disk."""
+    """How documents are read; `root` is set if they are on disk."""
 
     read: Read
     root: str = ""
@@ -83,7 +83,7 @@ class _Sources(NamedTuple):
 def find_documents(
     worktree: Worktree, path: str, wanted: DocumentQuery, ask: TreeChoice = NOW
 ) -> DocumentsAnswer:
-    """Return the documents that are wanted, as an envelope. Without a usable store: by a live scan."""
+    """Return matching documents, as an envelope; by a live scan without a usable store."""
     check_request(wanted)
 
     def serve() -> DocumentsAnswer:
@@ -100,7 +100,7 @@ def find_documents(
 
 
 def search_documents(view: TreeView, wanted: DocumentQuery) -> DocumentsAnswer:
-    """Return the documents of a tree that are wanted, as an envelope."""
+    """Return matching documents of a tree, as an envelope."""
     check_request(wanted)
     read = reader_of(view)
     documents = with_fields(_narrowed(view, wanted), wanted.fields, read)
@@ -127,13 +127,13 @@ def count_topics(
 
 
 def document_paths(view: TreeView, wanted: Filter) -> frozenset[bytes]:
-    """Return the paths of the documents that a filter selects: where `grep --tag` looks."""
+    """Return the paths of the documents that a filter selects, for `grep --tag`."""
     check_request(DocumentQuery(filter=wanted))
     return frozenset(document.path for document in documents_of(view, wanted))
 
 
 def check_request(wanted: DocumentQuery) -> None:
-    """Refuse a request that asks for nothing, or for what no document can have."""
+    """Raise if a query is empty or invalid."""
     tags, *bounds = wanted.filter
     if not wanted.text.strip() and wanted.filter == Filter() and not wanted.fields:
         raise GitIndexError(
@@ -159,14 +159,14 @@ def _disk_reader(worktree: Worktree) -> Read:
 
 
 def _narrowed(view: TreeView, wanted: DocumentQuery) -> list[Document]:
-    """Those of the documents that may be wanted, as far as topics, days and the text index tell."""
+    """Return the documents that may match, by topics, days and the text index."""
     documents = documents_of(view, wanted.filter)
     values = [value for _, value in wanted.fields]
     words = values if wanted.regex else [*values, *wanted.words]
     clauses = [frozenset({found}) for word in words if (found := fragments_of(word.casefold()))]
     if wanted.regex:
         clauses = [*clauses, *wanted.pattern.clauses]
-    if not clauses or any("\ufffd" in word for word in words):  # it stands for bytes of any kind
+    if not clauses or any("\ufffd" in word for word in words):  # it may replace any bytes
         return documents
     maybe = candidates(view.served.database, clauses)
     if maybe is None:
@@ -180,7 +180,7 @@ def _narrowed(view: TreeView, wanted: DocumentQuery) -> list[Document]:
 
 
 def _is_named(document: Document, words: list[str]) -> bool:
-    """Does the path contain one of the words?"""
+    """Return whether the path contains one of the words."""
     path = safe_text(document.path).casefold()
     return any(word in path for word in words)
 
@@ -239,7 +239,7 @@ def _result(found: _DocumentRow, matched: list[str]) -> dict[str, Any]:
 
 
 def _heads(documents: list[Document], read: Read) -> Iterator[_DocumentRow]:
-    """Documents as the index has them, with their first paragraph."""
+    """Yield documents in their order, with their first paragraph."""
     contents = read([document.path for document in documents])
     for document in documents:
         text = decode_text(contents.get(document.path, b""))
@@ -260,7 +260,7 @@ def _first_paragraph(text: str) -> _TextPlace:
 def _search_pattern(
     documents: list[Document], wanted: DocumentQuery, sources: _Sources
 ) -> list[_DocumentRow]:
-    """The documents with a line that matches: ripgrep looks into the candidates alone."""
+    """Return the documents with a matching line; ripgrep searches the candidates only."""
     by_path = {document.path: document for document in documents}
     want = LineLimits(SNIPPET_LINES, lines=True, enough=0)
     if sources.root:
@@ -280,7 +280,7 @@ def _search_pattern(
 def _search_words(
     documents: list[Document], wanted: DocumentQuery, sources: _Sources
 ) -> list[_DocumentRow]:
-    """The documents that contain every word, in any case, in their text or path."""
+    """Return the documents with every word in their text or path, ignoring case."""
     words = wanted.words
     found = []
     for at in range(0, len(documents), READ_AT_ONCE):
@@ -296,7 +296,10 @@ def _search_words(
 
 
 def _look(document: Document, text: str, folded: str, words: list[str]) -> _DocumentRow:
-    """The first line with the most of the words; a document named or tagged so stands above."""
+    """Return the first line with most of the words.
+
+    Words in path or front matter add to the score.
+    """
     scores = [sum(word in line for word in words) for line in folded.split("\n")]
     best = max(scores)
     line = scores.index(best)

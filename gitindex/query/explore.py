@@ -1,4 +1,4 @@
-"""One question, one budget: the best places with their code, who uses them, which tests reach them."""
+"""Answer a question within a budget: the best places with code, their uses and their tests."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from gitindex.view.tree import TreeView
 
 CHARS_PER_TOKEN = 4
 PLACES = 8
-"""Results of the search that are looked at."""
+"""Search results that are examined."""
 FOLLOWED = 3
-"""The first of them whose uses are looked up."""
+"""Results whose uses are looked up."""
 CODE_LINES = 120
 USES = 8
 TESTS = 8
@@ -61,7 +61,7 @@ def explore(
 
 
 def _place(row: Mapping[str, Any], lines: list[str], room: int) -> Row | None:
-    """A result with its whole definition, or as many lines of it as there is room for."""
+    """Return a result with its definition, cut to the available room; None without room."""
     first, last = row["startLine"], min(row["endLine"], row["startLine"] + CODE_LINES - 1)
     code: list[str] = []
     for line in lines[first - 1 : last]:
@@ -79,7 +79,7 @@ def _place(row: Mapping[str, Any], lines: list[str], room: int) -> Row | None:
 
 
 def _add_uses(view: TreeView, place: Row, room: int, binding: Memory | None) -> int:
-    """Add callers, tests and what is uncertain; returns the characters they take."""
+    """Add callers, tests and uncertain places; return the characters they take."""
     asked = ReferenceQuery(f"{place['path']}#{place['name']}", limit=LOOKED_AT)
     told = find_references(view, asked, binding)
     uses: list[Row] = [dict(row) for row in told["references"] if row["role"] == "reference"]
@@ -95,7 +95,7 @@ def _add_uses(view: TreeView, place: Row, room: int, binding: Memory | None) -> 
 
 
 def _with_text(view: TreeView, rows: list[Row]) -> Iterator[Row]:
-    """Uses with their line of code."""
+    """Yield uses with their line of code."""
     texts = view.read({os.fsencode(row["path"]) for row in rows if "text" not in row})
     for row in rows:
         text = row.get("text")

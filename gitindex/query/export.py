@@ -1,4 +1,4 @@
-"""The index in other tools' formats: ctags for editors, SCIP and JSON for programs."""
+"""Export the index in other tools' formats: ctags for editors, SCIP and JSON for programs."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from gitindex import __version__
 from gitindex.languages.facts import BlobFacts, FactsKey, Symbol
 from gitindex.view.tree import TreeView
 
-_UTF8 = _DEFINITION = 1  # words of SCIP's enumerations
+_UTF8 = _DEFINITION = 1  # values of SCIP's enumerations
 
 
 def export(view: TreeView, form: str, folder: str = "") -> Iterator[bytes]:
-    """The whole index as ctags, scip, json or sqlite, in pieces; `folder` is where a file will be."""
+    """Yield the index as ctags, scip, json or sqlite, in pieces; `folder` is the output's."""
     if form == "ctags":
         return _ctags(view, folder or view.worktree.root)
     if form == "sqlite":
@@ -26,7 +26,7 @@ def export(view: TreeView, form: str, folder: str = "") -> Iterator[bytes]:
 
 
 def _files(view: TreeView) -> Iterator[tuple[bytes, str, BlobFacts]]:
-    """Every path of the served tree that has facts, with its blob's id."""
+    """Yield every path of the served tree that has facts, with its blob id."""
     view.ensure_facts()
     rows = view.rows(
         "SELECT f.path, b.oid, b.extractor FROM {live} f JOIN {blobs} b ON b.id=f.blob_id"
@@ -39,9 +39,9 @@ def _files(view: TreeView) -> Iterator[tuple[bytes, str, BlobFacts]]:
 
 
 def _ctags(view: TreeView, folder: str) -> Iterator[bytes]:
-    """Extended tags, sorted by bytes, addressed by line: vim and others binary-search it.
+    """Yield extended tags, sorted by bytes and addressed by line, for binary search in editors.
 
-    Editors look for the files from the folder of the tags.
+    Paths are relative to the folder of the tags file.
     """
     up = os.path.relpath(view.worktree.root, os.path.realpath(folder))
     prefix = b"" if up == "." else os.fsencode(f"{up}/")
@@ -60,7 +60,7 @@ _CONTROL = re.compile(rb"[\x00-\x1f\x7f]|\xc2[\x80-\x9f]")
 
 
 def _fits_a_tag(text: bytes) -> bool:
-    """No control characters: the file has no way to quote them, and a terminal may obey them."""
+    """Return whether a text has no control characters: tags cannot quote, terminals obey them."""
     return bool(text) and _CONTROL.search(text) is None
 
 
@@ -72,7 +72,7 @@ def _tag(path: bytes, symbol: Symbol) -> bytes:
 
 
 def _json(view: TreeView) -> Iterator[bytes]:
-    """One JSON object a line: the path and its facts."""
+    """Yield one JSON object per line: the path and its facts."""
     for path, oid, facts in _files(view):
         fields = {
             "path": _utf8(path),
@@ -89,9 +89,9 @@ def _json(view: TreeView) -> Iterator[bytes]:
 
 
 def _scip(view: TreeView) -> Iterator[bytes]:
-    """A SCIP index: pieces of one message, which protobuf joins.
+    """Yield a SCIP index as pieces of one message, which protobuf joins.
 
-    Definitions only: what a name refers to is not resolved here.
+    Definitions only: references are not resolved here.
     """
     from gitindex.semantic.scip.schema import messages  # lazily: protobuf is optional
 

@@ -1,8 +1,8 @@
-"""The index as an SQLite file in the shape of seed 001, for people who ask in SQL.
+"""Export the index as an SQLite file in the schema of seed 001, for SQL users.
 
-The store itself packs occurrences and keeps no edges, so a view of it could not show them: this is a
-copy, of one tree, that any SQLite tool opens. The syntactic layer only; lines and columns as editors
-count them, from 1.
+The store packs occurrences and keeps no edges, so a view of it could not show them: this is a copy
+of one tree that any SQLite tool opens. It has the syntactic layer only; lines and columns are
+1-based, as in editors.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _SYNTACTIC = str(Layer.SYNTACTIC)
 
 
 def tables(view: TreeView, files: Files) -> bytes:
-    """The bytes of the database."""
+    """Return the bytes of the database."""
     connection = open_plain(":memory:", _prepare)
     if connection is None:
         raise GitIndexError("SQLite cannot make a database in memory", "run `gitindex doctor`")
@@ -77,7 +77,7 @@ def _prepare(connection: Connection) -> None:
 
 
 def symbol_interface_hash(symbol: Symbol) -> str:
-    """A digest of what other files can see of one exported definition."""
+    """Return a digest of what other files see of one exported definition."""
     return interface_hash([f"{symbol.kind} {symbol.qualified} {tokens(symbol.signature)}"])
 
 
@@ -90,7 +90,7 @@ class _Content:
         self._ids = {os.fsdecode(path): at for at, (path, _, _) in enumerate(files, 1)}
 
     def rows(self) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
-        """Table after table; none that is empty."""
+        """Yield each table that is not empty, with its rows."""
         now = time.time()
         files = [
             (at, _text(path), facts.language, oid, facts.interface_hash or None, now)

@@ -1,4 +1,4 @@
-"""Symbols and files whose names are near a text, in one ranked list. Writes nothing."""
+"""Find symbols and files whose names are near a text, in one ranked list. Writes nothing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_NAMES = 200
 
 
 def find_places(view: TreeView, asked: str, limit: int = 50) -> dict[str, Any]:
-    """Definitions and files nearest to a text, as an envelope; best first."""
+    """Return the definitions and files nearest to a text, as an envelope, best first."""
     view.ensure_facts()
     asked = asked.strip()
     ranked = [*_symbols(view, asked, limit), *_files(view, asked)] if asked else []
@@ -43,7 +43,7 @@ def _symbols(
 
 
 def _files(view: TreeView, asked: str) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
-    """Files by their name; with a slash in the text, by their whole path."""
+    """Return files by their name, or by their whole path if the text has a slash."""
     rows = view.rows("SELECT path FROM {live}")
     paths: dict[str, list[bytes]] = {}
     for (path,) in rows:

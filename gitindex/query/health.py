@@ -1,4 +1,4 @@
-"""How an index has been doing: its jobs, how soon a commit was fresh, its size, what it leaves out."""
+"""The health of an index: its jobs, the time until commits were fresh, its size, skipped paths."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ from gitindex.view.tree import TreeView
 JOBS = 200
 MAX_SKIPPED = 500
 MAX_WAIT = 3_600.0
-"""A commit that was indexed later than this was not waited for: it came from elsewhere."""
+"""A commit indexed later than this is not counted: it came from elsewhere."""
 
 
 def job_fields(job: Job) -> dict[str, Any]:
-    """The columns of `refresh_jobs`, in camel case as all JSON here."""
+    """Return the columns of `refresh_jobs`, in camel case."""
     fields = job._asdict() | {"scope": json.loads(job.scope.to_json())}
     return {_camel(name): value for name, value in fields.items()}
 
 
 def skipped_paths(view: TreeView) -> list[dict[str, Any]]:
-    """Every tracked path without content in the index, and why."""
+    """Return every tracked path without content in the index, with the reason."""
     rows = mapping.skipped(view.served.database, view.served.published.worktree_id)
     return [{**path_fields(name), "reason": why} for name, why in rows]
 
 
 def skipped_reasons(view: TreeView) -> dict[str, int]:
-    """How many tracked paths have no content in the index, by reason."""
+    """Return how many tracked paths have no content in the index, by reason."""
     return dict(Counter(row["reason"] for row in skipped_paths(view)).most_common())
 
 
 def health(view: TreeView) -> dict[str, Any]:
-    """The past and the size of a worktree's index, as an envelope."""
+    """Return the jobs, timings and size of a worktree's index, as an envelope."""
     worktree = view.worktree
     jobs = read_history(worktree, JOBS) or []
     skipped = skipped_paths(view)
@@ -58,7 +58,7 @@ def health(view: TreeView) -> dict[str, Any]:
 
 
 def store_bytes(worktree: Worktree) -> dict[str, int]:
-    """What the store takes on disk: the facts, the text index, everything else."""
+    """Return the bytes of the store on disk: facts, text index, everything else."""
     found: Counter[str] = Counter(facts=0, lexical=0, other=0)
     for top, _, names in os.walk(worktree.store):
         inside = os.path.relpath(top, worktree.store)
@@ -73,7 +73,7 @@ def store_bytes(worktree: Worktree) -> dict[str, int]:
 
 
 def percentile(values: Iterable[float], share: float) -> float | None:
-    """The value that this share of the values does not exceed; None of none."""
+    """Return the value that this share of the values does not exceed; None without values."""
     ordered = sorted(values)
     if not ordered:
         return None
@@ -92,7 +92,7 @@ def _timings(worktree: Worktree, jobs: list[Job]) -> dict[str, Any]:
             if job.head_at_enqueue not in first and 0 <= waited <= MAX_WAIT:
                 first[job.head_at_enqueue] = waited
     return {
-        "commitToFreshSeconds": _summary(first.values()),  # git keeps whole seconds
+        "commitToFreshSeconds": _summary(first.values()),  # git stores whole seconds
         "queueToFreshSeconds": _summary(queued),
         "jobSeconds": _summary(work),
     }
@@ -104,7 +104,7 @@ def _summary(values: Iterable[float]) -> dict[str, Any]:
 
 
 def _commit_times(worktree: Worktree, commits: set[str]) -> dict[str, int]:
-    """When some commits were made, by git's word; those that are gone are left out."""
+    """Return the commit times of some commits; missing commits are left out."""
     names = "".join(f"{commit}\n" for commit in sorted(commits)).encode()
     if not names:
         return {}

@@ -1,6 +1,7 @@
-"""Questions about the first-parent history: look-ups in the history layer, by name.
+"""Query the first-parent history: look-ups in the history layer, by name.
 
-Definitions and calls are of names, as the tier `name` of the call graph: no import is resolved.
+Definitions and calls are matched by name, like the tier `name` of the call graph: imports are not
+resolved.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ Answer = dict[str, Any]
 
 
 class _Event(NamedTuple):
-    """Something began, changed or ended with a commit."""
+    """A definition or call that was added, changed or removed by a commit."""
 
     number: int
     what: str  # added | changed | removed
@@ -32,7 +33,7 @@ class _Event(NamedTuple):
 
 
 def symbol_log(worktree: Worktree, symbol: str) -> Answer:
-    """The commits that added, changed or removed definitions of a name, newest first."""
+    """Return the commits that added, changed or removed definitions of a name, newest first."""
     with _opened(worktree) as history:
         kept = [
             (path, first, last, qualified, digest)
@@ -44,7 +45,7 @@ def symbol_log(worktree: Worktree, symbol: str) -> Answer:
 
 
 def edge_log(worktree: Worktree, caller: str, callee: str) -> Answer:
-    """The commits with which a caller began or ceased to call a name, newest first."""
+    """Return the commits that added or removed calls from a caller to a name, newest first."""
     with _opened(worktree) as history:
         spans = [span for span in history.callers(callee, caller) if _fits(span[3], caller)]
         events = _edge_events(spans)
@@ -52,7 +53,7 @@ def edge_log(worktree: Worktree, caller: str, callee: str) -> Answer:
 
 
 def callers_between(worktree: Worktree, callee: str, between: str) -> Answer:
-    """What began and what ceased to call a name from one commit to another."""
+    """Return the callers of a name that were added and removed between two commits."""
     old, dots, new = between.partition("..")
     if not dots:
         raise GitIndexError("two commits are needed", "write `--between A..B`", Exit.USAGE)
@@ -74,7 +75,7 @@ def callers_between(worktree: Worktree, callee: str, between: str) -> Answer:
 
 
 def history_state(worktree: Worktree) -> Answer:
-    """How far the layer reaches and what it holds; also where there is none."""
+    """Return the extent and contents of the layer; `not_indexed` if there is none."""
     history = HistoryDatabase.read(worktree)
     if history is None:
         return {"status": "not_indexed", "hint": "run `gitindex history index`"}
@@ -109,14 +110,14 @@ def _fits(qualified: str, asked: str) -> bool:
 
 
 def _definition_events(spans: list[tuple[bytes, int, int, str, int]]) -> list[_Event]:
-    """A definition at a path lives on while each span follows the one before."""
+    """Return events of definitions; a definition continues while its spans are adjacent."""
     by_place: dict[tuple[bytes, str], list[tuple[int, int, int]]] = {}
     for path, first, last, name, digest in spans:
         by_place.setdefault((path, name), []).append((first, last, digest))
     events = []
     for (path, name), found in by_place.items():
         merged: dict[int, tuple[int, int]] = {}
-        for first, last, digest in found:  # several of one name in one blob count as one
+        for first, last, digest in found:  # definitions with the same name in one blob count as one
             merged[first] = last, merged.get(first, (0, 0))[1] ^ digest
         end, text = -1, 0
         for first, (last, digest) in sorted(merged.items()):
@@ -166,7 +167,7 @@ def _answer(worktree: Worktree, history: HistoryDatabase, events: list[_Event]) 
 
 
 def _behind(worktree: Worktree, history: HistoryDatabase) -> Answer:
-    """Up to which commit the answer reaches, and whether HEAD is another one."""
+    """Return the last commit that the answer covers, and whether it is HEAD."""
     newest = history.newest()
     head = read_head_state(worktree, EditScope.NONE).commit
     upto = newest.oid if newest else None

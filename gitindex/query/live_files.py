@@ -1,4 +1,4 @@
-"""Symbols and lines without an index: the files on disk are read and parsed now. Writes nothing."""
+"""Symbols and lines without an index: read and parse the files on disk now. Writes nothing."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from gitindex.base.answers import ReadAnswer, SymbolRow, SymbolsAnswer
 
 MAX_FILES = 200
-"""Files that hold the name and are parsed for one answer."""
+"""Files with the name that are parsed for one answer."""
 
 
 def scan_symbols(worktree: Worktree, wanted: SymbolQuery, why: str) -> SymbolsAnswer:
-    """Definitions of a name in the files that contain it."""
+    """Return definitions of a name in the files that contain it."""
     name = wanted.name.replace("::", ".").rpartition(".")[2].encode()
     paths = live_paths(worktree, bool)
     texts = {}
@@ -54,7 +54,7 @@ def scan_symbols(worktree: Worktree, wanted: SymbolQuery, why: str) -> SymbolsAn
 
 
 def scan_lines(worktree: Worktree, span: LineRange, why: str) -> ReadAnswer:
-    """Lines of one file of the work tree."""
+    """Return lines of one file of the work tree."""
     clean = normalize_rel_path(span.file)
     path = os.fsencode(clean)
     found = dict(live_files(worktree, live_paths(worktree, lambda one: one == path)))

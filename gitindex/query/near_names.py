@@ -1,4 +1,4 @@
-"""Names of definitions near a text: exact, then prefix, then sub-words, then anything similar."""
+"""Find names of definitions near a text: exact, then prefix, then sub-words, then similar."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ if TYPE_CHECKING:
     from gitindex.view.tree import TreeView
 
 MAX_ASKED = 100
-"""Characters of a text that is compared with names; a longer one is no name."""
+"""Maximum characters of a text to compare with names."""
 SIMILAR = 0.7
-"""How much two names of similar length must share, as difflib counts it."""
+"""Minimum similarity of two names of similar length, as difflib computes it."""
 EXACT, SAME_LETTERS, PREFIX, SUB_WORDS, INSIDE, LETTERS, SIMILAR_RANK = range(7)
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
 
 
 class NearName(NamedTuple):
-    """A name, and how near it is: one of the ranks above, the lower the nearer."""
+    """A name and its rank, one of the constants above; lower is nearer."""
 
     rank: int
     name: str
 
 
 def near_names(view: TreeView, asked: str, limit: int) -> list[NearName]:
-    """The names of definitions nearest to a text, nearest first."""
+    """Return the names of definitions nearest to a text, nearest first."""
     asked = asked.strip()
     if not asked or len(asked) > MAX_ASKED:
         return []
@@ -39,7 +39,7 @@ def near_names(view: TreeView, asked: str, limit: int) -> list[NearName]:
 
 
 def rank_names(asked: str, names: Iterable[str]) -> list[NearName]:
-    """The names that hold the letters of a text in their order, each with its rank."""
+    """Return the names that contain the letters of a text in order, each with its rank."""
     lowered, words = asked.lower(), [word.lower() for word in _WORDS.findall(asked)]
     letters = re.compile(".*?".join(map(re.escape, lowered)), re.DOTALL)
     found = []
@@ -68,7 +68,7 @@ def _rank(
 
 
 def _starts_sub_words(words: list[str], name: str) -> bool:
-    """Does each word start a sub-word of the name, in this order (`req ctx`, `RequestContext`)?"""
+    """Return whether each word starts a sub-word, in order (`req ctx`, `RequestContext`)."""
     parts = [part.lower() for part in _WORDS.findall(name)]
     at = 0
     for word in words:
@@ -81,13 +81,13 @@ def _starts_sub_words(words: list[str], name: str) -> bool:
 
 
 def _dense(letters: re.Pattern[str], low: str, length: int) -> bool:
-    """Are the letters close together? Three letters that lie apart in a long name mean nothing."""
+    """Return whether the letters are close together: scattered letters mean nothing."""
     match = letters.search(low)
     return match is not None and match.end() - match.start() <= 2 * length
 
 
 def _similar(asked: str, names: Iterable[str], known: set[str]) -> list[NearName]:
-    """Names with a slip of the pen: letters swapped, left out or doubled."""
+    """Return names with a typo: letters swapped, omitted or doubled."""
     matcher = SequenceMatcher(autojunk=False)
     matcher.set_seq2(asked.lower())
     found = []
@@ -117,7 +117,7 @@ def _names(view: TreeView, pattern: str) -> list[str]:
 
 
 def _subsequence(asked: str) -> str:
-    """A LIKE pattern for names with these letters in this order; LIKE folds ASCII case itself."""
+    """Return a LIKE pattern for names with these letters in order; LIKE ignores ASCII case."""
     return "%" + "%".join(_escaped(char) for char in asked if char != " ") + "%"
 
 

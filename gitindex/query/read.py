@@ -1,4 +1,4 @@
-"""`gitindex read`: lines of one file of the tree, from disk or from any commit, outlined on request."""
+"""`gitindex read`: lines of one file, from disk or any commit, with an outline on request."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SPAN = re.compile(r"(?P<file>.+?):(?P<first>[0-9]{1,9})(?:-(?P<last>[0-9]{1,9})
 
 
 class LineRange(NamedTuple):
-    """`FILE[:A[-B]]`, as asked: lines from 1, both ends included; None to the end."""
+    """A parsed `FILE[:A[-B]]`: lines from 1, both ends included; None: to the end."""
 
     file: str
     first: int = 1
@@ -33,7 +33,7 @@ class LineRange(NamedTuple):
 
 
 def parse_span(text: str) -> LineRange:
-    """The lines that `FILE[:A[-B]]` names."""
+    """Parse `FILE[:A[-B]]`."""
     found = _SPAN.fullmatch(text)
     if found is None:
         return LineRange(text)
@@ -47,7 +47,7 @@ def parse_span(text: str) -> LineRange:
 
 
 def read_lines(view: TreeView, span: LineRange, outlined: bool = False) -> ReadAnswer:
-    """Some lines of one file. Refuses secrets, links and whatever is not text."""
+    """Return some lines of one file. Refuses secrets, links and files that are not text."""
     clean = normalize_rel_path(span.file)
     path = os.fsencode(clean)
     source = _allowed(view, path)
@@ -78,7 +78,7 @@ def read_lines(view: TreeView, span: LineRange, outlined: bool = False) -> ReadA
 
 
 def _allowed(view: TreeView, path: bytes) -> str:
-    """Where a path's content comes from; a path that is not of the tree has none to show."""
+    """Return the source of a path's content; raises if it is not readable or not in the tree."""
     rows = view.rows("SELECT f.skip, f.source FROM {live} f WHERE f.path=?", path)
     if not rows:
         raise missing_file(view, path)

@@ -1,4 +1,4 @@
-"""`refs`: where a symbol is used, how sure that is, and whether anything may have been missed."""
+"""`refs`: the uses of a symbol, their certainty, and whether any may be missing."""
 
 from __future__ import annotations
 
@@ -40,19 +40,19 @@ USES = {
 
 
 class ReferenceQuery(NamedTuple):
-    """Which references are asked for; an empty field asks for all."""
+    """Options of a reference query; an empty field selects all."""
 
     asked: str  # NAME, A.NAME, PATH#NAME or FILE:LINE:COL
     role: str = ""
     path: str = ""
     limit: int = 100
-    mentions: bool = False  # list the places outside of code, too
+    mentions: bool = False  # list the places outside of code too
 
 
 def find_references(
     view: TreeView, wanted: ReferenceQuery, memory: Memory | None = None
 ) -> ReferencesAnswer:
-    """References to what was asked for, the surest first, as an envelope."""
+    """Return the references to a target, the surest first, as an envelope."""
     finder = Finder(view, memory)
     target = find_target(finder.binder, wanted.asked)
     looked = _find(finder, target)
@@ -88,7 +88,7 @@ def find_references(
 
 
 def site_fields(project: Project, site: Site) -> dict[str, Any]:
-    """One reference as answers have it."""
+    """Return the fields of one reference."""
     fields: dict[str, Any] = {
         **path_fields(os.fsencode(site.path)),
         **span_fields(project, site.path, site.line, site.column, site.end_column),
@@ -103,7 +103,7 @@ def site_fields(project: Project, site: Site) -> dict[str, Any]:
 
 
 def definition_fields(project: Project, definition: Definition) -> dict[str, Any]:
-    """One definition as answers have it."""
+    """Return the fields of one definition."""
     end = definition.column + len(definition.name.encode())
     return {
         "name": definition.name,
@@ -120,7 +120,7 @@ def definition_fields(project: Project, definition: Definition) -> dict[str, Any
 
 
 def declared_fields(project: Project, declared: DeclaredPlace) -> dict[str, Any]:
-    """The declaration of a name that is no symbol, as answers have definitions."""
+    """Return the declaration of a name that is not a symbol, with the fields of a definition."""
     end = declared.column + len(declared.name.encode())
     return {
         "name": declared.name,
@@ -137,7 +137,7 @@ def declared_fields(project: Project, declared: DeclaredPlace) -> dict[str, Any]
 
 
 def span_fields(project: Project, path: str, line: int, column: int, end: int) -> dict[str, int]:
-    """A place, 1-based: columns in bytes, and in UTF-16 units as editors count."""
+    """Return a 1-based place: columns in bytes, and in UTF-16 units as editors count."""
     start = project.offset(path, line, 0)
     text = project.text(path)[start : start + end]
     before = text[:column]
@@ -165,7 +165,7 @@ def _find(finder: Finder, target: ReferenceTarget) -> Found:
 
 
 def _local_sites(finder: Finder, target: ReferenceTarget) -> Iterable[Site]:
-    """The places of a variable of one function."""
+    """Return the sites of a variable of one function."""
     source = finder.project.source(target.path)
     assert source is not None
     return (make_site(source, place, Tier.EXACT, ()) for place in target.local)

@@ -1,4 +1,4 @@
-"""What a line depends on, or influences, inside its function: of the file as it is on disk."""
+"""Slice a function on disk: what a line depends on, or influences."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ EXITS = {
 
 
 class SlicePoint(NamedTuple):
-    """`FILE:LINE[:COL]`, as asked."""
+    """A parsed `FILE:LINE[:COL]`."""
 
     file: str
     line: int
@@ -43,7 +43,7 @@ class SlicePoint(NamedTuple):
 
 
 def parse_place(text: str) -> SlicePoint:
-    """The place that `FILE:LINE[:COL]` names."""
+    """Parse `FILE:LINE[:COL]`."""
     found = _PLACE.fullmatch(text)
     if found is None:
         raise GitIndexError(f"not FILE:LINE[:COL]: {safe_text(text)}", code=Exit.USAGE)
@@ -54,7 +54,7 @@ def parse_place(text: str) -> SlicePoint:
 def slice_file(
     place: SlicePoint, start: str = ".", forward: bool = False, seconds: float = SECONDS_PER_BLOB
 ) -> SliceAnswer:
-    """The slice of a statement or variable, whatever is indexed; with proof where there is an index."""
+    """Return the slice of a statement or variable; works without an index, with one adds proof."""
     worktree = find_worktree(start)
     path = inside_root(worktree.root, start, place.file)
     data = read_text(worktree.root, path, MAX_PARSE_BYTES)
@@ -72,7 +72,7 @@ def slice_file(
 
 
 def _proof(worktree: Worktree, start: str, path: str) -> dict[str, Any]:
-    """Where the text is from; and how fresh the index is, if there is one to speak of."""
+    """Return the source of the text, and the freshness of the index if there is one."""
     name = os.fsencode(path)
     try:
         with open_tree(worktree, start) as view:

@@ -1,4 +1,4 @@
-"""Writes SVG: a picture by itself, without scripts and references. ElementTree escapes every text."""
+"""Write self-contained SVG, without scripts and references. ElementTree escapes every text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 
 class Drawing:
-    """A picture with a white ground."""
+    """A picture with a white background."""
 
     def __init__(self, width: int, height: int) -> None:
         self._root = ElementTree.Element(
@@ -31,7 +31,7 @@ class Drawing:
         title: str = "",
         **attributes: object,
     ) -> ElementTree.Element:
-        """A new element; `_` in an attribute's name stands for `-`. A title shows on hovering."""
+        """Add an element; `_` in an attribute's name becomes `-`. The title shows on hover."""
         parent = self._root if inside is None else inside
         named = {name.replace("_", "-"): str(value) for name, value in attributes.items()}
         element = ElementTree.SubElement(parent, tag, named)
@@ -46,5 +46,5 @@ class Drawing:
 
 
 def shortened(text: str, most: int) -> str:
-    """The end of a long label."""
+    """Shorten a long label to its end."""
     return text if len(text) <= most else f"…{text[1 - most :]}"

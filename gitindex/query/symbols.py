@@ -1,4 +1,4 @@
-"""Definitions: by name, by file, of a file outside any repository. Writes nothing."""
+"""Definitions: by name, by file, or of a file outside any repository. Writes nothing."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MAX_LIMIT = 1_000
 ALL = 1 << 40
 
 MAX_NEAR = 200
-"""Names near the asked one whose definitions are looked up."""
+"""Similar names whose definitions are looked up."""
 _SELECT = (
     'SELECT f.path, n.text, s.qualified_name, s.kind, s.line, s."column", s.start_line,'
     " s.end_line, s.signature, s.doc, s.parent, s.exported,"
@@ -42,21 +42,21 @@ _SELECT = (
 )
 
 _PARTS = frozenset({"module", "parameter", "type_parameter", "meta", "constructor"})
-"""What an indexer calls definitions, and nobody looks for."""
+"""Kinds that indexers list as definitions, but that users do not search for."""
 
 
 class SymbolQuery(NamedTuple):
-    """Which definitions are asked for; an empty field asks for all."""
+    """Options of a symbol query; an empty field selects all."""
 
     name: str = ""
     path: str = ""
     kind: str = ""
     limit: int = 50
-    exact: bool = True  # else names near the asked one follow those that are equal
+    exact: bool = True  # False: similar names follow the equal ones
 
 
 class PlacedSymbol(NamedTuple):
-    """A definition and where it is; `parent` is the enclosing definition's qualified name."""
+    """A definition and its place; `parent` is the enclosing definition's qualified name."""
 
     path: bytes
     symbol: Symbol
@@ -66,7 +66,7 @@ class PlacedSymbol(NamedTuple):
 
 
 def list_symbols(view: TreeView, wanted: SymbolQuery) -> SymbolsAnswer:
-    """Definitions of the tree: exact names first, then those that differ in case, then near ones."""
+    """Return definitions of the tree: exact names first, then other case, then similar ones."""
     limit = min(wanted.limit, MAX_LIMIT)
     if wanted.name and wanted.exact:
         view.ensure_facts(words=[_last(wanted.name)])
@@ -78,13 +78,13 @@ def list_symbols(view: TreeView, wanted: SymbolQuery) -> SymbolsAnswer:
 
 
 def all_symbols(view: TreeView) -> SymbolsAnswer:
-    """Every definition of the tree, without a bound: for an export."""
+    """Return every definition of the tree without a limit, for an export."""
     view.ensure_facts()
     return _answer(view, SymbolQuery(), ALL)
 
 
 def suggestions(view: TreeView, asked: str, limit: int = 5) -> list[str]:
-    """Names of live definitions that somebody who mistyped `asked` may have meant."""
+    """Return names of live definitions that a mistyped `asked` may mean."""
     names = [near.name for near in near_names(view, _last(asked), MAX_NEAR)]
     found = _find_names(view, SymbolQuery(), names, MAX_NEAR) if names else []
     return list(dict.fromkeys(placed.symbol.name for placed in found))[:limit]
@@ -93,15 +93,15 @@ def suggestions(view: TreeView, asked: str, limit: int = 5) -> list[str]:
 def named_symbols(
     view: TreeView, wanted: SymbolQuery, names: list[str], limit: int
 ) -> list[SymbolRow]:
-    """Definitions of exactly these names, in the order of the names."""
+    """Return definitions with exactly these names, in the order of the names."""
     found = _find_names(view, wanted, names, limit) if names else []
     return list(_fields(found, view.read({placed.path for placed in found})))
 
 
 def _near(view: TreeView, wanted: SymbolQuery, limit: int) -> SymbolsAnswer:
-    """The definitions of the asked name, followed by those of names that contain it.
+    """Return the definitions of a name, followed by those of names that contain it.
 
-    Where there is none, `near` suggests names that are merely similar.
+    Without any, `near` suggests names that are similar.
     """
     answer = _answer(view, wanted, limit)
     room = limit - len(answer["symbols"])
@@ -122,7 +122,7 @@ def _near(view: TreeView, wanted: SymbolQuery, limit: int) -> SymbolsAnswer:
 
 
 def missing_file(view: TreeView, path: bytes) -> GitIndexError:
-    """Why a path of the tree has no content to show: it is a folder, or there is none."""
+    """Return an error that says why a path has no content: it is a folder, or not in the tree."""
     shown = safe_text(path)
     inside = "SELECT 1 FROM {live} f WHERE f.path>? AND f.path<? LIMIT 1"
     if view.rows(inside, path + b"/", path + b"0"):
@@ -132,7 +132,7 @@ def missing_file(view: TreeView, path: bytes) -> GitIndexError:
 
 
 def outline(view: TreeView, path: str) -> SymbolsAnswer:
-    """All definitions of one file, in its order."""
+    """Return all definitions of one file, in its order."""
     clean = normalize_rel_path(path)
     view.ensure_facts()
     rows = view.rows("SELECT f.skip FROM {live} f WHERE f.path=?", os.fsencode(clean))
@@ -150,14 +150,14 @@ def outline(view: TreeView, path: str) -> SymbolsAnswer:
 def rows_of_facts(
     path: bytes, data: bytes, facts: BlobFacts | None, wanted: SymbolQuery
 ) -> list[SymbolRow]:
-    """Definitions of one file that were extracted just now, and are asked for."""
+    """Return the requested definitions of one file, from facts extracted just now."""
     symbols = facts.symbols if facts else ()
     placed = [PlacedSymbol(path, s, _parent(symbols, s)) for s in symbols]
     return list(_fields([one for one in placed if _is_wanted(one, wanted)], {path: data}))
 
 
 def file_symbols(path: str) -> SymbolsAnswer:
-    """Definitions of any file on disk, extracted now in a child process."""
+    """Return the definitions of any file on disk, extracted now in a child process."""
     try:
         data = read_small(path, MAX_PARSE_BYTES + 1)
     except OSError as error:
@@ -175,7 +175,7 @@ def file_symbols(path: str) -> SymbolsAnswer:
     symbols = facts.symbols if facts else ()
     placed = [PlacedSymbol(os.fsencode(path), s, _parent(symbols, s)) for s in symbols]
     found = list(_fields(placed, {os.fsencode(path): data}))
-    return cast("SymbolsAnswer", {"status": "ok", "symbols": found})  # of no tree: nothing to prove
+    return cast("SymbolsAnswer", {"status": "ok", "symbols": found})  # not part of a tree: no proof
 
 
 def _parent(symbols: tuple[Symbol, ...], symbol: Symbol) -> str:
@@ -189,7 +189,7 @@ def _last(name: str) -> str:
 def _find_names(
     view: TreeView, wanted: SymbolQuery, names: list[str], limit: int
 ) -> list[PlacedSymbol]:
-    """Definitions of these names, in the order of the names."""
+    """Return definitions with these names, in the order of the names."""
     place = {name: number for number, name in enumerate(names)}
     conditions, values = _limits(wanted)
     conditions.append(f"n.text IN ({','.join('?' * len(names))})")
@@ -218,7 +218,7 @@ def _find(view: TreeView, wanted: SymbolQuery, limit: int) -> list[PlacedSymbol]
 
 
 def _limits(wanted: SymbolQuery) -> tuple[list[str], list[str | bytes | int]]:
-    """SQL conditions for the path and kind that are asked for, and their values."""
+    """Return SQL conditions for the requested path and kind, and their values."""
     conditions, values = ["1"], list[str | bytes | int]()
     if wanted.path:
         clean = os.fsencode(normalize_rel_path(wanted.path))
@@ -250,7 +250,7 @@ def _answer(view: TreeView, wanted: SymbolQuery, limit: int) -> SymbolsAnswer:
 def _known(
     view: TreeView, wanted: SymbolQuery, found: list[PlacedSymbol]
 ) -> dict[tuple[bytes, int, int], semantic.SemanticDefinition]:
-    """What the semantic layer says, by place: of the name that is asked for, else of the same files."""
+    """Return the semantic definitions by place: of the requested name, else of the same files."""
     if wanted.name:
         named = semantic.find_identities(view.rows, _last(wanted.name))
         told = semantic.definitions(view.rows, named)
@@ -265,7 +265,7 @@ def _merged(
     known: dict[tuple[bytes, int, int], semantic.SemanticDefinition],
     wanted: SymbolQuery,
 ) -> Iterator[PlacedSymbol]:
-    """Each definition once: as the layer knows it, else as the grammar does; and what no grammar sees."""
+    """Yield each definition once, preferring the layer; then those only the layer has."""
     for placed in found:
         told = known.pop((placed.path, placed.symbol.line, placed.symbol.column), None)
         yield placed if told is None else _typed(placed, told)
@@ -276,7 +276,7 @@ def _merged(
 
 
 def _typed(placed: PlacedSymbol, told: semantic.SemanticDefinition) -> PlacedSymbol:
-    """The layer knows the types of values; of a type itself the source says more."""
+    """Prefer the layer's signature for values; for types the source has more detail."""
     symbol = placed.symbol
     if symbol.kind not in TYPES and symbol.name in told.signature:
         symbol = symbol._replace(signature=told.signature)
@@ -302,7 +302,7 @@ def _seen_only_there(told: semantic.SemanticDefinition) -> PlacedSymbol:
 
 
 def _is_wanted(placed: PlacedSymbol, wanted: SymbolQuery) -> bool:
-    """What the query asks of the rows of the syntactic layer."""
+    """Return whether a definition meets the query."""
     clean = os.fsencode(normalize_rel_path(wanted.path)) if wanted.path else b""
     asked = wanted.name.replace("::", ".")
     return (

@@ -1,1 +1,1 @@
-"""Who calls whom."""
+"""The call graph."""

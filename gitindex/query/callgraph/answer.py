@@ -1,4 +1,4 @@
-"""The call graph around a symbol: who calls it, what it calls, how sure each edge is. Writes nothing."""
+"""The call graph around a symbol: callers, callees, and the certainty of each edge. Read-only."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["GraphQuery", "call_graph"]
 
 
 def call_graph(view: TreeView, wanted: GraphQuery, memory: Memory | None = None) -> CallGraphAnswer:
-    """Nodes, edges and notes around what was asked for, as an envelope."""
+    """Return nodes, edges and notes around the requested symbol, as an envelope."""
     walk = Walk(Finder(view, memory), wanted)
     roots = walk.roots()
     if len(roots) != 1:
@@ -53,7 +53,7 @@ def call_graph(view: TreeView, wanted: GraphQuery, memory: Memory | None = None)
 
 
 def _node_fields(node: CallNode) -> dict[str, Any]:
-    """One node as answers have it."""
+    """Return the fields of one node."""
     fields: dict[str, Any] = {"id": safe_text(node.id), "name": node.name, "kind": node.kind}
     return fields | path_fields(os.fsencode(node.path)) | {"line": node.line + 1}
 
@@ -70,7 +70,7 @@ def _edge_fields(edge: CallEdge) -> dict[str, Any]:
 
 
 def _undecided(view: TreeView, walk: Walk, roots: list[CallNode]) -> CallGraphAnswer:
-    """No such symbol, or several of that name: an answer, not an error."""
+    """Return an answer, not an error, if no symbol or several symbols match."""
     shown = roots[: walk.wanted.limit]
     status = "ambiguous" if roots else "not_found"
     asked = safe_text(walk.wanted.asked)

@@ -1,4 +1,4 @@
-"""A call graph as a picture: dot, mermaid, svg. Everything that comes from a repository is escaped."""
+"""Draw a call graph as dot, mermaid or svg. All text from a repository is escaped."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9 ._/()-]")
 
 
 def to_dot(answer: CallGraphAnswer) -> str:
-    """Graphviz' language."""
+    """Return the graph in Graphviz' language."""
     names = _names(answer)
     lines = ["digraph calls {", "  rankdir=LR;", '  node [shape=box, fontname="sans-serif"];']
     for node in answer["nodes"]:
@@ -32,7 +32,7 @@ def to_dot(answer: CallGraphAnswer) -> str:
 
 
 def to_mermaid(answer: CallGraphAnswer) -> str:
-    """Mermaid's flowchart, as Markdown viewers draw it."""
+    """Return a Mermaid flowchart, as Markdown viewers draw it."""
     names = _names(answer)
     lines = ["flowchart LR"]
     for node in answer["nodes"]:
@@ -44,7 +44,7 @@ def to_mermaid(answer: CallGraphAnswer) -> str:
 
 
 def to_svg(answer: CallGraphAnswer) -> str:
-    """A picture by itself: callers to the left, callees to the right. No script, no style sheet."""
+    """Return a self-contained picture: callers left, callees right. No script, no style sheet."""
     places = _places(answer)
     width = max((x for x, _ in places.values()), default=0) + _COLUMN - 70
     height = max((y for _, y in places.values()), default=0) + _ROW - 6
@@ -76,7 +76,7 @@ FORMATS: dict[str, Callable[[CallGraphAnswer], str]] = {
 
 
 def _names(answer: CallGraphAnswer) -> dict[str, str]:
-    """Names of our own for nodes: what a repository calls them is only ever a label."""
+    """Return generated node names: names from the repository are used as labels only."""
     return {node["id"]: f"n{number}" for number, node in enumerate(answer["nodes"])}
 
 
@@ -98,7 +98,7 @@ def _mermaid(text: str) -> str:
 
 
 def _places(answer: CallGraphAnswer) -> dict[str, tuple[int, int]]:
-    """Each step from the root is a column, in the middle of the picture's height."""
+    """Return node positions: one column per step from the root, centred vertically."""
     levels = _levels(answer)
     tall = Counter(levels.values())
     rows: dict[int, int] = defaultdict(int)
@@ -113,7 +113,7 @@ def _places(answer: CallGraphAnswer) -> dict[str, tuple[int, int]]:
 
 
 def _levels(answer: CallGraphAnswer) -> dict[str, int]:
-    """Steps from the root: callers below zero, callees above."""
+    """Return the steps from the root: negative for callers, positive for callees."""
     levels = {answer["root"]: 0}
     for step, ends in ((-1, ("to", "from")), (1, ("from", "to"))):
         ring = [answer["root"]]

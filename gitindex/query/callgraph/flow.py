@@ -1,4 +1,4 @@
-"""Which functions a call runs, where a variable, a parameter, a result or an element stands for one."""
+"""Resolve the functions a call runs through variables, parameters, results and elements."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from gitindex.query.names.source import Definition, FileNames
 from gitindex.query.names.values import ExpressionPlace, Value, ValueKind
 
 MAX_STEPS = 10
-"""From one expression to the next."""
+"""Maximum steps from one expression to the next."""
 MAX_SITES = 60
 """Calls of one function whose arguments are read."""
 _CONSTRUCTORS = ("__init__", "__new__", "constructor")
 
 
 class ValueFlow:
-    """Follows functions and classes through the values of one tree. Gives up rather than guesses."""
+    """Follows functions and classes through the values of one tree. Does not guess."""
 
     def __init__(self, finder: Finder) -> None:
         self._finder = finder
@@ -35,7 +35,7 @@ class ValueFlow:
         self._busy: set[tuple[str, int, str]] = set()
 
     def called(self, source: FileNames, place: Occurrence, meaning: Meaning) -> list[Definition]:
-        """The functions and classes that the call at a place runs."""
+        """Return the functions and classes that the call at a place runs."""
         at = self._project.offset(source.path, place.line, place.column)
         here = ExpressionPlace(source, place.enclosing, at)
         chain = receiver(self._project.text(source.path), at)
@@ -52,7 +52,7 @@ class ValueFlow:
     def others(
         self, source: FileNames, definition: Definition | None
     ) -> Iterator[tuple[int, Definition]]:
-        """Calls inside a definition that no name stands for: line, and what runs."""
+        """Yield calls inside a definition that are not made by a name: line and callee."""
         flow = self._project.flow(source.path)
         if flow is None:
             return
@@ -71,7 +71,7 @@ class ValueFlow:
                         yield self._line(source, span[0]), found
 
     def values(self, text: str, place: ExpressionPlace) -> list[Definition]:
-        """The functions and classes that an expression may be."""
+        """Return the functions and classes that an expression may evaluate to."""
         if place.depth > MAX_STEPS:
             return []
         found: list[Definition] = []
@@ -96,7 +96,7 @@ class ValueFlow:
         return []
 
     def results(self, function: Definition, place: ExpressionPlace) -> list[Definition]:
-        """The functions and classes that a function gives back."""
+        """Return the functions and classes that a function may return."""
         source = self._project.source(function.path)
         flow = self._project.flow(function.path)
         if function.kind not in FUNCTIONS or source is None or flow is None:
@@ -114,7 +114,7 @@ class ValueFlow:
                 yield span
 
     def _named(self, name: str, place: ExpressionPlace) -> list[Definition]:
-        """What a bare name may be: everything its scope gives it."""
+        """Return what a bare name may be: every value that its scope gives it."""
         source = place.source
         scopes = self._project.scopes(source.path)
         resolved = scopes.resolve(name, place.at) if scopes is not None else None
@@ -176,7 +176,7 @@ class ValueFlow:
         return found
 
     def _runs(self, definition: Definition, place: ExpressionPlace) -> list[Definition]:
-        """A function or class itself; what a variable or field of that name is given."""
+        """Return a function or class itself, or the values of a variable or field."""
         if definition.kind in FUNCTIONS | TYPES:
             return [definition]
         source = self._project.source(definition.path)
@@ -193,7 +193,7 @@ class ValueFlow:
         return self._declared(source, scopes, definition.name, same, place.deeper())
 
     def _attribute(self, value: Value, name: str, place: ExpressionPlace) -> list[Definition]:
-        """The functions and classes that an attribute of a value may be."""
+        """Return the functions and classes that an attribute of a value may be."""
         meaning = self._types.member(value, name)
         found = [d for d in meaning.definitions if d.kind in FUNCTIONS | TYPES]
         if found or place.depth > MAX_STEPS:
@@ -201,7 +201,7 @@ class ValueFlow:
         if value.module is not None:
             return [f for d in meaning.definitions for f in self._runs(d, place.deeper())]
         owners = [value.definition] if value.definition else []
-        for owner in owners:  # grows while it is walked
+        for owner in owners:  # grows during the loop
             for bound, where in self._types.assignments(owner, name):
                 key = (owner.path, where.at, name)
                 if bound.value and key not in self._busy:
@@ -216,7 +216,7 @@ class ValueFlow:
         return list(dict.fromkeys(found))
 
     def _elements(self, base: str, key: str, place: ExpressionPlace) -> list[Definition]:
-        """The functions and classes that a literal list or dict holds; under a key, where it is told."""
+        """Return the functions and classes in a literal list or dict, under a key if given."""
         found: list[Definition] = []
         for text, where in self._literals(base, place):
             told = _under(text, key, place.source.language)
@@ -246,7 +246,7 @@ class ValueFlow:
     def _arguments(
         self, source: FileNames, name: str, one: Declaration, place: ExpressionPlace
     ) -> list[Definition]:
-        """What a parameter receives at the calls in the tree."""
+        """Return the values that a parameter receives at calls in the tree."""
         function = self._names.function_at(source, one.offset)
         if function is None:
             return []
@@ -271,7 +271,7 @@ class ValueFlow:
         return found
 
     def _decorated_at(self, source: FileNames, line: int, column: int) -> list[Definition]:
-        """The function that the decorator at a place is given."""
+        """Return the function that the decorator at a place is applied to."""
         at = self._project.offset(source.path, line, column)
         flow = self._project.flow(source.path)
         offsets = {
@@ -294,7 +294,7 @@ class ValueFlow:
         return plain[index] if 0 <= index < len(plain) else ""
 
     def _of_instance(self, name: str, place: ExpressionPlace) -> list[Definition]:
-        """`x()` where x is an instance: its `__call__`."""
+        """Return the `__call__` of `x` for `x()` if `x` is an instance."""
         if place.source.language != "python":
             return []
         value = self._types.expression(name, place)
@@ -303,7 +303,7 @@ class ValueFlow:
         return list(self._types.member(value, "__call__").definitions)
 
     def _complete(self, found: Iterable[Definition], place: ExpressionPlace) -> list[Definition]:
-        """With the constructors of classes, and what decorators put in the place of functions."""
+        """Add the constructors of classes, and the functions that decorators return."""
         more: dict[Definition, None] = {}
         for one in found:
             more[one] = None
@@ -331,7 +331,7 @@ class ValueFlow:
     def _inside(
         self, source: FileNames, definition: Definition | None, span: Span
     ) -> ExpressionPlace | None:
-        """Where an expression stands, if that is in the definition's own code."""
+        """Return the place of an expression if it is in the definition's own code, else None."""
         line = self._line(source, span[0])
         around = self._names.function_at(source, span[0])
         if definition is None:
@@ -354,7 +354,7 @@ class _Item(NamedTuple):
 
 
 def _under(literal: str, key: str, language: str) -> list[str]:
-    """The elements of a literal: under a key where it is told, else all."""
+    """Return the elements of a literal: those under a known key, else all."""
     inner = literal.strip()[1:-1]
     items = []
     for number, part in enumerate(split_top(inner, ",")):

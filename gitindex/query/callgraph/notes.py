@@ -1,4 +1,4 @@
-"""Notes of a call graph: what in its files the graph cannot be sure of; filtered, ordered and cut."""
+"""Notes of a call graph: uncertainties in its files, filtered, ordered and truncated."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _TOLD = {
 
 
 class GraphNote(NamedTuple):
-    """One thing to know about a file or a symbol of the graph."""
+    """One note about a file or a symbol of the graph."""
 
     file: str
     type: str  # an ambiguity flag
@@ -46,7 +46,7 @@ class GraphNote(NamedTuple):
 
 
 def file_notes(project: Project, paths: Iterable[str]) -> Iterator[GraphNote]:
-    """The flags of some files."""
+    """Yield notes for the flags of some files."""
     for path in paths:
         source = project.source(path)
         for flag in source.origin.flags if source else ():
@@ -56,7 +56,7 @@ def file_notes(project: Project, paths: Iterable[str]) -> Iterator[GraphNote]:
 def note_fields(
     notes: Iterable[GraphNote], files: set[str], symbols: set[str], limit: int
 ) -> dict[str, Any]:
-    """Notes of what is shown, in the order of their bytes, cut; and what was cut."""
+    """Return the notes of shown files and symbols, ordered by bytes and truncated, with counts."""
     kept = [n for n in notes if n.file in files and (n.symbol is None or n.symbol in symbols)]
     ordered = sorted(dict.fromkeys(kept), key=note_order)
     shown = ordered[: max(0, limit)]
@@ -71,7 +71,7 @@ def note_fields(
 
 
 def note_order(note: GraphNote) -> tuple[bytes, bytes, bool, bytes, bool, int, bytes]:
-    """file, type, symbol (nulls last), line (nulls last), digest; as UTF-8 bytes."""
+    """Sort key: file, type, symbol (nulls last), line (nulls last), digest; as UTF-8 bytes."""
     return (
         os.fsencode(note.file),
         note.type.encode(),

@@ -1,4 +1,4 @@
-"""The graph itself: from one symbol outwards, a step at a time, in an order that is always the same."""
+"""Build the graph from one symbol outwards, step by step, in a deterministic order."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from gitindex.query.names.targets import ReferenceTarget, find_target
 MAX_DEPTH = 10
 MAX_NODES = 2_000
 MAX_MAYBE = 5
-"""Definitions a call by name alone is drawn to; with more of them it is a note."""
+"""Maximum candidates of a call by name alone; with more, a note replaces the edges."""
 
 _CALLS = {Use.CALL: EdgeKind.CALL, Use.DECORATOR: EdgeKind.CALL, Use.INHERIT: EdgeKind.INHERIT}
 
@@ -32,7 +32,7 @@ _FLOWING = frozenset({State.DEFINED, State.LOCAL, State.UNKNOWN, State.MODULE, S
 
 
 class GraphQuery(NamedTuple):
-    """Which graph is asked for."""
+    """Options of a call graph."""
 
     asked: str  # NAME, A.NAME, PATH#NAME, FILE:LINE, or a file of the tree
     direction: Direction = Direction.BOTH
@@ -42,7 +42,7 @@ class GraphQuery(NamedTuple):
 
 
 class CallNode(NamedTuple):
-    """A symbol, or a file where code stands outside of every symbol."""
+    """A symbol, or a file for code outside of symbols."""
 
     id: str
     name: str
@@ -72,7 +72,7 @@ class CallEdge(NamedTuple):
 
 
 class Walk:
-    """Collects what is around one symbol."""
+    """Collects the graph around one symbol."""
 
     def __init__(self, finder: Finder, wanted: GraphQuery) -> None:
         self.finder = finder
@@ -86,7 +86,7 @@ class Walk:
         self._ids: dict[tuple[str, int], str] = {}
 
     def roots(self) -> list[CallNode]:
-        """What was asked for: one node, or several to choose from."""
+        """Return the requested node, or several to choose from."""
         asked = self.wanted.asked
         source = self.finder.project.source(asked)
         if source is not None:
@@ -95,7 +95,7 @@ class Walk:
         return [self.node(d) for d in _callable(target, self._is_overloaded)]
 
     def run(self, root: CallNode) -> None:
-        """Collect everything within reach."""
+        """Collect everything within the depth."""
         self.nodes[root.id] = root
         directions = [Direction.CALLERS, Direction.CALLEES]
         if self.wanted.direction is not Direction.BOTH:
@@ -111,7 +111,7 @@ class Walk:
                 ]
 
     def node(self, definition: Definition) -> CallNode:
-        """The node of a definition; its id is readable and the same in every run."""
+        """Return the node of a definition; its id is readable and the same in every run."""
         key = (definition.path, definition.ordinal)
         if key not in self._ids:
             source = self.finder.project.source(definition.path)
@@ -188,7 +188,7 @@ class Walk:
                     yield from self._called(source, place, node)
                 elif (sure := known[at]) is not None:
                     yield self._known(place, node, sure)
-                else:  # something outside, says the indexer; kept if scopes lead to the tree
+                else:  # outside the tree by the indexer; kept if scopes lead to the tree
                     yield from self._called(source, place, node, sure_only=True)
         for line, found in self.flow.others(source, node.definition):
             yield self._edge(node, found, EdgeKind.CALL, source, line)
@@ -233,7 +233,7 @@ class Walk:
         return CallEdge(node.id, other.id, kind, source.path, line, tier), other
 
     def _imports(self, source: FileNames, node: CallNode) -> Iterator[tuple[CallEdge, CallNode]]:
-        """What a file imports of the tree."""
+        """Yield the files of the tree that a file imports."""
         for item in source.imports:
             for path in self.finder.project.resolve(source, item):
                 found = self.finder.project.source(path)
@@ -242,7 +242,7 @@ class Walk:
                     yield _import_edge(node, other, source.path, item), other
 
     def _importers(self, node: CallNode) -> Iterator[tuple[CallEdge, CallNode]]:
-        """The files of the tree that import one."""
+        """Yield the files of the tree that import a file."""
         project = self.finder.project
         project.load(project.importing(node.path))
         for path in project.importing(node.path):
@@ -256,9 +256,9 @@ class Walk:
 def _callable(
     target: ReferenceTarget, overloaded: Callable[[Definition], bool]
 ) -> list[Definition]:
-    """Of several definitions of a name, functions and types; those of one qualified name are one.
+    """Return the functions and types of a target, one per qualified name.
 
-    Of an overload set that is the last, which has the body; else the first.
+    For an overload set this is the last definition, which has the body; else the first.
     """
     if not target.definitions and target.local:
         raise GitIndexError(f"a local variable: {safe_text(target.name)}", code=Exit.NO)
@@ -275,19 +275,19 @@ def _kind(site: Site, target: Definition) -> EdgeKind | None:
         unsure = site.tier in (Tier.NAME, Tier.DISPATCH) and site.use != Use.INHERIT
         return EdgeKind.DYNAMIC if unsure else _CALLS[site.use]
     if site.use in (Use.REFERENCE, Use.ATTRIBUTE) and target.kind in FUNCTIONS:
-        return EdgeKind.DYNAMIC  # passed on, to be called by somebody else
+        return EdgeKind.DYNAMIC  # passed as a value, to be called elsewhere
     return None
 
 
 def _scope(source: FileNames, definition: Definition | None) -> Definition | None:
-    """The nearest symbol around that can hold code."""
+    """Return the nearest enclosing symbol that can contain code."""
     while definition is not None and definition.kind not in SCOPES:
         definition = source.symbol(definition.parent)
     return definition
 
 
 def _belongs(source: FileNames, place: Occurrence, definition: Definition | None) -> bool:
-    """Is a place part of a symbol: its own code, or that of what it contains?"""
+    """Return whether a place is in a symbol's own code or in a symbol that it contains."""
     if definition is None:
         return source.symbol(place.enclosing) is None
     around = source.symbol(place.enclosing)
@@ -301,5 +301,5 @@ def _import_edge(source: CallNode, target: CallNode, path: str, item: Import) ->
 
 
 def node_order(node: CallNode) -> tuple[bytes, int, str]:
-    """Sorts nodes by path, as bytes, then line."""
+    """Sort key of nodes: path as bytes, then line."""
     return os.fsencode(node.path), node.line, node.id

@@ -1,4 +1,4 @@
-"""Grep: a pattern → the files that may hold it → the lines that do. Same lines as ripgrep; writes nothing."""
+"""Grep: pattern → candidate files → matching lines. Same lines as ripgrep; writes nothing."""
 
 from __future__ import annotations
 
@@ -47,20 +47,20 @@ _NEW = (
 
 
 class GrepQuery(NamedTuple):
-    """What is asked."""
+    """Options of a grep."""
 
     needle: GrepPattern
-    below: tuple[bytes, ...] = ()  # files and folders of the tree; all of it where there are none
+    below: tuple[bytes, ...] = ()  # files and folders of the tree; empty: all
     form: GrepForm = GrepForm.LINES
-    limit: int = 0  # lines, or files where files are listed; 0: all
+    limit: int = 0  # lines, or files if files are listed; 0: all
     before: int = 0  # lines of context
     after: int = 0
-    rules: tuple[Rule, ...] = ()  # globs, the last that matches decides; `!` leaves out
+    rules: tuple[Rule, ...] = ()  # globs, the last match decides; `!` excludes
     languages: frozenset[str] = frozenset()
-    only: frozenset[bytes] | None = None  # paths that a filter left; None: no filter
+    only: frozenset[bytes] | None = None  # paths that a filter selected; None: no filter
 
     def covers(self, path: bytes) -> bool:
-        """Is this path among those that were asked for?"""
+        """Return whether the query includes this path."""
         if self.only is not None and path not in self.only:
             return False
         if self.below and not any(
@@ -72,7 +72,7 @@ class GrepQuery(NamedTuple):
         return self._globbed(path)
 
     def _globbed(self, path: bytes) -> bool:
-        """As ripgrep's `-g`: some glob must match where one is given, and no later `!glob`."""
+        """Match globs like ripgrep's `-g`: the last match decides, and `!glob` excludes."""
         wanted = all(rule.negated for rule in self.rules)
         for rule in self.rules:
             if rule_matches(rule, path):
@@ -91,7 +91,7 @@ class GrepQuery(NamedTuple):
 
 
 def grep(view: TreeView, question: GrepQuery) -> GrepAnswer:
-    """The lines of the tree that match, as an envelope."""
+    """Return the matching lines of the tree, as an envelope."""
     understood = understand(question.needle)
     ids = candidates(view.served.database, understood.clauses)
     files = _files(view, ids, question)
@@ -108,7 +108,7 @@ def grep(view: TreeView, question: GrepQuery) -> GrepAnswer:
 
 
 def scan(worktree: Worktree, question: GrepQuery, why: str) -> GrepAnswer:
-    """The same without an index: every file on disk is looked at."""
+    """Return the same without an index: every file on disk is searched."""
     understood = understand(question.needle)
     paths = live_paths(worktree, question.covers, also=GREPPED)
     found = search_disk(worktree.root, paths, understood, question.want)
@@ -122,7 +122,7 @@ def scan(worktree: Worktree, question: GrepQuery, why: str) -> GrepAnswer:
 
 
 def _files(view: TreeView, ids: set[int] | None, question: GrepQuery) -> dict[bytes, str]:
-    """The paths to look at, and where each comes from."""
+    """Return the paths to search, with the source of each."""
     rows = view.rows(_FILE) if ids is None else view.rows(_NAMED, json.dumps(sorted(ids)))
     if view.changed():
         rows += view.rows(_NEW)  # bytes that no store has: any of them may match
@@ -139,7 +139,7 @@ def _texts(view: TreeView, paths: list[bytes]) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _judged(view: TreeView, found: Iterable[FileHits]) -> Iterator[FileHits]:
-    """Without files whose bytes the policy leaves out: nobody has looked at unread ones yet."""
+    """Drop files whose content the policy skips; unread overlay files are checked here."""
     for hits in found:
         laid = view.changed().get(hits.path)
         unread = laid is not None and laid.data is None
@@ -148,7 +148,7 @@ def _judged(view: TreeView, found: Iterable[FileHits]) -> Iterator[FileHits]:
 
 
 def _is_searched(data: bytes) -> bool:
-    """May the bytes be looked for? What a tool wrote or squeezed is text all the same."""
+    """Return whether the content is searched; generated and minified text is."""
     reason = skip_content(data)
     return reason is None or reason in GREPPED
 
@@ -160,7 +160,7 @@ def _is_text(worktree: Worktree, path: bytes) -> bool:
 def _fields(
     question: GrepQuery, found: Iterable[FileHits], sources: dict[bytes, str], read: Read
 ) -> dict[str, Any]:
-    """The fields of an answer about what was found: cut at the limit, and said so."""
+    """Return the fields of the results, truncated at the limit."""
     rows = _rows(question, found, sources, read)
     results = list(islice(rows, question.limit or None))
     cut = bool(question.limit) and next(rows, None) is not None
@@ -181,7 +181,7 @@ def _rows(
 
 
 def _context(question: GrepQuery, path: bytes, read: Read) -> Callable[[int], dict[str, Any]]:
-    """A function from a line of the file to the lines before and after it."""
+    """Return a function from a line number to the lines before and after it."""
     before, after = question.before, question.after
     if not (before or after):
         return lambda _line: {}

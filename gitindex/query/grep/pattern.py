@@ -1,4 +1,4 @@
-"""A pattern to look for in lines: one meaning for ripgrep and for Python's `re`, or it is refused."""
+"""Parse a pattern that means the same to ripgrep and to Python's `re`; others are refused."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _SET_OPERATIONS = ("[", "&&", "--", "~~")
 
 
 class GrepPattern(NamedTuple):
-    """A pattern as it was asked for."""
+    """A pattern as requested."""
 
     text: str
     ignore_case: bool = False
     fixed: bool = False  # a literal, not a regular expression
-    word: bool = False  # only where no word goes on around it
+    word: bool = False  # only whole words
     invert: bool = False  # the lines that do not match
 
     @property
@@ -36,11 +36,11 @@ class GrepPattern(NamedTuple):
 
     @property
     def expression(self) -> str:
-        """The regular expression of the text itself."""
+        """The regular expression of the text."""
         return re.escape(self.text) if self.fixed else self.text
 
     def compiled(self) -> re.Pattern[str]:
-        """What finds it in one line, or in a whole text where `is_plain` says so."""
+        """Compile the pattern for one line, or for a whole text if `is_plain`."""
         around = self.expression
         if self.word:
             flags, rest = _split_flags(around)
@@ -51,17 +51,17 @@ class GrepPattern(NamedTuple):
 
 
 class ParsedPattern(NamedTuple):
-    """A needle that was accepted, and what is known of it."""
+    """An accepted pattern and its properties."""
 
     pattern: GrepPattern
-    clauses: tuple[Clause, ...]  # what a text needs for it to match
-    is_plain: bool  # a literal, perhaps between boundaries: never slow, never leaves its line
-    literal: bytes  # of a plain one; folded where case does not count
+    clauses: tuple[Clause, ...]  # the fragments a text needs to match
+    is_plain: bool  # a literal, possibly with boundaries: never slow, never spans lines
+    literal: bytes  # of a plain pattern; folded if case is ignored
     any_case: bool
-    for_ripgrep: bool  # ripgrep may be asked: it takes the pattern as Python does, or refuses it
+    for_ripgrep: bool  # ripgrep can run it: same meaning as in Python, or it refuses
 
     def may_be_in(self, data: bytes) -> bool:
-        """May a plain needle be in a file? Told in no time, for most candidates."""
+        """Return whether a plain pattern may be in a file: a fast check."""
         text = plain_bytes(data)
         if not self.any_case:
             return self.literal in text
@@ -69,7 +69,7 @@ class ParsedPattern(NamedTuple):
 
 
 def understand(pattern: GrepPattern) -> ParsedPattern:
-    """Accept a pattern, or say what is wrong with it."""
+    """Parse a pattern, or raise an error that explains why it is refused."""
     _check_text(pattern)
     try:
         with warnings.catch_warnings():
@@ -79,13 +79,13 @@ def understand(pattern: GrepPattern) -> ParsedPattern:
         kinds = list(_kinds(tree))
         plain = all(_is_plain(*part) for part in tree) and op.LITERAL in dict(tree)
         literal = "".join(chr(value) for kind, value in tree if kind is op.LITERAL) if plain else ""
-        # Of a word that may be empty, ripgrep does not always tell the column.
+        # For a word that may be empty, ripgrep does not always report the column.
         blank = pattern.word and tree.getwidth()[0] == 0
         own = blank or tree.state.flags & _OWN_FLAGS or any(_is_own(*kind) for kind in kinds)
         spelled = literal.encode("utf-8", "surrogateescape")
         any_case = bool(tree.state.flags & re.IGNORECASE)
         looked_for = fold(spelled) if any_case else spelled
-        if pattern.invert:  # any file may have such a line; Python looks for them
+        if pattern.invert:  # any file may have such a line; Python searches them
             return ParsedPattern(pattern, (), False, b"", any_case, False)
         return ParsedPattern(pattern, required(tree), plain, looked_for, any_case, not own)
     except (re.error, OverflowError, RecursionError, UnicodeEncodeError) as error:
@@ -94,7 +94,7 @@ def understand(pattern: GrepPattern) -> ParsedPattern:
 
 
 def _split_flags(expression: str) -> tuple[str, str]:
-    """Flags for a whole pattern stand at its start, and nowhere else."""
+    """Split off the global flags, which are only allowed at the start of a pattern."""
     found = _FLAGS.match(expression)
     return (found[1], expression[found.end() :]) if found else ("", expression)
 
@@ -116,7 +116,7 @@ def _check_text(pattern: GrepPattern) -> None:
 
 
 def _two_meanings(text: str) -> str | None:
-    """The part of a pattern that ripgrep and Python would take for different things."""
+    """Return the part of a pattern that ripgrep and Python interpret differently."""
     in_set = False
     at = 0
     while at < len(text):
@@ -138,7 +138,7 @@ def _two_meanings(text: str) -> str | None:
 
 
 def _kinds(tree: Any) -> Iterator[tuple[Any, Any]]:
-    """Every part of a pattern, however deep."""
+    """Yield every part of a pattern, at any depth."""
     for kind, value in tree:
         yield kind, value
         inner = value if isinstance(value, (tuple, list)) else (value,)
@@ -151,7 +151,7 @@ def _kinds(tree: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def _is_own(kind: Any, value: Any) -> bool:
-    """Is this a part that only Python has, or that it takes in a way of its own?"""
+    """Return whether a part exists only in Python, or means something different there."""
     if kind is op.SUBPATTERN:
         return bool(value[1] & _OWN_FLAGS)
     return kind in _OWN_PARTS or (kind is op.AT and value in _OWN_PLACES)

@@ -1,1 +1,1 @@
-"""What a change reaches: two trees, compared by their facts. Writes nothing."""
+"""What a change affects: compares two trees by their facts. Writes nothing."""

@@ -1,4 +1,4 @@
-"""The tests that a change reaches, the likeliest first: through calls, then through imports."""
+"""Find the tests that a change affects, the likeliest first: by calls, then by imports."""
 
 from __future__ import annotations
 
@@ -15,42 +15,42 @@ from gitindex.query.names.source import Definition
 
 MAX_DEPTH = 8
 MAX_FOLLOWED = 40
-"""Symbols whose callers are looked for, of one changed file; beyond them imports take over."""
+"""Symbols per changed file whose callers are followed; beyond this, imports are used instead."""
 MAX_IMPORTERS = 500
-"""Files that are reached through imports before the rest is left out: by then nearly all are."""
+"""Files reached through imports before the rest is left out: nearly all files are by then."""
 _FOLLOWED = (Tier.SEMANTIC, Tier.EXACT, Tier.IMPORT, Tier.DISPATCH)
 
 
 class ReachRoute(StrEnum):
     """How a test is reached, the surest first."""
 
-    CHANGED = "changed"  # it is part of the change
-    CALLS = "calls"  # calls and uses lead there
-    IMPORTS = "imports"  # only imports lead there
+    CHANGED = "changed"  # part of the change
+    CALLS = "calls"  # reached through calls and uses
+    IMPORTS = "imports"  # reached through imports only
 
 
 class AffectedTest(NamedTuple):
-    """A test file, and the tests in it that are known to be reached."""
+    """A test file, and the tests in it that are known to be affected."""
 
     path: str
     route: ReachRoute
     distance: int
-    nodes: tuple[str, ...] = ()  # pytest's node ids; none where the whole file is meant
+    nodes: tuple[str, ...] = ()  # pytest node ids; empty for the whole file
 
     def order(self) -> tuple[int, int, bytes]:
-        """The likeliest first."""
+        """Sort key: the likeliest first."""
         return list(ReachRoute).index(self.route), self.distance, os.fsencode(self.path)
 
 
 class AffectedTests(NamedTuple):
-    """All of them, the likeliest first."""
+    """All affected tests, the likeliest first."""
 
     tests: list[AffectedTest]
-    truncated: bool  # so many files import what changed that not all were followed
+    truncated: bool  # too many files import the change: not all were followed
 
 
 def affected_tests(change: TreeChange) -> AffectedTests:
-    """Test files of the new tree that reach the change."""
+    """Return the test files of the new tree that the change affects."""
     found: dict[str, AffectedTest] = {}
     for path in runnable_tests(change, change.paths):
         found[path] = AffectedTest(path, ReachRoute.CHANGED, 0)
@@ -70,17 +70,17 @@ def affected_tests(change: TreeChange) -> AffectedTests:
 
 
 class _Calls:
-    """Who calls what changed, step by step, up to the tests."""
+    """Follows the callers of changed symbols, step by step, up to the tests."""
 
     def __init__(self, change: TreeChange) -> None:
         self._change = change
         self._code = [one for one in change.symbols if _is_code(one)]
         self._seen: dict[tuple[str, int], int] = {}
         self._found: dict[str, dict[str, int]] = {}  # test file → node id → distance
-        self._explained: set[str] = set()  # changed files whose symbols lead to tests
+        self._explained: set[str] = set()  # changed files whose symbols reach tests
 
     def follow(self) -> None:
-        """Follow each changed file's symbols: what leads to no test is left to imports."""
+        """Follow each changed file's symbols; files that reach no test are left to imports."""
         by_path: dict[str, list[ChangedSymbol]] = {}
         for one in self._code:
             by_path.setdefault(one.definition.path, []).append(one)
@@ -91,13 +91,13 @@ class _Calls:
                 self._explained.add(path)
 
     def _has_loose_code(self, path: str) -> bool:
-        """Did something change that belongs to no function or class?"""
+        """Return whether code outside functions and classes changed."""
         return any(
             one.definition.path == path and not _is_code(one) for one in self._change.symbols
         ) or not any(one.definition.path == path for one in self._code)
 
     def _follow(self, symbols: list[ChangedSymbol]) -> bool:
-        """True if tests were reached and nothing was cut short."""
+        """Return True if tests were reached and nothing was cut off."""
         removed = [s.definition for s in symbols if s.difference is Difference.REMOVED]
         others = [s.definition for s in symbols if s.difference is not Difference.REMOVED]
         rings = [(self._change.before, removed), (self._change.after, others)]
@@ -130,7 +130,7 @@ class _Calls:
         nodes[node] = min(distance, nodes.get(node, distance))
 
     def _node(self, definition: Definition) -> str:
-        """pytest's name of a test; empty for a helper or a fixture, which any test may use."""
+        """Return the pytest node id of a test; empty for a helper or fixture, used by any test."""
         parts = definition.qualified.split(".")
         is_node = parts[-1].startswith("test") and definition.kind in FUNCTIONS
         if not is_node or not definition.path.endswith(".py"):
@@ -138,7 +138,7 @@ class _Calls:
         return "::".join([definition.path, *parts])
 
     def tests(self) -> dict[str, AffectedTest]:
-        """Test files that calls lead to."""
+        """Return the test files reached through calls."""
         wanted = runnable_tests(self._change, self._found)
         found = {}
         for path in wanted:
@@ -149,7 +149,7 @@ class _Calls:
         return found
 
     def unexplained(self) -> set[str]:
-        """Changed files that calls say too little about."""
+        """Return the changed files that calls do not explain."""
         return {path for path in self._change.paths if path not in self._explained}
 
 

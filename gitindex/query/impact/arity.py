@@ -1,4 +1,4 @@
-"""Signatures as callers feel them: does an old call still fit, is a new signature compatible? Pure."""
+"""Compare signatures for callers: does a call fit, is a new signature compatible? Pure."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class Parameter(NamedTuple):
 
 
 class CallArguments(NamedTuple):
-    """What a call gives."""
+    """The arguments of a call."""
 
     positional: int
     keywords: tuple[str, ...]
 
 
 def read_parameters(signature: str) -> list[Parameter] | None:
-    """Python's parameters; None where the text does not show all of them."""
+    """Parse Python parameters; None if the text is incomplete."""
     opened = signature.find("(")
     if opened < 0 or "…" in signature:
         return None
@@ -59,7 +59,7 @@ def read_parameters(signature: str) -> list[Parameter] | None:
 
 
 def read_call(text: str, opened: int) -> CallArguments | None:
-    """The arguments between brackets; None where a star or a comprehension hides how many."""
+    """Parse the arguments of a call; None if a star or a comprehension hides their number."""
     end = closing(text, opened)
     if end >= len(text):
         return None
@@ -81,7 +81,7 @@ def read_call(text: str, opened: int) -> CallArguments | None:
 
 
 def misfit(call: CallArguments, parameters: list[Parameter], bound: bool) -> str:
-    """Why a call does not fit; empty if it does. `bound`: the first parameter is the receiver."""
+    """Return why a call does not fit, or "". `bound`: the first parameter is the receiver."""
     rest = parameters[1:] if bound else parameters
     places = [p for p in rest if p.by_position and not p.many]
     if call.positional > len(places) and not any(p.many and p.by_position for p in rest):
@@ -98,7 +98,7 @@ def misfit(call: CallArguments, parameters: list[Parameter], bound: bool) -> str
 
 
 def incompatibility(old: str, new: str, language: str) -> str:
-    """Why callers of an old signature may not fit a new one; empty if all do."""
+    """Return why callers of an old signature may not fit a new one; empty if all fit."""
     if language == "python":
         before, after = read_parameters(old), read_parameters(new)
         if before is None or after is None:
@@ -151,7 +151,7 @@ def _python_change(before: list[Parameter], after: list[Parameter]) -> str:
 
 
 def _types(signature: str, language: str) -> list[tuple[str, bool]] | None:
-    """Each parameter's type and whether it may be left out; None where the text is cut."""
+    """Return each parameter's type and whether it is optional; None if the text is cut."""
     opened = _list_start(signature, language)
     if opened < 0 or "…" in signature:
         return None
@@ -167,7 +167,7 @@ def _types(signature: str, language: str) -> list[tuple[str, bool]] | None:
 
 
 def _list_start(signature: str, language: str) -> int:
-    """Where the parameters start: in Go behind the receiver."""
+    """Return where the parameters start: in Go, after the receiver."""
     opened = signature.find("(")
     if language == "go" and re.match(r"\s*func\s*\(", signature):
         opened = signature.find("(", closing(signature, opened))

@@ -1,4 +1,4 @@
-"""Two trees side by side: the paths that differ, and the symbols that do."""
+"""Compare two trees: the paths and symbols that differ."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from gitindex.view.tree import NOW, TreeChoice, TreeView, open_tree
 
 
 class TreePair(NamedTuple):
-    """Which two trees: commits, the index, or the files on disk (an empty name)."""
+    """The two trees to compare: commits, the index, or the files on disk (an empty name)."""
 
     before: TreeChoice
     after: TreeChoice
 
 
 def parse_range(text: str, staged: bool) -> TreePair:
-    """`A..B`, `A` (to the files on disk), or nothing: HEAD to the files on disk."""
+    """Parse `A..B`, `A` (to the files on disk), or nothing (HEAD to the files on disk)."""
     if staged:
         if text:
             raise GitIndexError("give a range or --staged, not both", code=Exit.USAGE)
@@ -45,23 +45,23 @@ def parse_range(text: str, staged: bool) -> TreePair:
 
 
 class Difference(StrEnum):
-    """What happened to a symbol."""
+    """How a symbol differs."""
 
     ADDED = "added"
     REMOVED = "removed"
-    INTERFACE = "interface"  # what others see of it
+    INTERFACE = "interface"  # its signature
     BODY = "body"
 
 
 class ChangedSymbol(NamedTuple):
-    """A symbol that differs, as it is in the tree that still has it."""
+    """A symbol that differs, from the new tree, or from the old one if it was removed."""
 
     definition: Definition
     difference: Difference
 
 
 class TreeChange:
-    """The difference of two trees."""
+    """The difference between two trees."""
 
     def __init__(self, before: TreeView, after: TreeView) -> None:
         memory = Memory()
@@ -69,14 +69,14 @@ class TreeChange:
 
     @classmethod
     def between(cls, before: Finder, after: Finder) -> TreeChange:
-        """The difference of two trees that are asked for other things too."""
+        """Return the difference between two trees whose finders are shared with other queries."""
         change = cls.__new__(cls)
         change.before, change.after = before, after
         return change
 
     @cached_property
     def paths(self) -> dict[str, str]:
-        """Paths that differ and may have facts: added, deleted or modified."""
+        """Paths that differ and may have facts, as `added`, `deleted` or `modified`."""
         old, new = (self._ids(finder.view) for finder in (self.before, self.after))
         found = {}
         for path in sorted(old.keys() | new.keys(), key=os.fsencode):
@@ -88,14 +88,14 @@ class TreeChange:
 
     @cached_property
     def symbols(self) -> list[ChangedSymbol]:
-        """Symbols that differ, in order of path and line."""
+        """Symbols that differ, ordered by path and line."""
         for finder in (self.before, self.after):
             finder.project.load(self.paths)
             finder.project.read(self.paths)
         return [found for path in self.paths for found in self._symbols(path)]
 
     def _ids(self, view: TreeView) -> dict[str, bytes]:
-        """What the paths that may differ are in one tree."""
+        """Return the blob ids in one tree of the paths that may differ."""
         candidates = {*self.before.view.changed(), *self.after.view.changed()}
         rows = [
             row
@@ -121,7 +121,7 @@ class TreeChange:
 
 @contextmanager
 def comparing(worktree: Worktree, path: str, between: TreePair) -> Iterator[TreeChange]:
-    """Two trees behind the gate."""
+    """Open the two trees of a comparison."""
     before = between.before
     if (
         before.at == "HEAD"
@@ -138,7 +138,7 @@ _EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 def _own_texts(
     project: Project, source: FileNames | None
 ) -> dict[tuple[str, str, int], tuple[Definition, str]]:
-    """Each symbol with its text: without that of the symbols inside it, and without blanks."""
+    """Return each symbol's own text, without nested symbols and with whitespace collapsed."""
     if source is None:
         return {}
     lines = project.text(source.path).decode("utf-8", "replace").split("\n")

@@ -1,7 +1,7 @@
-"""References that a change leaves behind: to definitions it removes or renames, to modules it moves.
+"""Find references that a change leaves dangling: to removed or renamed names, to moved modules.
 
-The reference engine says who referred to them in the tree before. What still stands there, and names
-nothing in the tree after, is dangling.
+The reference engine lists the references in the old tree. A reference that is still in the new tree
+and no longer resolves there is dangling.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from gitindex.query.names.sites import Site
 from gitindex.query.names.source import Definition, FileNames
 
 MAX_LOST = 400
-"""Names that one change may lose before the rest is not looked at."""
+"""Lost names that one change may have; the rest is not examined."""
 MAX_POSSIBLE = 50
-"""Uncertain references that are listed."""
+"""Maximum uncertain references to list."""
 _WORD = re.compile(rb"[\w$\x80-\xff]+")
 _SURE = (Tier.SEMANTIC, Tier.EXACT, Tier.IMPORT)
 _NO_CODE = frozenset({TEXT, "json", "yaml", "toml", "markdown", "html", "css", "rst", "xml"})
 
 
 class Dangling(NamedTuple):
-    """A reference in the new tree to something the change removes. Line and column are 0-based."""
+    """A reference in the new tree to a removed definition or module, 0-based."""
 
     path: str
     line: int
@@ -44,12 +44,12 @@ class Dangling(NamedTuple):
     tier: Tier
 
     def order(self) -> tuple[bytes, int, int, str]:
-        """By place."""
+        """Sort key: by place."""
         return os.fsencode(self.path), self.line, self.column, self.name
 
 
 class DanglingReferences(NamedTuple):
-    """What a change leaves behind: surely, and perhaps."""
+    """Dangling references of a change: certain, and possible."""
 
     sure: list[Dangling]
     possible: list[Dangling]
@@ -57,12 +57,12 @@ class DanglingReferences(NamedTuple):
 
 
 def find_dangling(change: TreeChange, within: Collection[str] | None = None) -> DanglingReferences:
-    """Every reference left behind, in order of path and line; or those of some files only."""
+    """Return every dangling reference, ordered by path and line; `within`: of these files only."""
     return _DanglingSearch(change, within).run()
 
 
 class _DanglingSearch:
-    """One question."""
+    """One search for dangling references."""
 
     def __init__(self, change: TreeChange, within: Collection[str] | None) -> None:
         self._change = change
@@ -93,7 +93,7 @@ class _DanglingSearch:
 
     @cached_property
     def _text(self) -> bytes:
-        """The text of the files that matter: what they do not spell they do not refer to."""
+        """The text of the files in `within`; a name that it lacks is not referred to."""
         self._after.read(self._within or ())
         return b"\n".join(self._after.text(path) for path in self._within or ())
 
@@ -101,7 +101,7 @@ class _DanglingSearch:
         return self._within is None or name.encode("utf-8", "surrogatepass") in self._text
 
     def _looked_at(self) -> list[str]:
-        """Changed files that may lose something: of those, the new text is read, too."""
+        """Return changed files that may lose a name used in `within`."""
         paths = list(self._change.paths)
         if self._within is None or len(paths) <= len(self._within):
             return paths
@@ -119,7 +119,7 @@ class _DanglingSearch:
         return any(found[:3] == known[:3] for known in self._sure)
 
     def _lost(self) -> Iterator[Definition]:
-        """Definitions that their file has no more; not the members of a class that is gone itself."""
+        """Yield definitions that their file no longer has, except members of a removed class."""
         for path in self._paths:
             old, new = self._before.source(path), self._after.source(path)
             if (
@@ -154,7 +154,7 @@ class _DanglingSearch:
         broken = self._judge.is_broken(source, place)
         unsure = broken is None and site.tier in _SURE and self._is_renamed(target)
         if unsure and not self._judge.may_be_variable(source, place, target):
-            broken = True  # that a base or a computed name has the old name, too, is far-fetched
+            broken = True  # a base or computed name that keeps the old name is unlikely
         if broken is False:
             return
         tier = site.tier if broken or site.tier not in _SURE else Tier.NAME
@@ -163,7 +163,7 @@ class _DanglingSearch:
         (self._sure if broken and site.tier in _SURE else self._possible).add(found)
 
     def _is_renamed(self, lost: Definition) -> bool:
-        """Is a lost definition there under a new name, with the same text otherwise?"""
+        """Return whether a lost definition has a new name and otherwise the same text."""
         if lost not in self._renamed:
             old, new = self._before.source(lost.path), self._after.source(lost.path)
             assert old is not None
@@ -186,7 +186,7 @@ class _DanglingSearch:
         return self._renamed[lost]
 
     def _standing(self, site: Site) -> list[Occurrence]:
-        """The places of the new tree where a reference of the old one still is."""
+        """Return the places of the new tree where an old reference still is."""
         old, new = self._before.source(site.path), self._after.source(site.path)
         if old is None or new is None:
             return []
@@ -211,7 +211,7 @@ class _DanglingSearch:
         return symbol is not None and symbol.qualified == around
 
     def _imports(self) -> None:
-        """Imports of modules that are gone, and of names that a module does not pass on any more."""
+        """Find imports of deleted modules, and of names that a module no longer binds."""
         for path in self._paths:
             for name in self._not_passed_on(path):
                 if self._is_said(name):
@@ -234,7 +234,7 @@ class _DanglingSearch:
                     self._lost_modules(source, item, was)
 
     def _may_import(self, gone: str) -> set[str]:
-        """Files with an import that spells a file's name, and its folder's unless it is relative."""
+        """Return files that may import a file: by its name, and its folder's unless relative."""
         source = self._before.source(gone)
         if source is None or source.language in _NO_CODE:
             return set()
@@ -252,20 +252,20 @@ class _DanglingSearch:
         found = set()
         for raw, module, level in rows:
             near = level or module.startswith(".") or not parent or parent in module
-            near = near or source.language == "rust"  # there a path starts at the file or the crate
+            near = near or source.language == "rust"  # Rust paths start at the file or the crate
             if near or needle == parent:
                 found.add(os.fsdecode(raw))
         return found
 
     def _not_passed_on(self, path: str) -> set[str]:
-        """Names that a file bound before and does not bind now."""
+        """Return the names that a file bound before and no longer binds."""
         old, new = self._before.source(path), self._after.source(path)
         if old is None or new is None or old.language not in STRICT:
             return set()
         return _provided(old) - _provided(new)
 
     def _lost_name(self, module: str, name: str) -> None:
-        """Importers of a name that a module lost. Those of a definition were found before, unless new."""
+        """Find imports of a name that a module lost; for a definition, only in changed files."""
         old = self._before.source(module)
         defined = old is not None and bool(old.children(-1, name))
         places = self._after.places(name, self._within or ())
@@ -282,7 +282,7 @@ class _DanglingSearch:
                     self._sure.add(_at(path, place, name, module))
 
     def _takes(self, source: FileNames, name: str, module: str) -> bool:
-        """Does a file import a name from a module?"""
+        """Return whether a file imports a name from a module."""
         for item in source.imports:
             if any(there == name for there, _ in item.names):
                 bare = item._replace(names=()) if source.language == "python" else item
@@ -305,7 +305,7 @@ class _DanglingSearch:
 
 
 def _identity(source: FileNames, symbol: Definition) -> tuple[str, bool]:
-    """What a name of a file is; in Rust a field and a method may share one."""
+    """Return the key of a symbol in its file; in Rust a field and a method may share a name."""
     return symbol.qualified, source.language == "rust" and symbol.kind in FUNCTIONS
 
 
@@ -315,14 +315,14 @@ def _signature(source: FileNames | None, ordinal: int) -> str:
 
 
 def _twin(path: str) -> str:
-    """The other file that a module of Rust may be: `a.rs` or `a/mod.rs`."""
+    """Return the other possible file of a Rust module: `a.rs` or `a/mod.rs`."""
     if path.endswith("/mod.rs"):
         return path.removesuffix("/mod.rs") + ".rs"
     return path.removesuffix(".rs") + "/mod.rs"
 
 
 def _without(text: str, *names: str) -> str:
-    """A text in which names do not matter."""
+    """Return a text with these names replaced by a placeholder."""
     return re.sub(rf"\b(?:{'|'.join(map(re.escape, names))})\b", "_", text)
 
 
@@ -331,7 +331,7 @@ def _at(path: str, place: Occurrence, name: str, module: str) -> Dangling:
 
 
 def _provided(source: FileNames | None) -> set[str]:
-    """Names other files may take from this one: definitions, and what it imports itself."""
+    """Return names that other files may import from this one: definitions, and its own imports."""
     if source is None:
         return set()
     names = {symbol.name for symbol in source.symbols if symbol.parent < 0}
@@ -339,13 +339,13 @@ def _provided(source: FileNames | None) -> set[str]:
 
 
 def _offered(source: FileNames) -> set[bytes]:
-    """The words of names that a file may lose: definitions at any depth, and what it imports."""
+    """Return the words of names that a file may lose: definitions at any depth, and its imports."""
     names = _provided(source) | {symbol.name for symbol in source.symbols}
     return set(_WORD.findall(" ".join(names).encode("utf-8", "surrogatepass")))
 
 
 def _stems(path: str) -> set[str]:
-    """What an import may call a file: its name, with and without suffix, and its folder's."""
+    """Return the names an import may use for a file: with and without suffix, and its folder's."""
     folder, _, name = path.rpartition("/")
     stems = {name, name.partition(".")[0], folder.rpartition("/")[2]}
     return stems - {"", "__init__", "index", "mod"}

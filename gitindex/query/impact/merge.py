@@ -1,4 +1,4 @@
-"""What a textually clean merge breaks: one side removes or renames, the other still refers to it."""
+"""Find what a textually clean merge breaks: one side removes a name, the other refers to it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gitindex.view.overlay_tables import FactsMemory
 from gitindex.view.tree import TreeChoice, TreeView, open_tree
 
 _ONCE = frozenset({"python", "go", "rust", "java", "javascript", "typescript", "tsx"})
-"""Here a second definition of the same name hides the first, or does not compile."""
+"""Languages where a second definition of a name hides the first, or does not compile."""
 
 
 class Sides(NamedTuple):
@@ -32,9 +32,9 @@ class Sides(NamedTuple):
 
 
 class MergeBreak(NamedTuple):
-    """A reference that stands on one side, to something that the other side took away."""
+    """A reference on one side to something that the other side removed."""
 
-    side: str  # "ours" or "theirs": where the reference comes from
+    side: str  # "ours" or "theirs": the side of the reference
     found: Dangling
 
 
@@ -46,7 +46,7 @@ class Duplicate(NamedTuple):
 
 
 class MergeFindings(NamedTuple):
-    """What a merge would break."""
+    """Problems that a merge would cause."""
 
     breaks: list[MergeBreak]
     possible: list[MergeBreak]
@@ -62,7 +62,7 @@ def open_sides(
     result: MergedTree | None,
     memory: FactsMemory | None = None,
 ) -> Iterator[Sides]:
-    """Both sides by commit, and what is merged: by git, or the staged tree if no result is given."""
+    """Open both sides by commit, and the merge result, or the staged tree if none is given."""
     memory = memory or FactsMemory()
     merged = TreeChoice(merged=result) if result else TreeChoice(staged=True)
     with (
@@ -74,14 +74,14 @@ def open_sides(
 
 
 def check_merge(sides: Sides) -> MergeFindings:
-    """Both directions, and names that are defined twice."""
+    """Check both directions for dangling references, and the result for duplicate names."""
     memory = Memory()
     ours, theirs, result = (Finder(view, memory) for view in sides)
     breaks: list[MergeBreak] = []
     possible: list[MergeBreak] = []
     one, two = (TreeChange.between(side, result) for side in (ours, theirs))
     for side, change, other in (("ours", one, two), ("theirs", two, one)):
-        # what the other side left behind itself is in files that the merge takes as they are there
+        # references that the other side itself left dangling are in files the merge takes unchanged
         own = [path for path, what in other.paths.items() if what != "deleted"]
         found = find_dangling(change, frozenset(own))
         breaks += [MergeBreak(side, dangling) for dangling in found.sure]
@@ -90,7 +90,7 @@ def check_merge(sides: Sides) -> MergeFindings:
 
 
 def _duplicates(ours: TreeChange, theirs: TreeChange) -> Iterator[Duplicate]:
-    """Names that the result defines more often than either side does, where both sides changed."""
+    """Yield names that the result defines more often than either side, where both sides changed."""
     result = ours.after
     changed = [{_group(path) for path in side.paths} for side in (ours, theirs)]
     both = changed[0] & changed[1]
@@ -107,7 +107,7 @@ def _duplicates(ours: TreeChange, theirs: TreeChange) -> Iterator[Duplicate]:
 
 
 def _group(path: str) -> str:
-    """Within what a name is defined once: a file, or where a package is a folder, all of it."""
+    """Return the unit in which a name is unique: a file, or in Go the folder of the package."""
     return os.path.dirname(path) + "/*.go" if path.endswith(".go") else path
 
 
@@ -130,6 +130,6 @@ def _counted(finder: Finder, paths: list[str]) -> Counter[str]:
 
 
 def _named(source: FileNames) -> list[Definition]:
-    """Functions and types that other code can name."""
+    """Return the functions and types that other code can name."""
     inner = {s.ordinal for s in source.symbols if s.kind in FUNCTIONS}
     return [s for s in source.symbols if s.kind in FUNCTIONS | TYPES and s.parent not in inner]

@@ -1,4 +1,4 @@
-"""Callers that no longer fit a changed signature: arity and required keywords. Python only."""
+"""Find callers that no longer fit a changed signature: arity and required keywords. Python only."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SURE = (Tier.SEMANTIC, Tier.EXACT, Tier.IMPORT)
 
 
 class Misfit(NamedTuple):
-    """A call that fitted the old signature and does not fit the new one. `line` is 0-based."""
+    """A call that fits the old signature but not the new one. `line` is 0-based."""
 
     path: str
     line: int
@@ -31,7 +31,7 @@ class Misfit(NamedTuple):
 
 
 def find_misfits(change: TreeChange) -> list[Misfit]:
-    """Every such call, in order of path and line."""
+    """Return every misfit, ordered by path and line."""
     found: set[Misfit] = set()
     for one in change.symbols:
         new = one.definition
@@ -50,7 +50,7 @@ def _before(change: TreeChange, new: Definition) -> Definition | None:
 
 
 def _is_wrapped(finder: Finder, definition: Definition) -> bool:
-    """A decorator may give callers another signature."""
+    """Return whether a decorator may change the signature that callers see."""
     text = finder.project.span(definition.path, definition.start_line, definition.line)
     above = [line.strip() for line in text.splitlines()[:-1]]
     return any(line.startswith("@") and not _PLAIN.match(line) for line in above)
@@ -84,7 +84,7 @@ def _parameters(finder: Finder, definition: Definition) -> list[Parameter] | Non
 def _why(
     finder: Finder, site: Site, before: list[Parameter], after: list[Parameter], member: bool
 ) -> str:
-    """Why the call at a site does not fit any more; empty if it does, or if that cannot be told."""
+    """Return why the call at a site no longer fits; empty if it fits, or if that is unknown."""
     text = finder.project.text(site.path).decode("utf-8", "replace")
     end = finder.project.offset(site.path, site.line, site.end_column)
     data = finder.project.text(site.path)

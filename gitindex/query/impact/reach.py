@@ -1,4 +1,4 @@
-"""How far a change goes: symbols through calls and uses, files and tests through imports."""
+"""How far a change reaches: symbols through calls and uses, files and tests through imports."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from gitindex.base.answers import ImpactAnswer
 
 MAX_REACHED = 500
-"""Symbols that are followed and shown."""
+"""Maximum symbols to follow and show."""
 MAX_DEPTH = 10
 _NO_CODE = frozenset({TEXT, "json", "yaml", "toml", "markdown", "html", "css"})
 
 
 class Reached(NamedTuple):
-    """A symbol that a changed one may break: how many steps away, and how sure the last is."""
+    """A symbol that a changed one may break, its distance, and the tier of the last step."""
 
     definition: Definition
     distance: int
@@ -34,7 +34,7 @@ class Reached(NamedTuple):
 
 
 def impact(change: TreeChange, depth: int) -> ImpactAnswer:
-    """Changed symbols, and the symbols, files and tests they reach, as an envelope."""
+    """Return changed symbols, and the symbols, files and tests they reach, as an envelope."""
     reached, cut = _reached(change, max(1, min(depth, MAX_DEPTH)))
     files = {r.definition.path for r in reached} | importing_files(change)
     tests = runnable_tests(change, files | set(change.paths))
@@ -54,18 +54,18 @@ def impact(change: TreeChange, depth: int) -> ImpactAnswer:
 
 
 def importing_files(change: TreeChange) -> set[str]:
-    """Files that reach a changed one through imports, in either tree: a deleted file had importers."""
+    """Return files that import a changed file, directly or not; deleted files: in the old tree."""
     return {path for ring in importing_rings(change, change.paths) for path in ring}
 
 
 def importing_rings(change: TreeChange, paths: Iterable[str]) -> Iterator[set[str]]:
-    """The same from some of the changed files: those one import away, then two, and so on."""
+    """Yield the importing files of some changed files by distance: one import away, then two, …"""
     ring = set(paths)
     reached = ring | set(change.paths)
     deleted = {path for path in ring if change.paths.get(path) == "deleted"}
     while ring:
         found = _importers(change.after.project, ring)
-        if deleted:  # the new tree leads nowhere from their importers
+        if deleted:  # the new tree does not resolve imports of deleted files
             found |= _importers(change.before.project, deleted)
             deleted = set()
         ring = found - reached
@@ -75,7 +75,7 @@ def importing_rings(change: TreeChange, paths: Iterable[str]) -> Iterator[set[st
 
 
 def runnable_tests(change: TreeChange, paths: Iterable[str]) -> set[str]:
-    """Those of the new tree that can be run as tests."""
+    """Return the paths that can be run as tests in the new tree."""
     sources = (change.after.project.source(path) for path in paths if is_test(path))
     return {s.path for s in sources if s is not None and s.origin.language not in _NO_CODE}
 
@@ -97,7 +97,7 @@ def _importers(project: Project, targets: set[str]) -> set[str]:
 
 
 def _reached(change: TreeChange, depth: int) -> tuple[list[Reached], bool]:
-    """Breadth first; only what surely refers to a symbol is followed further."""
+    """Search breadth first; only certain references are followed further."""
     found: dict[tuple[str, int], Reached] = {}
     own = {(c.definition.path, c.definition.ordinal) for c in change.symbols}
     removed = [c.definition for c in change.symbols if c.difference is Difference.REMOVED]
@@ -128,7 +128,7 @@ _FELT = (Difference.INTERFACE, Difference.BODY)
 def users(
     change: TreeChange, finder: Finder, wanted: list[Definition]
 ) -> list[tuple[Definition, Tier]]:
-    """The symbols of the new tree whose code refers to some definitions."""
+    """Return the symbols of the new tree whose code refers to some definitions."""
     found = []
     for site in finder.sites(wanted):
         around = site.enclosing

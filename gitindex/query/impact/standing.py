@@ -1,4 +1,4 @@
-"""Is a place of the new tree broken? It named something before; does it name anything now?"""
+"""Decide whether a reference of the new tree is broken: does its name still resolve?"""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ uint uint8 uint16 uint32 uint64 uintptr
 _GO_BUILTINS = frozenset(_GO_WORDS.split())
 _ARROWS = frozenset({"c", "cpp", "php"})
 _COMPUTED = "dynamic_attribute"
-"""The flag of files that reach names by computing them; only some of these make names."""
+"""The flag of files that access names dynamically; only some of them create names."""
 _MAKES_NAMES = {
     "python": re.compile(rb"\b(?:globals|vars|locals)\s*\(|\bsys\.modules\b|\b__dict__\b"),
     "ecma": re.compile(rb"\bexports\s*\[|\bdefineProper|\bObject\.assign\b|\bProxy\b"),
 }
-"""What gives a module names that no text spells out."""
+"""Code that gives a module names which are not in its text."""
 _MAKES_MEMBERS = {
     "python": re.compile(rb"\bsetattr\s*\(|\b__dict__\b|\btype\s*\([^()]*,"),
     "ecma": re.compile(rb"\]\s*=[^=>]|\bdefineProper|\bObject\.assign\b|\bProxy\b"),
 }
-"""What gives a class such members."""
+"""Code that gives a class members which are not in its text."""
 _FIELDS = frozenset({"field", "property"})
 _HOOKS = ("__getattr__", "__getattribute__", "__call", "__get", "method_missing")
-"""A class or module with one of these answers for any name."""
+"""A class or module with one of these accepts any name."""
 
 
 class Judge:
-    """Judges places of one tree. True: broken; False: fine; None: cannot be told."""
+    """Judges places of one tree. True: broken; False: fine; None: unknown."""
 
     def __init__(self, before: Finder, finder: Finder) -> None:
         self._before = before
@@ -48,7 +48,7 @@ class Judge:
         self._project = finder.project
 
     def is_broken(self, source: FileNames, place: Occurrence) -> bool | None:
-        """Does the name at a place stand for nothing at all?"""
+        """Return whether the name at a place does not resolve."""
         meaning = self._finder.binder.meaning(source, place)
         if source.language == "rust" and _misses(meaning, place):
             meaning = UNKNOWN
@@ -68,30 +68,30 @@ class Judge:
         return self._member(self._finder.binder.types.chain(chain, where), place.name, called)
 
     def offers_anything(self, paths: Iterable[str]) -> bool:
-        """May a module have names that nobody can list: by a star from outside, or made at run time?"""
+        """Return whether a module may have unlisted names: by a foreign star or at run time."""
         sources = [self._project.source(path) for path in paths]
         return any(s is None or self._is_open(s) for s in sources)
 
     def may_be_variable(self, source: FileNames, place: Occurrence, lost: Definition) -> bool:
-        """A bare name of Rust that is also a field: most often it is a variable of that name."""
+        """Return whether a bare Rust name that is also a field probably is a variable."""
         if source.language != "rust" or lost.kind not in _FIELDS:
             return False
         at = self._project.offset(source.path, place.line, place.column)
         return self._project.text(source.path)[at - 1 : at] != b"."
 
     def _declares(self, meaning: Meaning, name: str) -> bool:
-        """Has the file that an import of Java reaches the class of its name?"""
+        """Return whether the file that a Java import reaches defines the class of that name."""
         paths = meaning.module.paths if meaning.module else ()
         sources = [self._project.source(path) for path in paths]
         return not paths or any(source is None or source.named(name) for source in sources)
 
     def is_shimmed(self, path: str) -> bool:
-        """Does a file answer for names that it does not have?"""
+        """Return whether a file handles names that it does not define, as `__getattr__` does."""
         source = self._project.source(path)
         return source is not None and any(source.named(name) for name in _HOOKS)
 
     def _passes_on(self, paths: Iterable[str], name: str, seen: frozenset[str]) -> bool:
-        """May a module have a name: by itself, or from a module that it takes it from?"""
+        """Return whether a module may have a name: its own, or re-exported from another module."""
         for path in paths:
             source = self._project.source(path)
             if source is None or self._is_open(source):
@@ -113,7 +113,7 @@ class Judge:
         return source.language in STRICT and self._has_foreign_star(source)
 
     def _computes(self, source: FileNames, makes: dict[str, re.Pattern[bytes]]) -> bool:
-        """May a file make names that no text spells out?"""
+        """Return whether a file may create names that are not in its text."""
         flags = source.origin.flags
         if "eval_exec" in flags:
             return True
@@ -123,7 +123,7 @@ class Judge:
         return pattern is None or pattern.search(self._project.text(source.path)) is not None
 
     def _was_ours(self, source: FileNames, item: Import) -> bool:
-        """Did an import that leads nowhere now lead to a module of the tree before?"""
+        """Return whether an import that no longer resolves resolved in the old tree."""
         return bool(self._before.project.resolve(source, item))
 
     def _has_foreign_star(self, source: FileNames) -> bool:
@@ -144,20 +144,20 @@ class Judge:
         return self._are_lost(source, [(item, name) for item in items for name in names])
 
     def _are_lost(self, source: FileNames, items: Iterable[tuple[Import, str]]) -> bool | None:
-        """Do all of these imports lead to modules of the tree, none of which offers more than it lists?"""
+        """Return True if all imports lead to modules of the tree that lack the name, else None."""
         for item, name in items:
             bare = item._replace(names=()) if source.language == "python" else item
             paths = self._project.resolve(source, bare)
             if source.language == "python":
                 paths = paths[:1]
             if not paths and not _is_relative(item) and not self._was_ours(source, item):
-                return None  # perhaps it was never of this tree
+                return None  # possibly it was never part of this tree
             if paths and self._passes_on(paths, name, frozenset()):
                 return None
         return True
 
     def is_guarded(self, source: FileNames, line: int) -> bool:
-        """An import under `try:` may fail: what follows expects it."""
+        """Return whether an import is under `try:`, so its failure is expected."""
         text = self._project.span(source.path, max(0, line - 20), line).splitlines()
         depth = _indent(text[-1]) if text else 0
         for before in reversed(text[:-1]):
@@ -183,7 +183,7 @@ class Judge:
     def _lacks(
         self, holder: Definition, name: str, above: bool, called: bool | None
     ) -> bool | None:
-        """Has a class no member of this name, neither of its own nor from any base?"""
+        """Return True if neither a class nor its bases have the member, None if that is unknown."""
         classes = self._finder.binder.types.classes
         found, is_open = classes.members(holder, name, above)
         if called is not None:
@@ -201,7 +201,7 @@ class Judge:
         return True
 
     def _is_below(self, holder: Definition, name: str) -> bool:
-        """Does a class that is made from this one have the member? Then an object may have it."""
+        """Return whether a subclass has the member: the object may be an instance of it."""
         classes = self._finder.binder.types.classes
         owners = [classes.class_of(other) for other in self._project.definitions(name)]
         return any(one is not None and holder in classes.ancestors(one)[0] for one in owners)
@@ -227,9 +227,9 @@ class Judge:
     def _rust(
         self, source: FileNames, place: Occurrence, bindings: list[tuple[Import, str]]
     ) -> bool | None:
-        """A bare name of Rust: of its file, or from where `use` takes it; a macro may make it.
+        """Judge a bare Rust name: from its file, or from a `use`; a macro may create it.
 
-        Variables are not modelled there: a name that may be one is not judged.
+        Rust variables are not modelled: a name that may be a variable is not judged.
         """
         text = self._project.text(source.path)
         variable = re.compile(
@@ -258,14 +258,14 @@ class Judge:
         return True
 
     def _nowhere(self, source: FileNames, place: Occurrence) -> bool | None:
-        """Languages where a bare name may come from anywhere: broken if nothing defines it any more."""
+        """Judge a name in languages where it may come from anywhere: broken if it is undefined."""
         owner = self._finder.binder.types.classes.owner(source, place.enclosing)
         if owner is not None:
             found, is_open = self._finder.binder.types.classes.members(owner, place.name, False)
             if found or (is_open and source.language != "go"):
                 return None
         if source.language == "go":
-            return True  # a package is a folder, and that was looked through
+            return True  # a package is a folder, which was searched
         others = self._project.definitions(place.name)
         self._project.load(d.path for d in others)
         kin = [s for d in others if (s := self._project.source(d.path)) is not None]
@@ -273,7 +273,7 @@ class Judge:
 
 
 def _misses(meaning: Meaning, place: Occurrence) -> bool:
-    """A call that is said to mean a field, or a `use` of a name that only reaches the file it was in."""
+    """Return whether a call resolves to a field, or a `use` only to the file that had the name."""
     if meaning.state is State.MODULE:
         paths = meaning.module.paths if meaning.module else ()
         stems = {part for path in paths for part in path.removesuffix(".rs").split("/")[-2:]}

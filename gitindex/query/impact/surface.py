@@ -1,4 +1,4 @@
-"""The exported surface of two trees: what was added, removed, or changed so that callers notice."""
+"""Compare the exported surface of two trees: names added, removed, or changed for callers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _VERSION = re.compile(
 
 
 class SurfaceKind(StrEnum):
-    """What happened to an exported name."""
+    """How an exported name differs."""
 
     ADDED = "added"
     REMOVED = "removed"
@@ -49,7 +49,7 @@ class SurfaceChange(NamedTuple):
 
 
 def find_surface(change: TreeChange) -> list[SurfaceChange]:
-    """Every exported name that differs, in order of path and line."""
+    """Return every exported name that differs, ordered by path and line."""
     before, after = change.before, change.after
     for finder in (before, after):
         finder.project.load(change.paths)
@@ -59,12 +59,12 @@ def find_surface(change: TreeChange) -> list[SurfaceChange]:
 
 
 def is_announced(found: SurfaceChange, news: list[str]) -> bool:
-    """Does an added line of a changelog name it?"""
+    """Return whether an added line of a changelog names the change."""
     return any(re.search(rf"\b{re.escape(found.definition.name)}\b", line) for line in news)
 
 
 def added_news(change: TreeChange, changelog: str = "") -> list[str]:
-    """Lines that the change adds to changelogs: to the one that is named, or to any."""
+    """Return lines that the change adds to changelogs: to the given one, or to any."""
     lines: list[str] = []
     for raw in {**change.before.view.changed(), **change.after.view.changed()}:
         path = os.fsdecode(raw)
@@ -75,7 +75,7 @@ def added_news(change: TreeChange, changelog: str = "") -> list[str]:
 
 
 def is_version_bumped(change: TreeChange, version_file: str = "") -> bool:
-    """Does a file that holds the version say another one?"""
+    """Return whether the version in a version file differs."""
     for raw in {**change.before.view.changed(), **change.after.view.changed()}:
         path = os.fsdecode(raw)
         if path == version_file or (not version_file and _VERSION_FILES.search(path)):
@@ -91,7 +91,7 @@ def _text(finder: Finder, raw: bytes) -> str:
 
 
 class _Names:
-    """What modules of the new tree still offer, though it is defined elsewhere."""
+    """Names that modules of the new tree still offer, though they are defined elsewhere."""
 
     def __init__(self, after: Finder) -> None:
         self._after = after
@@ -112,12 +112,12 @@ def _of_path(before: Finder, after: Finder, path: str, names: _Names) -> Iterato
         return
     was, now = _surface(before, old), _surface(after, new)
     if old and new and new.origin.status != old.origin.status:
-        return  # half of it could not be read: nothing can be said
+        return  # one side was not fully parsed: not comparable
     for name, symbol in was.items():
         if name not in now:
             outer = name.rpartition(".")[0]
             if outer in was and outer not in now:
-                continue  # told by its class
+                continue  # reported with its class
             if new is not None and "." not in name and names.offers(path, name):
                 continue
             if symbol.kind in FUNCTIONS and outer in now and _inherits(after, now[outer], symbol):
@@ -140,13 +140,13 @@ def _difference(old: Definition, new: Definition, mine: str, theirs: str, langua
 
 
 def _inherits(after: Finder, owner: Definition, symbol: Definition) -> bool:
-    """Does its class have the member still, from a base, or perhaps from one outside?"""
+    """Return whether a class still has the member from a base, or possibly from one outside."""
     found, is_open = after.binder.types.classes.members(owner, symbol.name, False)
     return bool(found) or is_open
 
 
 def _signature(finder: Finder, symbol: Definition) -> str:
-    """On one line and whole."""
+    """Return the complete signature on one line."""
     text = symbol.signature
     if symbol.kind not in FUNCTIONS:
         return text if symbol.kind in TYPES else ""
@@ -176,7 +176,7 @@ def _is_public(path: str, language: str) -> bool:
 
 
 def _surface(finder: Finder, source: FileNames | None) -> dict[str, Definition]:
-    """Exported names by qualified name: module level, and members of exported types."""
+    """Return exported names by qualified name: module level, and members of exported types."""
     found: dict[str, Definition] = {}
     for symbol in source.symbols if source else ():
         assert source is not None
@@ -186,14 +186,14 @@ def _surface(finder: Finder, source: FileNames | None) -> dict[str, Definition]:
         if outer is not None and (outer.kind not in TYPES or outer.qualified not in found):
             continue
         if symbol.qualified in found and _is_setter(finder, source, symbol):
-            continue  # whoever reads the property notices nothing
+            continue  # readers of the property are not affected
         if _is_exported(symbol, outer, source.language):
             found[symbol.qualified] = symbol
     return found
 
 
 def _is_setter(finder: Finder, source: FileNames, symbol: Definition) -> bool:
-    """Is it what sets or deletes a property of Python that was defined before?"""
+    """Return whether a symbol is the setter or deleter of a Python property."""
     if source.language != "python":
         return False
     above = finder.project.span(source.path, max(0, symbol.line - 3), symbol.line)

@@ -1,4 +1,4 @@
-"""Words that an import and the file it reaches share: cheaper to compare than to resolve. Pure."""
+"""Words shared by an import and the file it reaches: cheaper to compare than to resolve. Pure."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ _MAIN = frozenset({"__init__", "index", "mod", "lib", "main"})
 
 
 def import_words(item: Import) -> set[str]:
-    """The words of an import, as the names of files may have them; "" for one that names no module."""
+    """Return the words of an import that file names may have; "" if it names no module."""
     words = {*_SEPARATORS.split(item.module), *(name for pair in item.names for name in pair)}
     words.add(item.module.rpartition("/")[2])
     return words
 
 
 def file_words(path: str) -> set[str]:
-    """What an import may call a file: its name, with and without suffix, and its folder's.
+    """Return the names an import may use for a file: with and without suffix, and its folder's.
 
-    A file that stands for its folder is also reached by an import that names nothing: `from . import x`.
+    A file that represents its folder is also reached by an import without name: `from . import x`.
     """
     folder, _, name = path.rpartition("/")
     stem = name.partition(".")[0]

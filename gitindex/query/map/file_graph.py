@@ -148,7 +148,7 @@ class FileGraph:
         return found
 
     def ranks(self, focus: Iterable[str] = ()) -> dict[str, float]:
-        """Return the importance of each file: PageRank over imports and mentions."""
+        """Return each file's importance: PageRank over links, starting at the focus if any."""
         wanted = set(focus)
         start = {path: self._start(path, wanted) for path in self.files}
         return page_rank(self._edges(), start)

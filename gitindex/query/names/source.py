@@ -99,7 +99,7 @@ class FileNames:
     @cached_property
     def stars(self) -> list[Import]:
         """Imports that bind names without listing them."""
-        bare = self.origin.family != "ecma"  # here an import without names binds nothing
+        bare = self.origin.family != "ecma"  # in ECMA an import without names binds nothing
         return [i for i in self.imports if (bare and not i.names) or ("*", "*") in i.names]
 
     def named(self, name: str) -> list[Definition]:

@@ -1,4 +1,4 @@
-"""Looks for a needle in files: literals here, patterns by ripgrep, else by Python in a killable child."""
+"""Search files: literals in-process, patterns by ripgrep, else by Python in a killable child."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from gitindex.query.grep.pattern import ParsedPattern
 __all__ = ["FileHits", "LineLimits", "search_disk", "search_texts"]
 
 FEW_FILES = 160
-"""So many are read here in less time than ripgrep needs to start."""
+"""Up to this many files, reading them here is faster than starting ripgrep."""
 FIRST_FILES = 256
-"""A pattern that is everywhere has filled its limit by then, or soon after."""
+"""Size of the first portion: a common pattern fills its limit there or soon after."""
 SPARE = 2
-"""Times as many lines as are wanted: so many cost less to read than a second look at their files."""
+"""Factor of wanted lines up to which reading all is cheaper than a second look at the files."""
 MANY_FILES = 512
-"""Up to here ripgrep is asked once, whatever the limit is."""
+"""Up to this many files, ripgrep runs once, whatever the limit is."""
 
 
 def search_disk(
     root: str, paths: list[bytes], understood: ParsedPattern, want: LineLimits
 ) -> Iterator[FileHits]:
-    """Hits in files below `root`, in the order of `paths`."""
+    """Yield hits in files below `root`, in the order of `paths`."""
     if understood.is_plain and len(paths) <= FEW_FILES:
         yield from search_texts(_read(root, paths), understood, want)
         return
@@ -50,7 +50,7 @@ def search_disk(
 
 
 def _ask(asked: RipgrepRun, paths: list[bytes], want: LineLimits, stepwise: bool) -> list[FileHits]:
-    """Ripgrep's hits; where the caller wants a few lines of many, the lines of the first files."""
+    """Return ripgrep's hits; stepwise, only the lines of the first files that fill the limit."""
     if not (stepwise and want.lines):
         return list(ripgrep(asked, paths, want))
     counted = ripgrep(asked, paths, want._replace(lines=False))
@@ -59,12 +59,12 @@ def _ask(asked: RipgrepRun, paths: list[bytes], want: LineLimits, stepwise: bool
 
 
 def _is_common(found: list[FileHits], share: float, want: LineLimits) -> bool:
-    """Would all files have many more lines than are wanted, if all are like these?"""
+    """Return whether all files, if like these, would have many more lines than wanted."""
     return sum(hits.lines for hits in found) > SPARE * want.enough * share
 
 
 def _enough(counted: Iterable[FileHits], lines: int) -> Iterator[bytes]:
-    """The first files that have so many lines together: the lines of all would be thrown away."""
+    """Yield the first files that together have enough lines."""
     for hits in counted:
         if lines <= 0:
             return
@@ -75,7 +75,7 @@ def _enough(counted: Iterable[FileHits], lines: int) -> Iterator[bytes]:
 def search_texts(
     texts: Iterable[tuple[bytes, bytes]], understood: ParsedPattern, want: LineLimits
 ) -> Iterator[FileHits]:
-    """Hits in contents, in their order."""
+    """Yield hits in contents, in their order."""
     if not understood.is_plain:
         from gitindex.query.grep.engines.child import (
             search_slowly,  # lazily: subprocess costs 20 ms

@@ -1,4 +1,4 @@
-"""Python's `re` in a process of its own: a pattern that never ends is ended, and nothing else."""
+"""Run Python's `re` in its own process, to kill a pattern that does not end."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SECONDS_IN_ALL = 60
 def search_slowly(
     texts: Iterable[tuple[bytes, bytes]], needle: GrepPattern, want: LineLimits
 ) -> Iterator[FileHits]:
-    """Hits in contents, in their order. A file that takes too long is an error, not a hole."""
+    """Yield hits in contents, in their order. A file that takes too long raises an error."""
     process = subprocess.Popen(
         [sys.executable, "-I", "-m", __name__],
         stdin=subprocess.PIPE,
@@ -70,7 +70,7 @@ def _too_slow(path: bytes) -> GitIndexError:
 
 
 def serve() -> int:
-    """Answer until end of input. The kernel ends a search that does not end by itself."""
+    """Serve requests until end of input. Kernel limits end a search that takes too long."""
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS_IN_ALL, SECONDS_IN_ALL))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     source, sink = sys.stdin.buffer, sys.stdout.buffer

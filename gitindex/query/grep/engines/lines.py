@@ -10,15 +10,15 @@ from gitindex.extract.fragments import plain_bytes
 
 
 class LineLimits(NamedTuple):
-    """How much of each file is wanted."""
+    """How much to return of each file."""
 
-    per_file: int = 0  # lines at most; 0: all
-    lines: bool = True  # False: only how many there are
-    enough: int = 0  # lines, or files, that the caller takes from all of them together; 0: all
+    per_file: int = 0  # maximum lines; 0: all
+    lines: bool = True  # False: only the number of lines
+    enough: int = 0  # lines, or files, that the caller uses in total; 0: all
 
 
 class LineMatch(NamedTuple):
-    """A line that matches; 1-based, the column in bytes of UTF-8."""
+    """A matching line; 1-based, with the column in UTF-8 bytes."""
 
     line: int
     column: int
@@ -26,7 +26,7 @@ class LineMatch(NamedTuple):
 
 
 class FileHits(NamedTuple):
-    """The matching lines of one file: how many, and which where that was wanted."""
+    """The matching lines of one file: their number, and the lines if requested."""
 
     path: bytes
     lines: int
@@ -36,7 +36,7 @@ class FileHits(NamedTuple):
 def search_text(
     regex: re.Pattern[str], data: bytes, want: LineLimits, whole: bool, invert: bool = False
 ) -> list[LineMatch]:
-    """Matching lines, or all others. `whole`: the pattern cannot leave its line."""
+    """Return matching lines, or with `invert` all others. `whole`: matches never span lines."""
     text = plain_bytes(data).decode("utf-8", "surrogateescape")
     found = _in_whole(regex, text) if whole else _in_lines(regex, text, invert)
     hits: list[LineMatch] = []
@@ -65,7 +65,7 @@ def _in_lines(
 ) -> Iterator[tuple[int, int, str]]:
     lines = text.split("\n")
     if not lines[-1]:
-        lines.pop()  # after the last line break there is no line
+        lines.pop()  # no line follows the last line break
     for number, line in enumerate(lines, 1):
         match = regex.search(line)
         if (match is None) is invert:

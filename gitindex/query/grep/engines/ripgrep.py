@@ -1,4 +1,4 @@
-"""Asks ripgrep for the lines of exactly these files. Never through a shell, never with the user's options."""
+"""Run ripgrep on exactly these files, without a shell and without the user's options."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ OPTIONS = (
     "--color=never",
 )
 MAX_ARGUMENTS = max(1 << 17, os.sysconf("SC_ARG_MAX") // 3)
-"""Bytes of paths in one call; the environment has to fit in, too."""
+"""Bytes of paths in one call; the environment must fit too."""
 GROWTH = 16
 TIMEOUT_S = 120.0
 
 
 class PatternRefused(Exception):
-    """Ripgrep does not take this pattern, or does not run here."""
+    """Ripgrep rejects this pattern, or does not run here."""
 
 
 def find_ripgrep() -> str | None:
-    """Ripgrep on PATH, or beside this Python: there a wheel puts it."""
+    """Return ripgrep from PATH, or from next to this Python, where a wheel installs it."""
     beside = os.path.dirname(sys.executable)
     return find_program("rg", os.pathsep.join((clean_env()["PATH"], beside)))
 
 
 class RipgrepRun(NamedTuple):
-    """Which ripgrep, where, and what for."""
+    """The ripgrep program, the root and the pattern."""
 
     program: str
     root: str
@@ -52,27 +52,27 @@ class RipgrepRun(NamedTuple):
 
 
 def ripgrep(asked: RipgrepRun, paths: list[bytes], want: LineLimits) -> Iterator[FileHits]:
-    """Hits in files, in the order of `paths`, which one command line must hold."""
+    """Yield hits in files, in the order of `paths`, which must fit one command line."""
     program, root, needle = asked
     folder = os.fsencode(os.path.join(root, ""))
     argv = [program, *OPTIONS, *_options(needle, want), "-e", needle.text, "--"]
     names = [folder + path for path in paths]
     done = run_program([*argv, *names], clean_env(), timeout=TIMEOUT_S)
     if done.errors or done.returncode not in (0, 1, 2):
-        raise PatternRefused  # without messages only a pattern makes it talk; 2: a file was not readable
+        raise PatternRefused  # messages concern the pattern only; 2: an unreadable file
     read = _read_lines if want.lines else _read_counts
     found = read(done.output, len(folder))
     return _beneath(root, [found[path] for path in paths if path in found])
 
 
 def _beneath(root: str, found: list[FileHits]) -> Iterator[FileHits]:
-    """Ripgrep follows a link that it is told to read: what came through one does not count."""
+    """Drop hits that came through a symbolic link: ripgrep follows links given as arguments."""
     with ConfinedRoot(root) as disk:
         yield from (hits for hits in found if disk.read(hits.path, 0) is not None)
 
 
 def portions(root: str, paths: list[bytes], first: int) -> Iterator[list[bytes]]:
-    """The paths in portions that a command line holds; with `first`, small ones to begin with."""
+    """Yield the paths in portions that fit a command line; with `first`, start with small ones."""
     each = len(os.fsencode(root)) + 10
     start, most = 0, first or len(paths)
     while start < len(paths):
@@ -84,7 +84,7 @@ def portions(root: str, paths: list[bytes], first: int) -> Iterator[list[bytes]]
 
 
 def _fitting(paths: list[bytes], each: int) -> Iterator[bytes]:
-    """The first of some paths that fit into one call: one at least."""
+    """Yield the first paths that fit one call, at least one."""
     room = MAX_ARGUMENTS - len(paths[0]) - each
     yield paths[0]
     for path in paths[1:]:
@@ -107,7 +107,7 @@ def _options(needle: GrepPattern, want: LineLimits) -> list[str]:
 
 
 def _read_lines(output: bytes, prefix: int) -> dict[bytes, FileHits]:
-    """Records of `path NUL line:column:text`."""
+    """Parse records of `path NUL line:column:text`."""
     found: dict[bytes, list[LineMatch]] = {}
     for path, rest in _records(output, prefix):
         line, column, text = rest.split(b":", 2)
