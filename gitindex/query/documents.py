@@ -296,10 +296,7 @@ def _search_words(
 
 
 def _look(document: Document, text: str, folded: str, words: list[str]) -> _DocumentRow:
-    """Return the first line with most of the words.
-
-    Words in path or front matter add to the score.
-    """
+    """Return the first line with most of the words; words in path or topics raise the score."""
     scores = [sum(word in line for word in words) for line in folded.split("\n")]
     best = max(scores)
     line = scores.index(best)

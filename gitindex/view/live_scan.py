@@ -40,10 +40,7 @@ def _is_kept(reason: SkipReason | None, also: Container[SkipReason]) -> bool:
 def live_files(
     worktree: Worktree, paths: Iterable[bytes], also: Container[SkipReason] = ()
 ) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the paths that are text files of usable size, with bytes.
-
-    `also`: skip reasons to ignore.
-    """
+    """Yield the path and bytes of text files of usable size; `also` lists skip reasons to allow."""
     with ConfinedRoot(worktree.root) as disk:
         for path in paths:
             try:

@@ -182,10 +182,7 @@ def _from_disk(disk: ConfinedRoot, path: bytes, rules: Policy, digits: int) -> O
 def _from_tree(
     served: Snapshot, changes: dict[bytes, Entry | None], rules: Policy
 ) -> dict[bytes, OverlaidFile | None]:
-    """Return overlaid files of a tree, bytes left in git.
-
-    Blobs to classify are read in one batch.
-    """
+    """Return overlaid files of a tree, bytes left in git, after reading what classifying needs."""
     unclear = [entry.oid for entry in changes.values() if entry and needs_content(entry, rules)]
     contents = read_blobs(served.worktree.root, unclear)
     return {

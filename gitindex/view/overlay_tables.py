@@ -64,10 +64,7 @@ class FactsMemory:
 
     @contextmanager
     def workers(self, blobs: int) -> Iterator[Extractor]:
-        """Yield an extractor for this many blobs.
-
-        A few blobs share one child that is kept for reuse.
-        """
+        """Yield an extractor for this many blobs; a few go to one child, kept for later."""
         from gitindex.extract.pool import Extractor  # lazily: most answers extract nothing
 
         if blobs > FEW:

@@ -150,7 +150,8 @@ class TreeView:
     def may_certify(self) -> bool:
         """Return whether certificates may be given.
 
-        Not for unverified pack facts, unless configured.
+        Facts of an imported pack do not allow it, unless the pack is signed and the user configured
+        `gitindex.pack.certify` as `signed`.
         """
         if self._imported is None:
             return True

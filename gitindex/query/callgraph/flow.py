@@ -325,7 +325,7 @@ class ValueFlow:
             for decorator in self.values(flow.text(span), here):
                 for found in self.results(decorator, here):
                     own = found.path == place.source.path and found.ordinal == place.scope
-                    if found != function and not own:  # inside it, the function is meant itself
+                    if found != function and not own:  # in its own code it is the function itself
                         yield found
 
     def _inside(

@@ -188,7 +188,7 @@ class Walk:
                     yield from self._called(source, place, node)
                 elif (sure := known[at]) is not None:
                     yield self._known(place, node, sure)
-                else:  # outside the tree by the indexer; kept if scopes lead to the tree
+                else:  # the indexer resolves it outside the tree; kept if scopes lead to the tree
                     yield from self._called(source, place, node, sure_only=True)
         for line, found in self.flow.others(source, node.definition):
             yield self._edge(node, found, EdgeKind.CALL, source, line)

@@ -256,10 +256,7 @@ class Finder:
         return self._why(source, place.name, meaning, wanted)
 
     def _loaded(self, source: FileNames, place: Occurrence, wanted: _Wanted) -> Site | None:
-        """Return the site of `const { name } = require('./x')`.
-
-        A definition that is also an import.
-        """
+        """Return the import site of a definition `const { name } = require('./x')`, else None."""
         if source.language not in ECMA or place.name not in source.bindings:
             return None
         own = self.binder.meaning(source, place).definitions

@@ -151,9 +151,9 @@ class RankingPass:
         self._warnings = warnings
 
     def ranked(self) -> list[Ranked]:
-        """Return candidates, best first: those read, by final score.
+        """Return candidates, best first.
 
-        Then the rest by first score.
+        Those read, by final score, then the rest in their order.
         """
         query = self._query
         first = self.first()
