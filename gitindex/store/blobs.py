@@ -1,4 +1,4 @@
-"""Blob facts in SQLite: a FactsCache over tables, and the ids the mapping refers to."""
+"""Blob facts in SQLite: a FactsCache over tables, and the row ids that the mapping refers to."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from gitindex.languages.postings import Postings, join_postings
 from gitindex.store.connection import Database, marks
 
 CHUNK = 400
-"""Values bound in one statement."""
+"""Maximum number of values bound in one statement."""
 MAX_NAMES = 1 << 19
-"""Ids of names kept at hand."""
+"""Maximum number of name ids cached."""
 
 _NAME_INDEXES = {
     "symbols_by_name": "symbols (name_id)",
     "occurrences_by_name": "occurrences (name_id)",
 }
 DROP_NAME_INDEXES = [f"DROP INDEX IF EXISTS {name}" for name in _NAME_INDEXES]
-"""For the first load of an empty store: `make_name_indexes` ends it."""
+"""For the first load of an empty store; `make_name_indexes` recreates them."""
 
 
 def make_name_indexes(database: Database) -> None:
-    """Make the indexes by name that are missing: after a first load, or one that was interrupted."""
+    """Create missing indexes by name: after a first load, or after one that was interrupted."""
     rows = database.rows("SELECT name FROM sqlite_master WHERE type='index'")
     missing = _NAME_INDEXES.keys() - {name for (name,) in rows}
     if missing:
@@ -35,7 +35,7 @@ def make_name_indexes(database: Database) -> None:
 
 
 class AddedFacts(NamedTuple):
-    """Where facts were put, and whether there were none before."""
+    """The row id of added facts, and whether the blob is new."""
 
     blob_id: int
     new: bool
@@ -44,7 +44,7 @@ class AddedFacts(NamedTuple):
 class BlobTable:
     """The local FactsCache. `put` joins the caller's transaction if there is one.
 
-    `prefix` names tables of the same shape elsewhere: a reader's overlay.
+    `prefix` selects tables of the same shape elsewhere: a reader's overlay.
     """
 
     def __init__(self, database: Database, prefix: str = "") -> None:
@@ -79,12 +79,12 @@ class BlobTable:
             raise
 
     def is_unused(self) -> bool:
-        """Are there no facts yet, and nothing published that a reader could look at?"""
+        """Does the store hold no facts and nothing published?"""
         held = "SELECT 1 FROM blobs UNION ALL SELECT 1 FROM worktrees WHERE generation > 0 LIMIT 1"
         return self._db.row(held) is None
 
     def ids(self, keys: Iterable[FactsKey]) -> dict[FactsKey, int]:
-        """Row ids of the keys that are held."""
+        """Return the row ids of the keys that are stored."""
         found: dict[FactsKey, int] = {}
         for extractor, oids in _by_extractor(keys).items():
             for at in range(0, len(oids), CHUNK):
@@ -98,20 +98,20 @@ class BlobTable:
         return found
 
     def with_reason(self, keys: Iterable[FactsKey], reason: str) -> set[FactsKey]:
-        """Those of the keys whose quarantine has this cause."""
+        """Return the keys that are quarantined for this reason."""
         rows = self._db.rows(
             "SELECT oid, extractor FROM blobs WHERE status='quarantined' AND reason=?", reason
         )
         return {FactsKey(oid.hex(), extractor) for oid, extractor in rows}.intersection(keys)
 
     def add(self, key: FactsKey, facts: BlobFacts, lexical: bool) -> AddedFacts:
-        """Keep the facts of one blob, replacing older ones; as `add_all`."""
+        """Store the facts of one blob, replacing older ones; as `add_all`."""
         return self.add_all({key: (facts, lexical)})[key]
 
     def add_all(
         self, blobs: Mapping[FactsKey, tuple[BlobFacts, bool]]
     ) -> dict[FactsKey, AddedFacts]:
-        """Keep the facts of blobs and whether the lexical index has them, replacing older ones.
+        """Store the facts of blobs and whether the lexical index has them, replacing older ones.
 
         The caller holds the write transaction.
         """
@@ -176,7 +176,7 @@ class BlobTable:
         self._all_known = 1
 
     def _name_ids(self, blobs: list[tuple[int, BlobFacts]]) -> dict[str, int]:
-        """Ids of all names of some blobs; new ones are given out in the order of the names."""
+        """Return the ids of all names of some blobs; new ones are assigned in name order."""
         if len(self._names) > MAX_NAMES:
             self.forget_names()
         names: set[str] = set()
@@ -277,7 +277,7 @@ def _by_extractor(keys: Iterable[FactsKey]) -> dict[str, list[bytes]]:
 
 
 def dump(database: Database) -> Iterator[str]:
-    """A canonical text of all facts, without row ids: equal dumps mean equal stores."""
+    """Return a canonical text of all facts, without row ids: equal dumps mean equal stores."""
     table = BlobTable(database)
     for oid, extractor in database.rows("SELECT oid, extractor FROM blobs ORDER BY oid, extractor"):
         payload = table.get(FactsKey(oid.hex(), extractor)) or b""

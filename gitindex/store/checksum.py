@@ -1,4 +1,4 @@
-"""Values that carry a checksum of themselves and of the row they belong to."""
+"""Values stored with a checksum of themselves and of their row."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ SIZE = 4
 
 
 def with_checksum(table: str, row_id: int, value: bytes) -> bytes:
-    """The value as it is stored: its checksum, then itself."""
+    """Return the stored form of a value: its checksum, then the value."""
     return _checksum(table, row_id, value) + value
 
 
 def checked(table: str, row_id: int, stored: object) -> bytes | None:
-    """The value behind a checksum; None where the stored bytes are not what was written."""
+    """Return the value behind a checksum; None if the stored bytes have changed."""
     return stored[SIZE:] if is_sound(stored, table, row_id) else None
 
 
 def is_sound(stored: object, table: str, row_id: int) -> TypeGuard[bytes]:
-    """Are the stored bytes what was written? Copies nothing; the value begins at `SIZE`."""
+    """Are the stored bytes unchanged? Copies nothing; the value begins at `SIZE`."""
     if not isinstance(stored, bytes) or len(stored) < SIZE:
         return False
     return _checksum(table, row_id, memoryview(stored)[SIZE:]) == stored[:SIZE]

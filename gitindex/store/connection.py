@@ -1,4 +1,4 @@
-"""The store's database: its readers, its writers and their turns."""
+"""The store's database: readers, writers and their locking."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from gitindex.store.seal import DatabaseSealing, LogHeld, make_lock, wal_pages
 from gitindex.store.sqlite import Connection, connect, connect_as, translated
 
 LOG_BYTES = 8 << 20
-"""A log that is larger than this is moved into the database after a transaction."""
+"""A larger log is checkpointed into the database after a transaction."""
 TURN_SECONDS = 10.0
-"""How long a writer waits for the readers of its own process to end."""
+"""How long a writer waits for the readers of its own process to close."""
 MISSING_LOG_TRIES = 40
 MISSING_LOG_SECONDS = 0.01
 
@@ -33,12 +33,12 @@ class Database:
         self._connection = connection
 
     def rows(self, sql: str, *values: Any) -> list[Any]:
-        """All rows of a query."""
+        """Return all rows of a query."""
         with translated(self.path):
             return self._connection.execute(sql, values).fetchall()
 
     def row(self, sql: str, *values: Any) -> Any:
-        """The first row of a query, or None."""
+        """Return the first row of a query, or None."""
         with translated(self.path):
             return self._connection.execute(sql, values).fetchone()
 
@@ -58,13 +58,13 @@ class Database:
             self._connection.executemany(sql, rows)
 
     def run_all(self, statements: Iterable[str]) -> None:
-        """Run statements without values."""
+        """Run statements without parameters."""
         for statement in statements:
             self.run(statement)
 
     @contextmanager
     def write(self) -> Iterator[None]:
-        """One transaction that holds the write lock from its first statement."""
+        """Run a transaction that holds the write lock from its first statement."""
         self.run("BEGIN IMMEDIATE")
         try:
             yield
@@ -75,9 +75,9 @@ class Database:
 
     @contextmanager
     def unchecked_references(self) -> Iterator[None]:
-        """SQLite does not look for the row behind each reference: for bulk loads of rows we made.
+        """Disable foreign key checks: for bulk loads of rows we made.
 
-        Outside of transactions only. Nothing is deleted inside: no delete would be passed on.
+        Outside of transactions only. Do not delete inside: deletes do not cascade.
         """
         self.run("PRAGMA foreign_keys=OFF")
         try:
@@ -87,7 +87,7 @@ class Database:
 
     @contextmanager
     def joined(self) -> Iterator[None]:
-        """The caller's transaction, or one of its own."""
+        """Join the caller's transaction, or begin one."""
         if self._connection.in_transaction:
             yield
         else:
@@ -105,7 +105,7 @@ class Database:
 
     @contextmanager
     def scratch(self) -> Iterator[None]:
-        """A reader's own temporary tables may be written inside: in memory, and gone with it."""
+        """Allow writes to a reader's own temporary tables: in memory, gone with the connection."""
         self.run("PRAGMA query_only=OFF")  # the file itself is opened read-only
         try:
             yield
@@ -124,20 +124,20 @@ class Database:
 
 
 _READERS: WeakSet[Database] = WeakSet()
-"""Readers of this process: while one is open, SQLite's memory is read-only for all of us."""
+"""Readers of this process: while one is open, SQLite's shared memory is read-only for all of it."""
 _TURN = threading.Condition()
 _OPEN: set[Database] = set()
-"""Writers of this process: freed without a close, SQLite would change the file behind the seal."""
+"""Writers of this process: if freed without close, SQLite changes the file without the seal."""
 
 
 class WriterDatabase(Database):
-    """A connection that writes. It moves its log into the file itself, and seals the file again."""
+    """A connection that writes. It checkpoints its log itself, and seals the file again."""
 
     inode = 0
 
     @contextmanager
     def write(self) -> Iterator[None]:
-        """As of every database; afterwards a log that has grown is moved into the file."""
+        """As in the base class; afterwards checkpoints a log that has grown."""
         with LogHeld(self.path):
             self._refuse_other_file()
             with super().write():
@@ -147,27 +147,27 @@ class WriterDatabase(Database):
                 self._move_log(lambda: None)
 
     def _refuse_other_file(self) -> None:
-        """`--force` may have put a new store in place: what is written to the old one is lost."""
-        with suppress(FileNotFoundError):  # the store is being removed: our caller looks for that
+        """Refuse to write if `--force` has replaced the store: the old file is gone."""
+        with suppress(FileNotFoundError):  # the store is being removed: the caller checks for that
             if os.stat(self.path).st_ino != self.inode:
                 raise StoreBusy("the store was rebuilt in the meantime", "try again")
 
     def close(self) -> None:
-        """Close the connection; the last one takes the log with it."""
+        """Close the connection; the last one checkpoints the log."""
         _OPEN.discard(self)
         try:
             self._move_log(self._end)
-        except OSError:  # the store is being removed: its seal is nobody's any more
+        except OSError:  # the store is being removed: its seal no longer matters
             super().close()
 
     def _end(self) -> None:
-        """SQLite removes an empty log with its last connection; readers need one to be there."""
+        """Close, then recreate the log that SQLite removes: readers need one to exist."""
         super().close()
         if os.path.exists(self.path):
             leave_log(self.path)
 
     def _move_log(self, then: Callable[[], None]) -> None:
-        """SQLite's checkpoint, without waiting for readers; what it wrote is sealed."""
+        """Checkpoint without waiting for readers; seals the pages written."""
         if not os.path.exists(self.path):
             then()
             return
@@ -182,13 +182,13 @@ class WriterDatabase(Database):
 
 
 def open_writer(path: str) -> Database:
-    """The store's database for a runner; created or migrated if need be."""
+    """Open the store's database for a runner; create or migrate it if needed."""
     with _TURN, translated(path):
         if not _has_writer(path) and not _TURN.wait_for(
             lambda: not _has_reader(path), TURN_SECONDS
         ):
             raise StoreBusy("this program reads the store", "close its views before it writes")
-        with suppress(OSError):  # then SQLite says what is wrong
+        with suppress(OSError):  # then SQLite reports what is wrong
             make_lock(path)
         connection = connect(path, check_same_thread=False)
         database = WriterDatabase(path, connection)
@@ -207,22 +207,22 @@ def open_writer(path: str) -> Database:
 
 @atexit.register
 def _close_all() -> None:
-    """Seal what a process leaves open: SQLite moves the log when its last connection is freed."""
+    """Close and seal open writers: SQLite checkpoints when its last connection is freed."""
     for database in list(_OPEN):
         with suppress(OSError, StoreError):
             database.close()
 
 
 class ReaderDatabase(Database):
-    """A connection that reads, and by which SQLite does not touch any file."""
+    """A read-only connection, with which SQLite changes no file."""
 
     def rows(self, sql: str, *values: Any) -> list[Any]:
-        """All rows of a query; retries while a writer is starting."""
+        """Return all rows of a query; retries while a writer is starting."""
         found: list[Any] = _patiently(lambda: Database.rows(self, sql, *values))
         return found
 
     def row(self, sql: str, *values: Any) -> Any:
-        """The first row of a query, or None; retries in the same way."""
+        """Return the first row of a query, or None; retries in the same way."""
         return _patiently(lambda: Database.row(self, sql, *values))
 
     def close(self) -> None:
@@ -234,11 +234,11 @@ class ReaderDatabase(Database):
 
 
 def open_reader(path: str) -> Database | None:
-    """The store's database read-only, or None when there is none. Never creates or repairs it.
+    """Open the store's database read-only; None if there is none. Never creates or repairs it.
 
-    SQLite's shared memory is opened read-only too, so that a reader changes no byte of it. That needs
-    both files of the log, which every writer of ours leaves behind; for a moment, while a writer ends,
-    they are missing. A process that has a writer open shares the writer's memory.
+    SQLite's shared memory is opened read-only too, so a reader changes no byte of it. That needs
+    both files of the log, which our writers leave behind; they are missing only for a moment, while
+    a writer closes. A process that has a writer open shares the writer's memory.
     """
     if not os.path.exists(path):
         return None
@@ -256,11 +256,11 @@ def open_reader(path: str) -> Database | None:
             if not _is_passing(error) or not os.path.exists(path):
                 raise
         time.sleep(MISSING_LOG_SECONDS)
-    return Database(path, _connect_reader(path, ""))  # of a gitindex that left no log behind
+    return Database(path, _connect_reader(path, ""))  # by a gitindex that left no log behind
 
 
 def _patiently(ask: Callable[[], Any]) -> Any:
-    """Ask again while a writer starts. Once a transaction has read, nothing of this can happen in it."""
+    """Retry while a writer starts. A transaction that has read once cannot fail this way."""
     for _ in range(MISSING_LOG_TRIES):
         try:
             return ask()
@@ -272,7 +272,7 @@ def _patiently(ask: Callable[[], Any]) -> Any:
 
 
 def _is_passing(error: StoreError) -> bool:
-    """Were the files of the log missing for a moment, or not yet filled by the writer that made them?"""
+    """Were the log files missing for a moment, or not yet filled by their writer?"""
     told = f"{error.__cause__} {error.message}"
     return any(what in told for what in ("unable to open", "readonly database", "anew meanwhile"))
 
@@ -286,10 +286,10 @@ def _has_writer(path: str) -> bool:
 
 
 def leave_log(path: str) -> None:
-    """Make the empty files of the log beside a database, so that no reader waits for a writer."""
+    """Create empty log files beside a database, so that readers need not wait for a writer."""
     for file in (f"{path}-wal", f"{path}-shm"):
-        with suppress(OSError):  # there already, which is as good
-            os.mknod(file, 0o600 | stat.S_IFREG)  # to open and close it would drop locks
+        with suppress(OSError):  # already there, which is fine
+            os.mknod(file, 0o600 | stat.S_IFREG)  # opening and closing it would drop locks
 
 
 def _connect_reader(path: str, options: str) -> Connection:
@@ -300,7 +300,7 @@ def _connect_reader(path: str, options: str) -> Connection:
             _configure(connection)
             connection.execute("PRAGMA temp_store=MEMORY")
             connection.execute("PRAGMA query_only=ON")
-            check_version(connection)  # which opens the log
+            check_version(connection)  # opens the log
             if os.stat(path).st_ino != inode:
                 raise StoreBusy("the store was rebuilt in the meantime", "try again")
         except BaseException:
@@ -317,7 +317,7 @@ def check_version(connection: Connection) -> None:
 
 
 def marks(values: Iterable[object]) -> str:
-    """The question marks of `IN (…)` for these values."""
+    """Return the question marks of `IN (…)` for these values."""
     return ",".join("?" for _ in values)
 
 
@@ -339,7 +339,7 @@ def _bring_up_to_date(database: Database) -> None:
             f"the store has an older schema ({version})", "run `gitindex index --force`"
         )
     with database.write():
-        version = database.row("PRAGMA user_version")[0]  # another runner may have been quicker
+        version = database.row("PRAGMA user_version")[0]  # another runner may have been faster
         for statement in schema() if version == 0 else migrate(version):
             database.run(statement)
         database.run(f"PRAGMA user_version={CURRENT}")

@@ -1,4 +1,4 @@
-"""The table of decisions: added once, never changed, forgotten by hand."""
+"""The table of decisions: rows are added once, never changed, and removed by hand."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def add(
     selected: list[str],
     proof: dict[str, Any],
 ) -> int | None:
-    """Keep a decision; its id, or None where the same question has been answered already."""
+    """Store a decision and return its id; None if the same question is answered already."""
     hashes = json.dumps(file_hashes, sort_keys=True)
     with database.write():
         held = database.row(
@@ -54,34 +54,34 @@ def add(
 
 
 def dump(database: Database) -> list[tuple[Any, ...]]:
-    """All rows, for a store that is built anew: decisions are the user's, nothing derives them."""
+    """Return all rows, to carry over into a rebuilt store: decisions cannot be derived."""
     return [tuple(row) for row in database.rows(f"SELECT {_COLUMNS} FROM decision_cache")]
 
 
 def load(database: Database, rows: list[tuple[Any, ...]]) -> None:
-    """Take rows that `dump` gave."""
+    """Insert rows from `dump`."""
     with database.write():
         database.run_many(f"INSERT INTO decision_cache ({_COLUMNS}) VALUES (?,?,?,?,?,?,?)", rows)
 
 
 def forget(database: Database, decision_id: int) -> bool:
-    """Drop a decision; False where there is none."""
+    """Delete a decision; False if there is none."""
     with database.write():
         return database.run("DELETE FROM decision_cache WHERE id=?", decision_id) > 0
 
 
 def of_signature(database: Database, signature: str) -> list[Decision]:
-    """Decisions about one question, the newest first."""
+    """Return decisions about one question, newest first."""
     return _read(database, "WHERE ambiguity_signature=? ORDER BY id DESC", signature)
 
 
 def newest(database: Database, limit: int) -> list[Decision]:
-    """The newest decisions."""
+    """Return the newest decisions."""
     return _read(database, "ORDER BY id DESC LIMIT ?", limit)
 
 
 def by_id(database: Database, decision_id: int) -> Decision | None:
-    """One decision."""
+    """Return one decision by id."""
     found = _read(database, "WHERE id=?", decision_id)
     return found[0] if found else None
 

@@ -1,7 +1,8 @@
 """Front matter in SQLite: one row per blob, its topics found through FTS5 or, without it, LIKE.
 
-A topic is one word of the `tags` column: the hexadecimal of what its spellings have in common. So it is
-matched whole, no sign in it means anything to a query language, and both ways give the same answers.
+A topic is one word of the `tags` column: the hexadecimal of its normalized spelling. It is matched
+whole, it contains no character that is special in a query language, and both ways give the same
+answers.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
     from gitindex.extract.frontmatter import FrontMatter
 
 LANGUAGES = ("markdown", "text")
-"""Languages a document may have; its name decides whether it is one."""
+"""Languages of documents; the file name decides whether a file is one."""
 HEAD_BYTES = 1 << 17
-"""Bytes of a blob in which front matter is looked for; more than its characters can take."""
+"""Bytes of a blob that are searched for front matter; more than its characters can take."""
 
 _FTS = (
     "CREATE VIRTUAL TABLE IF NOT EXISTS documents_fts USING fts5(tags, content='documents',"
@@ -27,14 +28,14 @@ _FTS = (
 )
 _OUT = "INSERT INTO documents_fts(documents_fts, rowid, tags) VALUES ('delete',?,?)"
 _IN_STEP = "documents_in_step"
-"""An empty table: as long as it is there, the full-text index follows `documents`.
+"""An empty table: while it exists, the full-text index matches `documents`.
 
-Triggers would do it, but SQLite before 3.42 refuses FTS5 in one where the schema is not trusted.
+Triggers would do it, but SQLite before 3.42 refuses FTS5 in one if the schema is not trusted.
 """
 
 
 class Filter(NamedTuple):
-    """What a document must have: all of the topics, and a day within the bounds."""
+    """The required properties of a document: all of the topics, and a day within the bounds."""
 
     tags: tuple[str, ...] = ()
     date_from: str = ""
@@ -44,9 +45,9 @@ class Filter(NamedTuple):
 def put_document(
     database: Database, blob_id: int, language: str, data: bytes, new: bool = False
 ) -> None:
-    """Keep what a blob says about itself. The caller holds the write transaction.
+    """Store the front matter of a blob. The caller holds the write transaction.
 
-    `new`: nothing is held of this blob.
+    `new`: nothing is stored for this blob.
     """
     front = front_matter_of(language, data)
     if front is not None:
@@ -56,7 +57,7 @@ def put_document(
 
 
 def front_matter_of(language: str, data: bytes) -> FrontMatter | None:
-    """The front matter of a blob's bytes, read as one language."""
+    """Return the front matter of a blob's bytes, parsed as one language."""
     if language not in LANGUAGES:
         return None
     from gitindex.extract.frontmatter import (
@@ -67,10 +68,10 @@ def front_matter_of(language: str, data: bytes) -> FrontMatter | None:
 
 
 def upsert_entity(database: Database, blob_id: int, front: FrontMatter) -> None:
-    """Insert or replace one row and what the full-text index holds of it.
+    """Insert or replace one row and its full-text entry.
 
-    The caller holds the write transaction. FTS5 needs the old words to remove a row:
-    a DELETE by content would damage the index.
+    The caller holds the write transaction. FTS5 needs the old words to remove a row: a DELETE by
+    content would damage the index.
     """
     remove_entities(database, [blob_id])
     row = row_of(front)
@@ -94,20 +95,20 @@ def remove_entities(database: Database, blob_ids: Iterable[int]) -> int:
 
 
 def row_of(front: FrontMatter) -> tuple[str, str, str, str]:
-    """Topics, tags, summary and date as they are stored."""
+    """Return topics, tags, summary and date as they are stored."""
     tags = "".join(f" {tag_word(topic)}" for topic in front.topics)
     return json.dumps(front.topics), f"{tags} ", front.summary, front.created_at
 
 
 def tag_word(topic: str) -> str:
-    """The word that a topic is looked up by."""
+    """Return the word that a topic is looked up by."""
     from gitindex.extract.frontmatter import same_topic
 
     return "x" + same_topic(topic).encode("utf-8", "replace").hex()
 
 
 def conditions(database: Database, wanted: Filter) -> tuple[str, list[str]]:
-    """SQL that holds for the rows of `documents d` that are wanted, and its values."""
+    """Return an SQL condition on rows of `documents d` for a filter, and its values."""
     parts: list[str] = ["1"]
     values: list[str] = []
     words = [tag_word(tag) for tag in wanted.tags]
@@ -126,7 +127,7 @@ def conditions(database: Database, wanted: Filter) -> tuple[str, list[str]]:
 
 
 def matches(front: FrontMatter | None, wanted: Filter) -> bool:
-    """The same for front matter that is in no table."""
+    """Does front matter that is not in a table match a filter?"""
     if front is None:
         return wanted == Filter()
     from gitindex.extract.frontmatter import same_topic
@@ -141,7 +142,7 @@ def matches(front: FrontMatter | None, wanted: Filter) -> bool:
 
 
 def reconcile(database: Database) -> int:
-    """Purge rows whose blob is gone; returns how many went."""
+    """Remove rows whose blob is gone; returns their number."""
     with database.joined():
         orphans = database.rows(
             "SELECT blob_id FROM documents WHERE blob_id NOT IN (SELECT id FROM blobs)"
@@ -150,9 +151,9 @@ def reconcile(database: Database) -> int:
 
 
 def prepare(database: Database) -> bool:
-    """See to it that the full-text index is in step; False if this SQLite has none.
+    """Bring the full-text index in step; False if this SQLite has no FTS5.
 
-    Then the sign is taken away, and the next SQLite that has FTS5 rebuilds the index.
+    In that case the marker table is dropped, and the next SQLite with FTS5 rebuilds the index.
     """
     able, there = _has_fts5(database), _says_in_step(database)
     if able and not there:
@@ -165,12 +166,12 @@ def prepare(database: Database) -> bool:
 
 
 def has_index(database: Database) -> bool:
-    """May the full-text index be asked?"""
+    """Can the full-text index be used?"""
     return _says_in_step(database) and _has_fts5(database)
 
 
 def index_faults(database: Database) -> Iterable[int]:
-    """Row ids for which the full-text index says other than the table. A reader's own look."""
+    """Return row ids for which the full-text index differs from the table. Works for readers."""
     if not has_index(database):
         return ()
     with database.scratch():

@@ -1,4 +1,4 @@
-"""Blob by blob: what both stores hold against what is extracted anew. Writes nothing."""
+"""Compares what both stores hold of each blob with a new extraction. Writes nothing."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from gitindex.store.lexical import LexicalReader
 from gitindex.store.text_index import stored_sums, sums_of
 
 SAMPLE = 200
-"""Blobs that are extracted again unless all are asked for; another choice each time."""
+"""Number of blobs that are extracted again unless all are requested; a new sample each time."""
 SHOWN = 5
-"""Differences that a check names."""
+"""Maximum number of differences that a check names."""
 
 Report = Callable[[str, float | None], None]
 
 
 class Check(NamedTuple):
-    """One thing that was compared."""
+    """The result of one comparison."""
 
     name: str
     ok: bool
@@ -48,19 +48,19 @@ class _Blob(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """What became of some blobs: those that were extracted again, and what differed of which."""
+    """The result for some blobs: those that were extracted again, and what differed."""
 
     seen: list[FactsKey]
     wrong: dict[str, list[FactsKey]]
-    quarantined: set[FactsKey]  # their extraction failed here: it proves nothing
+    quarantined: set[FactsKey]  # their extraction failed here, which proves nothing
 
     def differing(self) -> set[FactsKey]:
-        """Blobs that differ in anything, and whose extraction did not fail."""
+        """Return blobs that differ in anything, and whose extraction did not fail."""
         return {key for keys in self.wrong.values() for key in keys} - self.quarantined
 
 
 class FactsCheck:
-    """Compares blobs with what is extracted of them now, in both stores."""
+    """Compares blobs in both stores with a new extraction."""
 
     def __init__(
         self, database: Database, lexical: LexicalReader, full: bool, report: Report
@@ -82,7 +82,7 @@ class FactsCheck:
     def checks(
         self, repository: Repository, extractor: Extractor, expected: dict[bytes, PlannedBlob]
     ) -> list[Check]:
-        """Facts, then the lexical index: of a sample, or of every blob."""
+        """Yield the checks of facts, then of the lexical index: of a sample, or of every blob."""
         published = {plan.key: plan.language for plan in expected.values() if not plan.skip}
         chosen = self._choose(published)
         seen, wrong, _ = self.compare(repository, extractor, chosen)
@@ -95,7 +95,7 @@ class FactsCheck:
     def compare(
         self, repository: Repository, extractor: Extractor, chosen: dict[FactsKey, str]
     ) -> Comparison:
-        """Extract blobs again and compare everything that is stored of each."""
+        """Extract blobs again and compare everything stored of each."""
         wrong: dict[str, list[FactsKey]] = {"facts": [], "documents": [], "grep": [], "lexical": []}
         found = Comparison([], wrong, set())
         for derived in extract_blobs(chosen.items(), reader_of(repository), extractor):
@@ -114,7 +114,7 @@ class FactsCheck:
         return found
 
     def other_terms(self, seen: list[FactsKey]) -> str:
-        """The field of the lexical index that has terms which none of these blobs has; empty: none."""
+        """Return the lexical field that has terms which no blob of `seen` has; empty if none."""
         among = [key for key in seen if key in self._rows and self._rows[key].lexical]
         for field, expected in self._terms.items():
             if self._lexical.terms_among(among, field) != expected:
@@ -122,7 +122,7 @@ class FactsCheck:
         return ""
 
     def _choose(self, published: dict[FactsKey, str]) -> dict[FactsKey, str]:
-        """Keys with their languages. All: also those of other branches, which will be served again."""
+        """Return keys with languages: a sample, or all, including blobs of other branches."""
         if not self._full:
             some = random.sample(sorted(published), min(SAMPLE, len(published)))
             return {key: published[key] for key in some}
@@ -143,10 +143,10 @@ class FactsCheck:
             ValueError,
             TypeError,
             AttributeError,
-        ):  # a word or a JSON text that none of us has written
+        ):  # stored text that gitindex did not write
             return False
         if held is not None and held.reason == TIMED_OUT_AGAIN:
-            held = held._replace(reason=TIMED_OUT)  # here it had its first chance
+            held = held._replace(reason=TIMED_OUT)  # here it was tried once only
         counted = len(derived.facts.symbols), derived.is_searched
         return held == derived.facts and (row.symbols, row.lexical) == counted
 
@@ -161,11 +161,11 @@ class FactsCheck:
     def _same_words(self, derived: ExtractedBlob) -> bool:
         row = self._rows.get(derived.key)
         if row is None or row.blob_id not in self._sums:
-            return True  # a blob that nobody knows is looked into
+            return True  # an unknown blob is always a candidate
         return self._sums[row.blob_id] == sums_of(derived.data)
 
     def _same_terms(self, derived: ExtractedBlob) -> bool:
-        """All terms are there; that there are no others is seen of all documents together."""
+        """Are all terms there? Extra terms are checked over all documents together."""
         if not derived.is_searched:
             return True
         fields = {"body": set(derived.body.split()), "names": set(derived.names.split())}
@@ -189,7 +189,7 @@ class FactsCheck:
 
 
 def compared(name: str, what: str, differ: Iterable[bytes]) -> Check:
-    """Good without a difference; else the first few of them."""
+    """Return a check that passes if nothing differs; else it names the first few."""
     names = list(differ)
     if not names:
         return Check(name, True, what)

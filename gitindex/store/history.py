@@ -1,8 +1,9 @@
-"""What each file saw of the others when it was last refreshed: kept as the few changes since then.
+"""What each file saw of the others when it was last refreshed, stored as the few changes since.
 
-A file is refreshed by the publish that changes it, by a forced reindex, or on request. What was there
-at that time is what is there now, unless a later publish says what it was before. So a first index and
-a further worktree cost nothing, and a publish writes one row for each path that it changes.
+A file is refreshed by the publish that changes it, by a forced reindex, or on request. The state at
+that time equals the present one, unless a later publish recorded what it was before. So a first
+index and a further worktree cost nothing, and a publish writes one row for each path that it
+changes.
 """
 
 from __future__ import annotations
@@ -18,25 +19,25 @@ from gitindex.store.connection import Database
 from gitindex.store.mapping import Published
 
 COMPACT_EVERY = 64
-"""Publishes after which rows that no file needs any more are dropped."""
+"""Number of publishes after which rows that no file needs are dropped."""
 
 INTERFACE = "CASE WHEN b.status IN ('parsed', 'partial') THEN b.interface_hash ELSE hex(f.oid) END"
-"""What others can depend on: the exported surface, or all bytes where no surface is known."""
+"""What other files can depend on: the exported surface, or all bytes if it is unknown."""
 
 
 class PathAtTime(NamedTuple):
-    """A path at one time."""
+    """The blob and interface of a path at one time."""
 
     oid: bytes
     interface: str
 
 
 Changes = dict[str, list[tuple[int, PathAtTime | None]]]
-"""By path, oldest first: the publish that changed it, and what it was before."""
+"""By path, oldest first: the publish that changed it, and its state before."""
 
 
 class History:
-    """One worktree's record, as of one snapshot."""
+    """The history of one worktree, as of one snapshot."""
 
     def __init__(
         self, changes: Changes, refreshed: dict[str, int], present: Container[str]
@@ -46,26 +47,26 @@ class History:
         self._moves = sorted(_moves(changes, present))
 
     def refreshed(self, path: str) -> int:
-        """The generation whose files this file has seen; 0: the first."""
+        """Return the generation in which this file was last refreshed; 0: the first."""
         own = self._changes.get(path)
         return max(self._refreshed.get(path, 0), own[-1][0] if own else 0)
 
     def at(self, path: str, generation: int, now: PathAtTime | None) -> PathAtTime | None:
-        """What a path was in an older generation; `now` is what is published of it."""
+        """Return the state of a path in an older generation; `now` is the published one."""
         changes = self._changes.get(path, ())
         after = _first_after(changes, generation)
         return changes[after][1] if after < len(changes) else now
 
     def epoch(self, generation: int) -> int:
-        """How many publishes since then added or removed paths."""
+        """Return how many later publishes added or removed paths."""
         return len(self._moves) - bisect_right(self._moves, generation)
 
     def changes(self) -> Iterable[tuple[str, list[tuple[int, PathAtTime | None]]]]:
-        """All that is recorded, by path."""
+        """Return all recorded changes, by path."""
         return self._changes.items()
 
     def paths_at(self, generation: int, now: Iterable[str]) -> set[str]:
-        """The paths of an older generation; `now` are those that are published."""
+        """Return the paths of an older generation; `now` are the published ones."""
         found = set(now)
         for path, changes in self._changes.items():
             after = _first_after(changes, generation)
@@ -75,7 +76,7 @@ class History:
 
 
 def load(database: Database, worktree_id: int, present: Container[str]) -> History:
-    """The record of a worktree whose published paths are `present`."""
+    """Load the history of a worktree whose published paths are `present`."""
     changes: Changes = defaultdict(list)
     for path, generation, oid, interface in database.rows(
         "SELECT p.path, h.generation, h.oid, h.interface FROM path_history h"
@@ -96,16 +97,16 @@ def load(database: Database, worktree_id: int, present: Container[str]) -> Histo
 class PathBeforePublish(NamedTuple):
     """A path that a publish is about to change."""
 
-    path_id: int | None  # None: the store has never seen such a path
+    path_id: int | None  # None: the store has never seen this path
     was: PathAtTime | None
 
 
 def before(
     database: Database, base: Published, now: dict[bytes, str]
 ) -> dict[bytes, PathBeforePublish]:
-    """Those of `now`, paths with their new blobs, that will change. In the publish's transaction."""
+    """Return the paths of `now` (path → new blob) that change. In the publish's transaction."""
     if not base.generation:
-        return {}  # nothing was published that anybody could have seen
+        return {}  # nothing was published before
     paths = list(now)
     found = dict.fromkeys(paths, PathBeforePublish(None, None))
     for at in range(0, len(paths), CHUNK):
@@ -134,9 +135,9 @@ def record(
     was: dict[bytes, PathBeforePublish],
     anew: bool,
 ) -> None:
-    """Keep what a publish has changed; `was` is from before it. In the same transaction.
+    """Record what a publish changed; `was` is the state before. In the same transaction.
 
-    One that read everything anew has refreshed every file: all have seen all that there is.
+    A publish that extracted everything `anew` has refreshed every file: the history is cleared.
     """
     if anew:
         for table in ("path_history", "file_refreshes"):
@@ -155,10 +156,10 @@ def record(
 
 
 def refresh(database: Database, worktree_id: int, paths: Iterable[bytes], generation: int) -> None:
-    """Files have been looked at again, with what that generation holds before their eyes."""
+    """Record that files were reviewed against that generation."""
     with database.joined():
         if not database.row("SELECT 1 FROM path_history WHERE worktree_id=?", worktree_id):
-            return  # nothing has changed that they could have missed
+            return  # nothing has changed since
         database.run_many(
             "INSERT INTO file_refreshes SELECT ?, id, ? FROM paths WHERE path=?"
             " ON CONFLICT DO UPDATE SET generation=excluded.generation"
@@ -168,7 +169,7 @@ def refresh(database: Database, worktree_id: int, paths: Iterable[bytes], genera
 
 
 def compact(database: Database, worktree_id: int) -> None:
-    """Drop what no file needs to know any more. The caller holds the write transaction."""
+    """Drop changes that no file needs any more. The caller holds the write transaction."""
     present = {
         os.fsdecode(path)
         for (path,) in database.rows(
@@ -192,7 +193,7 @@ def compact(database: Database, worktree_id: int) -> None:
 def _useless(
     changes: list[tuple[int, PathAtTime | None]], needed: list[int], keep_last: bool
 ) -> Iterator[int]:
-    """Changes between which no file was refreshed; the last one says when this file was."""
+    """Yield changes between which no file was refreshed; `keep_last` dates this file's refresh."""
     last = 0
     for generation, _ in changes[:-1] if keep_last else changes:
         if bisect_left(needed, last) == bisect_left(needed, generation):
@@ -201,7 +202,7 @@ def _useless(
 
 
 def _moves(changes: Changes, present: Container[str]) -> set[int]:
-    """Publishes that added or removed paths."""
+    """Return the publishes that added or removed paths."""
     found = set()
     for path, own in changes.items():
         there = [was is not None for _, was in own] + [path in present]

@@ -1,7 +1,9 @@
-"""The history layer's own database: facts of every blob of the first-parent history, and when each was live.
+"""The history layer's own database: facts of every blob of the first-parent history, and its life
+span.
 
-Opt-in and derived: `history.db` beside the store, made by `gitindex history index`, never needed for fresh.
-A blob is live at a path from one commit of the history up to another; commits are numbered from the oldest.
+Opt-in and derived: `history.db` beside the store, made by `gitindex history index`, never needed
+for fresh. A blob is live at a path from one commit of the history up to another; commits are
+numbered from the oldest.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from gitindex.store.other_databases import open_other
 
 FORMAT = 1
 NOW = 1 << 40
-"""The last commit of what is still there."""
+"""The `last` commit of a span that is still live."""
 _SCHEMA = (
     "CREATE TABLE commits (number INTEGER PRIMARY KEY, oid BLOB NOT NULL, tree TEXT NOT NULL,"
     " at INTEGER NOT NULL, subject TEXT NOT NULL)",
@@ -51,7 +53,7 @@ class HistoryCommit(NamedTuple):
 
 
 class BlobHistory(NamedTuple):
-    """What is kept of one blob: its definitions, and which of them call which names."""
+    """What is stored of one blob: its definitions, and the names that each calls."""
 
     key: FactsKey
     symbols: list[tuple[str, str, str, int]]  # name, qualified name, kind, digest of the text
@@ -59,7 +61,7 @@ class BlobHistory(NamedTuple):
 
 
 def history_file(worktree: Worktree) -> str:
-    """Where the history layer of a repository lies."""
+    """Return the path of a repository's history database."""
     return os.path.join(worktree.store, "history.db")
 
 
@@ -72,7 +74,7 @@ class HistoryDatabase:
 
     @classmethod
     def create(cls, worktree: Worktree) -> HistoryDatabase:
-        """Open the layer for writing; one of another format is made anew."""
+        """Open the layer for writing; recreates one of another format."""
         path = history_file(worktree)
         database = open_other(path)
         if database.rows("PRAGMA user_version") != [(FORMAT,)]:
@@ -88,7 +90,7 @@ class HistoryDatabase:
 
     @classmethod
     def read(cls, worktree: Worktree) -> HistoryDatabase | None:
-        """Open the layer for reading; None where there is none of this format."""
+        """Open the layer for reading; None if there is none of this format."""
         path = history_file(worktree)
         if not os.path.exists(path):
             return None
@@ -102,7 +104,7 @@ class HistoryDatabase:
         self._db.close()
 
     def commits(self) -> list[HistoryCommit]:
-        """All commits that are held, the oldest first."""
+        """Return all stored commits, oldest first."""
         rows = self._db.rows("SELECT number, oid, tree, at, subject FROM commits ORDER BY number")
         return [HistoryCommit(n, oid.hex(), *rest) for n, oid, *rest in rows]
 
@@ -113,17 +115,17 @@ class HistoryDatabase:
         return HistoryCommit(rows[0][0], rows[0][1].hex(), *rows[0][2:]) if rows else None
 
     def number_of(self, oid: str) -> int | None:
-        """The number of a commit; None where it is not part of what is held."""
+        """Return the number of a commit; None if it is not stored."""
         rows = self._db.rows("SELECT number FROM commits WHERE oid=?", bytes.fromhex(oid))
         return int(rows[0][0]) if rows else None
 
     def counts(self) -> dict[str, int]:
-        """How many rows there are of what a person would ask for."""
+        """Return the row counts that `history status` shows."""
         tables = ("commits", "blobs", "symbols", "calls")
         return {table: self._db.rows(f"SELECT count(*) FROM {table}")[0][0] for table in tables}
 
     def cut(self, number: int) -> None:
-        """Forget every commit after this one: the history was rewritten."""
+        """Remove every commit after this one: the history was rewritten."""
         with self._db.write():
             self._db.rows("DELETE FROM spans WHERE first > ?", number)
             self._db.rows("UPDATE spans SET last=? WHERE last >= ?", NOW, number)
@@ -134,7 +136,7 @@ class HistoryDatabase:
         return {FactsKey(oid.hex(), extractor): number for oid, extractor, number in rows}
 
     def add_blobs(self, blobs: Iterable[BlobHistory]) -> dict[FactsKey, int]:
-        """Keep what was found in some blobs; returns their numbers."""
+        """Store the facts of some blobs; returns their numbers."""
         added: dict[FactsKey, int] = {}
         with self._db.write():
             for blob in blobs:
@@ -155,7 +157,7 @@ class HistoryDatabase:
         return added
 
     def add_commit(self, commit: HistoryCommit, changed: dict[bytes, int | None]) -> None:
-        """Keep one commit: of every changed path the blob that is there now, None for none."""
+        """Store one commit: for every changed path its new blob, None if it was removed."""
         number = commit.number
         self._db.run_many(
             "UPDATE spans SET last=? WHERE path=? AND last=?",
@@ -176,7 +178,7 @@ class HistoryDatabase:
         return self._db.write()
 
     def definitions(self, name: str) -> list[tuple[bytes, int, int, str, str, int]]:
-        """Path, first and last commit, qualified name, kind and digest of every definition of a name."""
+        """Return path, first and last commit, qualified name, kind, digest of each definition."""
         return self._db.rows(
             "SELECT sp.path, sp.first, sp.last, q.text, s.kind, s.digest FROM names n"
             " JOIN symbols s ON s.name_id = n.id JOIN names q ON q.id = s.qualified_id"
@@ -185,7 +187,7 @@ class HistoryDatabase:
         )
 
     def callers(self, callee: str, caller: str = "") -> list[tuple[bytes, int, int, str]]:
-        """Path, first and last commit and qualified name of what calls a name; `caller`: of that only."""
+        """Return path, first and last commit and qualified name of callers, or of `caller` only."""
         only = " AND c.caller_id = (SELECT id FROM names WHERE text=?)" if caller else ""
         values = (_last_part(callee), *([_last_part(caller)] if caller else ()))
         return self._db.rows(

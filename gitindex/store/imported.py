@@ -1,4 +1,4 @@
-"""Which blobs have facts of a pack that nobody has derived here yet."""
+"""Tracks blobs whose facts came with a pack and have not been derived here yet."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class ImportedFacts(NamedTuple):
 
 
 def make_tables(database: Database) -> None:
-    """Give an older store the tables. The caller holds the write transaction."""
+    """Add the tables to an older store. The caller holds the write transaction."""
     for statement in statements_of("8_packs.sql"):
         database.run(statement)
 
 
 def begin_import(database: Database, manifest: str, signer: str, blobs: int) -> int:
-    """Note an import and return its number. The caller holds the write transaction."""
+    """Record an import and return its number. The caller holds the write transaction."""
     make_tables(database)
     return database.insert(
         "INSERT INTO pack_imports (manifest, signer, blobs, at) VALUES (?,?,?,?)",
@@ -40,7 +40,7 @@ def begin_import(database: Database, manifest: str, signer: str, blobs: int) -> 
 
 
 def mark_imported(database: Database, import_id: int, blob_ids: Iterable[int]) -> None:
-    """These blobs have facts of an import. The caller holds the write transaction."""
+    """Mark blobs whose facts came with an import. The caller holds the write transaction."""
     database.run_many(
         "INSERT OR REPLACE INTO pack_blobs VALUES (?,?)",
         ((blob_id, import_id) for blob_id in blob_ids),
@@ -48,7 +48,7 @@ def mark_imported(database: Database, import_id: int, blob_ids: Iterable[int]) -
 
 
 def mark_verified(database: Database, blob_ids: Iterable[int]) -> None:
-    """The facts of these blobs are our own, or equal to our own. The caller holds the transaction."""
+    """Mark blobs whose facts were derived here. The caller holds the write transaction."""
     if _has_tables(database):
         database.run_many(
             "DELETE FROM pack_blobs WHERE blob_id=?", ((blob_id,) for blob_id in blob_ids)
@@ -56,7 +56,7 @@ def mark_verified(database: Database, blob_ids: Iterable[int]) -> None:
 
 
 def imported_facts(database: Database) -> ImportedFacts | None:
-    """What is not verified yet; None where every blob is."""
+    """Return the progress of verification; None if every blob is verified."""
     if not _has_tables(database):
         return None
     left = int(database.row("SELECT count(*) FROM pack_blobs")[0])
@@ -70,7 +70,7 @@ def imported_facts(database: Database) -> ImportedFacts | None:
 
 
 def unverified(database: Database, limit: int, after: int = 0) -> dict[FactsKey, tuple[int, str]]:
-    """The next blobs that are not verified, in the order of their ids: id and language."""
+    """Return the next blobs that are not verified, by id: id and language."""
     if not _has_tables(database):
         return {}
     rows = database.rows(
@@ -83,7 +83,7 @@ def unverified(database: Database, limit: int, after: int = 0) -> dict[FactsKey,
 
 
 def signers_of(database: Database, blob_ids: Iterable[int]) -> list[str]:
-    """Who signed the packs that some blobs came with."""
+    """Return who signed the packs that some blobs came with."""
     ids = list(blob_ids)[:CHUNK]
     rows = database.rows(
         "SELECT DISTINCT i.signer FROM pack_blobs p JOIN pack_imports i ON i.id=p.import_id"

@@ -1,4 +1,4 @@
-"""The one thorough check of a store: for the runner, `doctor`, `create`, `repair` and `--force`."""
+"""The thorough check of a store: for the runner, `doctor`, `create`, `repair` and `--force`."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ REMEDY = "run `gitindex index --force`"
 
 
 def check_store(store: str) -> None:
-    """Raise CorruptStore unless every byte is as it was written and both halves fit together.
+    """Raise CorruptStore unless every byte is as written and both halves agree.
 
-    Checksums of all files, SQLite's own check, the rows of the text index, the number of documents.
+    Compares checksums of all files, SQLite's own check, the rows of the text index, the number of
+    documents.
     """
     wrong = damage_of_store(store, ALL)
     if not wrong and (torn := torn_file(store)):

@@ -18,7 +18,7 @@ from gitindex.store.seal import ONCE, LexicalSealing, lexical_damage
 HEAP_BYTES = 64_000_000
 MAX_CLAUSES = 64
 BITS = 20
-"""Whole numbers of so many bits are exact in a score."""
+"""Integers of this many bits are exact in a score."""
 NAME_BOOST = 3.0
 USUAL_LENGTH = 1_000.0
 _AVERAGE = re.compile(r'"value": ([0-9.]+),\s*"description": "avgdl')
@@ -33,21 +33,21 @@ _STEMMER = (
 
 @lru_cache(maxsize=1 << 16)
 def stem(word: str) -> str:
-    """The Snowball stem of an English word in lower case; anything else is its own."""
+    """Return the Snowball stem of a lower-case English word; any other word unchanged."""
     return str(_STEMMER.analyze(word)[0]) if word.isascii() and word.isalpha() else word
 
 
 class LexicalQuery(NamedTuple):
-    """Terms with their weights, terms that must be there, and terms that must not."""
+    """Terms with their weights, required terms, and excluded terms."""
 
     terms: Sequence[tuple[str, float]]
     must: Sequence[str] = ()
     exclude: Sequence[str] = ()
-    name_boost: float = NAME_BOOST  # of a term that is in the name of a definition
+    name_boost: float = NAME_BOOST  # for a term in the name of a definition
 
 
 class BlobHit(NamedTuple):
-    """One blob that matches, before SQLite says whether it is part of the published tree."""
+    """One matching blob, which may or may not be part of the published tree."""
 
     key: FactsKey
     score: float
@@ -62,7 +62,7 @@ def _schema() -> tantivy.Schema:
 
 
 class LexicalWriter:
-    """Adds documents and commits. After any error it is dead: open a new one."""
+    """Adds documents and commits. Unusable after any error: open a new one."""
 
     def __init__(self, path: str, heap: int = HEAP_BYTES) -> None:
         self._path = path
@@ -85,7 +85,7 @@ class LexicalWriter:
             self._writer.add_document(document)
 
     def remove(self, keys: Iterable[FactsKey]) -> None:
-        """Remove the documents of some blobs; gone after `commit`."""
+        """Remove the documents of some blobs; effective after `commit`."""
         with _translated():
             for key in keys:
                 self._writer.delete_documents_by_term("key", _term(key))
@@ -97,14 +97,14 @@ class LexicalWriter:
             self._sealing.note()
 
     def close(self) -> None:
-        """Let background merges end: after the marker, never before it."""
+        """Wait for background merges: after the marker, never before it."""
         with _translated():
             self._writer.wait_merging_threads()
             self._sealing.finish()
 
 
 class LexicalReader:
-    """A fresh look at what is committed."""
+    """A reader of the last commit."""
 
     def __init__(self, path: str) -> None:
         if not os.path.exists(os.path.join(path, "meta.json")):
@@ -114,8 +114,8 @@ class LexicalReader:
                 index = tantivy.Index.open(name)
             self._schema = index.schema
             self._searcher = index.searcher()
-        self._keys: dict[tuple[int, int], FactsKey] = {}  # of documents seen before
-        self._only: dict[FactsKey, tuple[tantivy.Occur, tantivy.Query]] = {}  # asked for before
+        self._keys: dict[tuple[int, int], FactsKey] = {}  # cache
+        self._only: dict[FactsKey, tuple[tantivy.Occur, tantivy.Query]] = {}  # cache
 
     @property
     def documents(self) -> int:
@@ -128,7 +128,7 @@ class LexicalReader:
             return bool(self._searcher.search(query, 1).hits)
 
     def all_keys(self) -> set[FactsKey]:
-        """Every document's key."""
+        """Return every document's key."""
         with _translated():
             hits = self._searcher.search(tantivy.Query.all_query(), max(1, self.documents)).hits
             return {self._key(address) for _, address in hits}
@@ -136,7 +136,7 @@ class LexicalReader:
     def search(
         self, asked: LexicalQuery, limit: int, among: Iterable[FactsKey] | None = None
     ) -> list[BlobHit]:
-        """The best blobs for some terms, of all or of a few. Nothing is parsed: terms are terms."""
+        """Return the best blobs for some terms, among all or a few. Terms are not parsed."""
         clauses = [
             (tantivy.Occur.Should, clause)
             for term, boost in asked.terms[:MAX_CLAUSES]
@@ -153,7 +153,7 @@ class LexicalReader:
         return self._hits(clauses, limit)
 
     def holding(self, keys: list[FactsKey], terms: list[str]) -> dict[FactsKey, set[str]]:
-        """Which of the terms each of some blobs holds: a term is a bit of the score."""
+        """Return which of the terms each blob has: each term is one bit of the score."""
         found: dict[FactsKey, set[str]] = {key: set() for key in keys}
         for at in range(0, len(terms) if keys else 0, BITS):
             part = terms[at : at + BITS]
@@ -176,18 +176,18 @@ class LexicalReader:
         return len(self._hits(clauses, 2)) == 1
 
     def terms_among(self, keys: Iterable[FactsKey], field: str) -> dict[str, int]:
-        """Every term that a field of some blobs has, and how many of them have it."""
+        """Return every term in a field of some blobs, with the number of blobs that have it."""
         with _translated():
             counts = self._searcher.terms_with_prefix(field, "", filter_query=self._among(keys))
             return {term: count for term, count in counts if count}
 
     def frequencies(self, terms: Iterable[str]) -> dict[str, int]:
-        """In how many blobs each term is."""
+        """Return the number of blobs that have each term."""
         with _translated():
             return {term: int(self._searcher.doc_freq("body", term)) for term in terms}
 
     def average_length(self, term: str) -> float:
-        """How many terms a blob has on average: BM25's own number, which it tells of a term it holds."""
+        """Return the average number of terms of a blob, from BM25's explanation of a term."""
         query = self._has(term)
         with _translated():
             found = self._searcher.search(query, 1, count=False).hits
@@ -204,7 +204,7 @@ class LexicalReader:
         return tantivy.Query.term_query(self._schema, "body", term, "freq")
 
     def _among(self, keys: Iterable[FactsKey]) -> tantivy.Query:
-        """Only these blobs. As single terms: a set of terms costs seven times as much."""
+        """Match only these blobs. By single terms: a set of terms costs seven times as much."""
         listed = [self._only.get(key) or self._only_key(key) for key in keys]
         return tantivy.Query.const_score_query(tantivy.Query.boolean_query(listed), 0.0)
 
@@ -230,15 +230,15 @@ class LexicalReader:
 
 
 class LexicalMemory:
-    """Keeps a reader open for as long as nothing is committed: for a process that is asked often."""
+    """Keeps a reader open until the next commit: for long-lived processes."""
 
     def __init__(self) -> None:
         self._held: tuple[tuple[str, int, int, int], LexicalReader] | None = None
 
     def reader(self, path: str) -> LexicalReader:
-        """A reader of everything that is committed now; CorruptStore where a file of it was changed."""
+        """Return a reader of the last commit; CorruptStore if one of its files was changed."""
         try:
-            meta = os.stat(os.path.join(path, "meta.json"))  # every commit puts a new one in place
+            meta = os.stat(os.path.join(path, "meta.json"))  # every commit replaces it
         except OSError:
             return LexicalReader(path)
         seen = (path, meta.st_ino, meta.st_mtime_ns, meta.st_size)
@@ -257,7 +257,7 @@ def _term(key: FactsKey) -> str:
 
 @contextmanager
 def _utf8_name(path: str) -> Iterator[str]:
-    """A name that tantivy's binding accepts for any folder: it takes UTF-8 only, and resolves it."""
+    """Return a UTF-8 name for any folder: tantivy's binding takes UTF-8 only, and resolves it."""
     if path.isascii():
         yield path
         return

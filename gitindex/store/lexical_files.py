@@ -1,4 +1,4 @@
-"""The files of a lexical index: which of them are torn, and names after what is in them."""
+"""The files of a lexical index: finds torn ones, and names segments by their content."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MANAGED = ".managed.json"
 
 
 def make_canonical(folder: str) -> list[str]:
-    """Rename the segments of an index that nobody has open; returns the names of its files.
+    """Rename the segments of an index that is not open anywhere; return its file names.
 
     Tantivy names a segment at random. Here its name is a digest of its files, and both lists of
     segments are sorted.
@@ -42,9 +42,9 @@ def make_canonical(folder: str) -> list[str]:
 
 
 def torn_file(store: str) -> str:
-    """A file that a writer which died, or a power cut, left torn; empty where there is none.
+    """Return a file that a killed writer or a power cut left torn; empty if there is none.
 
-    Where the seal is closed it speaks for the files. Else Tantivy's own footers are compared.
+    If the seal is closed it vouches for the files. Else Tantivy's own footers are checked.
     """
     folder = os.path.join(store, "lexical")
     if is_lexical_sealed(store) or not os.path.exists(os.path.join(folder, META)):

@@ -1,4 +1,4 @@
-"""The published mapping of each worktree: path → blob, its generation, and who published it."""
+"""The published mapping of each worktree: path → blob, its generation, and its run."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Published(NamedTuple):
 
 
 class FileRow(NamedTuple):
-    """One path of a mapping: facts, or the reason why it has none."""
+    """One path of a mapping: its facts, or the reason why it has none."""
 
     path: bytes
     oid: str
@@ -35,14 +35,14 @@ class FileRow(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """Size of a published mapping."""
+    """The size of a published mapping."""
 
     files: int  # paths with facts that were read
     symbols: int
 
 
 def register(database: Database, name: str, root: str) -> Published:
-    """The worktree's row, made if need be; its root is kept up to date."""
+    """Return the worktree's row, created if needed; updates its root."""
     held = database.row("SELECT root FROM worktrees WHERE name=?", _stored(name))
     if held is None or held[0] != os.fsencode(root):
         _write_root(database, name, root)
@@ -62,7 +62,7 @@ def _write_root(database: Database, name: str, root: str) -> None:
 
 
 def published(database: Database, name: str) -> Published | None:
-    """What is published for a worktree, or None where it was never registered."""
+    """Return what is published for a worktree; None if it was never registered."""
     row = database.row(
         "SELECT id, generation, tree, head_commit, run_id, fingerprint FROM worktrees WHERE name=?",
         _stored(name),
@@ -71,30 +71,30 @@ def published(database: Database, name: str) -> Published | None:
 
 
 def _stored(name: str) -> str | bytes:
-    """A worktree's name as SQLite takes it: git does not promise UTF-8."""
+    """Return a worktree's name as SQLite stores it: it may not be UTF-8."""
     return name if name.isascii() else os.fsencode(name)
 
 
 def known_roots(database: Database) -> dict[str, str]:
-    """Last known root of every registered worktree."""
+    """Return the last known root of every registered worktree."""
     rows = database.rows("SELECT name, root FROM worktrees")
     return {os.fsdecode(name): os.fsdecode(root) for name, root in rows}
 
 
 def set_generation(database: Database, name: str, generation: int) -> None:
-    """Go on counting where another store of this worktree has stopped."""
+    """Continue the generation count of a previous store of this worktree."""
     with database.write():
         database.run("UPDATE worktrees SET generation=? WHERE name=?", generation, _stored(name))
 
 
 def forget(database: Database, name: str) -> None:
-    """Drop a worktree that is gone, with its mapping and jobs."""
+    """Remove a worktree that is gone, with its mapping and jobs."""
     with database.write():
         database.run("DELETE FROM worktrees WHERE name=?", _stored(name))
 
 
 def read_mapping(database: Database, worktree_id: int) -> list[FileRow]:
-    """The whole mapping of a worktree, by path."""
+    """Return the whole mapping of a worktree, by path."""
     rows = database.rows(
         "SELECT p.path, f.oid, f.mode, f.blob_id, f.skip FROM files f"
         " JOIN paths p ON p.id = f.path_id WHERE f.worktree_id=? ORDER BY p.path",
@@ -104,7 +104,7 @@ def read_mapping(database: Database, worktree_id: int) -> list[FileRow]:
 
 
 def policy_rows(database: Database, worktree_id: int) -> list[FileRow]:
-    """The published files that decide what is indexed."""
+    """Return the published files that decide what is indexed."""
     rows = database.rows(
         "SELECT p.path, f.oid, f.mode FROM paths p JOIN files f ON f.path_id = p.id"
         " WHERE p.policy=1 AND f.worktree_id=?",
@@ -114,7 +114,7 @@ def policy_rows(database: Database, worktree_id: int) -> list[FileRow]:
 
 
 def without_blob(database: Database, worktree_id: int) -> list[FileRow]:
-    """Paths whose blob git did not have when they were published."""
+    """Return paths whose blob git did not have when they were published."""
     rows = database.rows(
         "SELECT p.path, f.oid, f.mode FROM files f JOIN paths p ON p.id = f.path_id"
         " WHERE f.worktree_id=? AND f.skip='missing_blob'",
@@ -132,7 +132,7 @@ def replace_rows(
     rows: list[FileRow],
     is_policy: Callable[[bytes], bool],
 ) -> None:
-    """Change the mapping by a difference. The caller holds the write transaction."""
+    """Apply a difference to the mapping. The caller holds the write transaction."""
     known = _path_ids(database, gone + [row.path for row in rows])
     new = [row.path for row in rows if row.path not in known]
     database.run_many(
@@ -164,7 +164,7 @@ def replace_rows(
 
 
 def _path_ids(database: Database, paths: list[bytes]) -> dict[bytes, int]:
-    """Ids of the paths that the store has seen."""
+    """Return the ids of the paths that the store has seen."""
     found: dict[bytes, int] = {}
     for at in range(0, len(paths), CHUNK):
         part = paths[at : at + CHUNK]
@@ -192,7 +192,7 @@ def _weigh(database: Database, worktree_id: int, path_ids: list[int]) -> Counts:
 def raise_generation(
     database: Database, worktree_id: int, head: Head, run_id: str, fingerprint: str
 ) -> int:
-    """Name the tree that the mapping now is. The caller holds the write transaction."""
+    """Make the mapping the next generation, of this tree. The caller holds the transaction."""
     database.run(
         "UPDATE worktrees SET generation=generation+1, tree=?, head_commit=?, run_id=?,"
         " fingerprint=?, published_at=? WHERE id=?",
@@ -207,7 +207,7 @@ def raise_generation(
 
 
 def note_seen(database: Database, head: Head, index_mtime: float | None) -> None:
-    """What git looked like at this publish. The caller holds the write transaction."""
+    """Record HEAD and git's index at this publish. The caller holds the write transaction."""
     database.run(
         "UPDATE repo_state SET last_seen_head=?, last_seen_index_mtime=?, checked_at=?",
         head.commit,
@@ -217,12 +217,12 @@ def note_seen(database: Database, head: Head, index_mtime: float | None) -> None
 
 
 def count(database: Database, worktree_id: int) -> Counts:
-    """Size of the published mapping."""
+    """Return the size of the published mapping."""
     return Counts(*database.row("SELECT files, symbols FROM worktrees WHERE id=?", worktree_id))
 
 
 def recount(database: Database, worktree_id: int) -> None:
-    """Count the mapping anew: facts of blobs that it had already have changed."""
+    """Count the mapping again, after facts of its blobs have changed."""
     database.run(
         "UPDATE worktrees SET (files, symbols) = (SELECT count(*), coalesce(sum(b.symbols), 0)"
         " FROM files f JOIN blobs b ON b.id=f.blob_id"
@@ -232,7 +232,7 @@ def recount(database: Database, worktree_id: int) -> None:
 
 
 def skipped(database: Database, worktree_id: int) -> list[tuple[bytes, str]]:
-    """Every path without content or without facts in the index, with its recorded reason."""
+    """Return every path without content or facts in the index, with its recorded reason."""
     return database.rows(
         "SELECT p.path, coalesce(f.skip, iif(b.status='quarantined', 'quarantined: ', '') || b.reason)"
         " FROM files f JOIN paths p ON p.id=f.path_id LEFT JOIN blobs b ON b.id=f.blob_id"
@@ -243,7 +243,7 @@ def skipped(database: Database, worktree_id: int) -> list[tuple[bytes, str]]:
 
 
 def quarantined(database: Database, worktree_id: int) -> dict[bytes, tuple[Entry, str]]:
-    """Published paths whose blob no parser survived, with the cause."""
+    """Return published paths whose blob no parser survived, with the cause."""
     rows = database.rows(
         "SELECT p.path, f.mode, f.oid, b.reason FROM blobs b JOIN files f ON f.blob_id=b.id"
         " JOIN paths p ON p.id=f.path_id WHERE b.status='quarantined' AND f.worktree_id=?",

@@ -1,4 +1,4 @@
-"""The store's schema and its history: how an older store becomes the current one."""
+"""The store's schema and its migrations."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ CURRENT = 4
 """PRAGMA user_version of a store that this code reads and writes."""
 
 MIGRATIONS: dict[int, str] = {}
-"""From version → the statements that lead to the next one. A version without an entry is built anew:
+"""From version → the statements that lead to the next one. A version without an entry is rebuilt:
 everything here is derived from git."""
 
 
 def schema() -> Iterator[str]:
-    """The statements that make an empty database current."""
+    """Return the statements that make an empty database current."""
     folder = os.path.join(os.path.dirname(__file__), "sql")
     for name in sorted(os.listdir(folder)):
         yield from statements_of(name)
 
 
 def statements_of(name: str) -> Iterator[str]:
-    """The statements of one file of the schema."""
+    """Return the statements of one schema file."""
     path = os.path.join(os.path.dirname(__file__), "sql", name)
     with open(path, encoding="utf-8") as file:
         yield from _statements(file.read())
 
 
 def migrate(version: int) -> Iterator[str]:
-    """The statements that lead from `version` to CURRENT."""
+    """Return the statements that lead from `version` to CURRENT."""
     for step in range(version, CURRENT):
         yield from _statements(MIGRATIONS[step])
 

@@ -1,4 +1,4 @@
-"""Databases that no runner shares: new ones, packs of others, and databases that are not the store's."""
+"""Databases that no runner shares: new ones, foreign packs, and ones other than the store's."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gitindex.store.sqlite import Connection, SqliteError, connect, connect_as, 
 
 
 def open_fresh(path: str) -> Database:
-    """A new database with our schema that only this process uses: without a log and without a seal."""
+    """Create a database with our schema that only this process uses: without log and seal."""
     with translated(path):
         connection = connect(path, uri=True)
         database = Database(path, connection)
@@ -44,14 +44,14 @@ def open_foreign(path: str) -> Database:
 
 
 def schema_text(database: Database) -> list[tuple[str, ...]]:
-    """Everything in a database's schema, as SQLite keeps it."""
+    """Return a database's whole schema, as SQLite stores it."""
     return database.rows(
         "SELECT type, name, tbl_name, coalesce(sql, '') FROM main.sqlite_master ORDER BY 1, 2, 3"
     )
 
 
 def open_plain(path: str, prepare: Callable[[Connection], None]) -> Connection | None:
-    """Open or create a database that is not the store's; None if it is damaged or cannot be made."""
+    """Open or create a database other than the store's; None if it is damaged or cannot be made."""
     connection = None
     try:
         connection = connect(path)
@@ -69,7 +69,7 @@ def open_plain(path: str, prepare: Callable[[Connection], None]) -> Connection |
 
 
 def open_other(path: str, writes: bool = True) -> Database:
-    """Open a database that is not the store's, and create it unless it is only read."""
+    """Open a database other than the store's; create it unless it is only read."""
     with translated(path):
         connection = connect_as(path, "mode=rwc" if writes else "mode=ro")
         connection.execute("PRAGMA trusted_schema=OFF")

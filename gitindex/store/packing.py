@@ -1,4 +1,4 @@
-"""The database of a pack: facts of chosen blobs in a fresh schema, the same bytes for the same facts."""
+"""The database of a pack: facts of chosen blobs in a fresh schema, byte-reproducible."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def write_pack_database(
     """Copy the facts of chosen blobs (key → id in the store) into a new database at `path`.
 
     Blobs and names are numbered in their own order, rows are inserted sorted and the file is
-    vacuumed: what else the store holds, and in which order it came, leaves no trace.
+    vacuumed: the rest of the store and its insertion order leave no trace.
     """
     plain = f"{path}.plain"
     target = open_fresh(plain)
@@ -51,7 +51,7 @@ def write_pack_database(
 
 
 def open_pack_database(path: str) -> Database:
-    """The database of a pack, read-only, once it is whole and has our schema and nothing else."""
+    """Open a pack's database read-only; checks that it is whole and has exactly our schema."""
     database = open_foreign(path)
     try:
         held = schema_text(database)
@@ -69,7 +69,7 @@ def open_pack_database(path: str) -> Database:
 
 
 def own_schema_text() -> list[tuple[str, ...]]:
-    """The schema of a store, as SQLite keeps it."""
+    """Return the schema of a store, as SQLite stores it."""
     database = open_fresh(":memory:")
     try:
         return schema_text(database)
@@ -78,7 +78,7 @@ def own_schema_text() -> list[tuple[str, ...]]:
 
 
 def _refuse_other_rows(database: Database) -> None:
-    """Only facts may be in a pack: no worktrees, jobs, decisions, history or semantic rows."""
+    """Refuse rows that are not facts: worktrees, jobs, decisions, history or semantic rows."""
     allowed = {*_FACTS, "blobs", "names", "repo_state", "text_segments", "text_words"}
     allowed |= {"text_postings", "sqlite_sequence"}
     for (name,) in database.rows("SELECT name FROM sqlite_master WHERE type='table'"):
@@ -87,7 +87,7 @@ def _refuse_other_rows(database: Database) -> None:
 
 
 def _refuse_other_types(database: Database) -> None:
-    """Every value has the type that its column says: SQLite would keep any other as well."""
+    """Refuse values whose type is not that of the column: SQLite would store any."""
     for table in (*_FACTS, "blobs", "names", "repo_state"):
         columns = database.rows("SELECT name, type, [notnull], pk FROM pragma_table_info(?)", table)
         tests = [

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from gitindex.base.vocabulary import Relation
 
 NOWHERE = (1 << 28) - 1
-"""Enclosing ordinal of a place at module level."""
+"""The enclosing ordinal of a place at module level."""
 _WORDS = 5
 
 
@@ -26,7 +26,7 @@ class StoredOccurrence(NamedTuple):
 
 
 class Defined(NamedTuple):
-    """One definition of a file; its name's place, and the lines of the whole of it."""
+    """One definition of a file: the place of its name, and its range of lines."""
 
     identity: str
     kind: str
@@ -42,7 +42,7 @@ class Defined(NamedTuple):
 
 
 class Related(NamedTuple):
-    """What a symbol of the file is to another symbol."""
+    """The relation of a symbol of the file to another symbol."""
 
     identity: str
     target: str
@@ -50,7 +50,7 @@ class Related(NamedTuple):
 
 
 class FileFacts(NamedTuple):
-    """All that is known of one path's bytes in one context."""
+    """All facts of one path's bytes in one context."""
 
     definitions: tuple[Defined, ...]
     places: Mapping[str, bytes]  # identity → packed places
@@ -58,13 +58,13 @@ class FileFacts(NamedTuple):
     names: Mapping[str, str]  # identity → name, of every identity above
     interface_hash: str
     flags: tuple[str, ...] = ()
-    doubtful: int = 0  # places left out: another name stands there
+    doubtful: int = 0  # places left out, because another name is there
 
 
 class Dependency(NamedTuple):
-    """One edge: a file whose symbols are used, as it looked when the facts were computed.
+    """One edge: a file whose symbols are used, as it was when the facts were computed.
 
-    Bytes and hash are empty where the indexer read bytes of it that are not in git.
+    Bytes and hash are empty if the indexer read bytes of it that are not in git.
     """
 
     target: bytes
@@ -73,9 +73,9 @@ class Dependency(NamedTuple):
 
 
 def pack_places(places: Iterable[tuple[int, int, int, int, int, int]]) -> bytes:
-    """The stored form of places in file order: five little-endian 32-bit words each.
+    """Return the stored form of places in file order: five little-endian 32-bit words each.
 
-    The last word is the use in its upper four bits, and the enclosing ordinal.
+    The last word has the use in its upper four bits, and the enclosing ordinal.
     """
     packed = array("I")
     for line, column, end_line, end_column, use, enclosing in places:
@@ -86,7 +86,7 @@ def pack_places(places: Iterable[tuple[int, int, int, int, int, int]]) -> bytes:
 
 
 def unpack_places(packed: bytes) -> list[StoredOccurrence]:
-    """The places behind one row."""
+    """Return the places of one row."""
     words = array("I")
     words.frombytes(packed)
     if sys.byteorder == "big":

@@ -1,10 +1,10 @@
 """The seal: detects changes of the store that its writer did not make.
 
-Two small files beside the store: `facts.seal` has the identity of the database file and a checksum of
-each part of it, `lexical.seal` the same of every file of the lexical index. A glance compares
-identities, which costs a few system calls; only where one differs are checksums compared. Whoever
-answers from the files also compares every part once (`ONCE`), because a disk that loses a bit changes no
-identity; after a publish only the parts that it wrote are read again. Runners read all (`ALL`).
+Two small files beside the store: `facts.seal` has the identity of the database file and a checksum
+of each part of it, `lexical.seal` the same for every file of the lexical index. A `GLANCE` compares
+identities, which costs a few system calls, and compares checksums only if one differs. Readers that
+answer from the files also compare every part once (`ONCE`), because a disk that loses a bit changes
+no identity; after a publish only the parts that it wrote are read again. Runners read all (`ALL`).
 A seal is `open` while its writer changes the files; nothing is concluded from an open one.
 """
 
@@ -23,20 +23,20 @@ if TYPE_CHECKING:
 
 SEALS = ("facts.seal", "lexical.seal")
 GLANCE, ONCE, ALL = range(3)
-"""How much is read: nothing where identities fit, what this process has not read yet, everything."""
+"""How much is read: nothing if identities match, what this process has not read yet, everything."""
 PART = 1 << 16
-"""Bytes of the database under one checksum."""
+"""Number of bytes of the database under one checksum."""
 TICK_SECONDS = 0.012
-"""A file system's clock ticks every few milliseconds: what happens within one tick looks the same."""
+"""A file system's clock ticks every few milliseconds: changes within one tick look the same."""
 MAX_SEAL = 1 << 24
 MAX_SOUND = 1_000
 _MUTABLE = "meta.json"
 _descriptors: dict[str, tuple[int, int]] = {}
-"""Inode and descriptor of databases that were read here. To close one would drop SQLite's locks."""
+"""Inode and descriptor of databases read here. Closing one would drop SQLite's locks."""
 _sound: dict[str, tuple[int, list[int]]] = {}
-"""Inode and checksums of the files that were read here and were as they had been sealed."""
+"""Inode and checksums of the files that were read here and matched their seal."""
 _parsed: dict[str, tuple[bytes, Seal | str]] = {}
-"""The bytes of each seal that was read last, and what they say: a runner reads the same ones often."""
+"""The bytes of each seal read last, and their parsed form: a runner reads the same ones often."""
 
 
 class FileIdentity(NamedTuple):
@@ -65,7 +65,7 @@ def damage_of_store(store: str, look: int = GLANCE) -> str:
 
 
 def database_damage(store: str, look: int = GLANCE) -> str:
-    """The same of the database alone."""
+    """The same for the database alone."""
     path = os.path.join(store, "facts.db")
     for attempt in (1, 2):
         seal = _read(f"{store}/facts.seal")
@@ -78,14 +78,14 @@ def database_damage(store: str, look: int = GLANCE) -> str:
             if _is_sound(path, identity, sums, look, _database_sum):
                 return ""
         except FileNotFoundError:
-            return ""  # a store that is gone is not damaged
+            return ""  # a removed store is not damaged
         if attempt == 1 and _read(f"{store}/facts.seal") == seal:
             return "facts.db is not what was written"
     return ""
 
 
 def lexical_damage(store: str, look: int = GLANCE) -> str:
-    """The same of the lexical index. Files that came or went count only where nobody writes."""
+    """The same for the lexical index. Added or missing files count only without a writer."""
     folder = os.path.join(store, "lexical")
     for attempt in (1, 2):
         seal = _read(f"{store}/lexical.seal")
@@ -102,7 +102,7 @@ def lexical_damage(store: str, look: int = GLANCE) -> str:
 
 
 class LogHeld:
-    """Around a transaction: nobody moves the log meanwhile, so none of its pages goes unsealed."""
+    """Around a transaction: blocks checkpoints, so no page of the log goes unsealed."""
 
     def __init__(self, path: str) -> None:
         self._seal = os.path.join(os.path.dirname(path), "facts.seal")
@@ -112,7 +112,7 @@ class LogHeld:
         try:
             self._lock = _open_lock(self._seal)
         except OSError:
-            return  # the store is being removed, or cannot be written: SQLite will say so
+            return  # the store is being removed or is not writable: SQLite reports it
         fcntl.flock(self._lock, fcntl.LOCK_SH)
 
     def __exit__(self, *_: object) -> None:
@@ -121,7 +121,7 @@ class LogHeld:
 
 
 class NobodyWrites:
-    """While the files of a store are exchanged: no transaction is under way, and none begins."""
+    """Excludes all transactions while the files of a store are exchanged."""
 
     def __init__(self, store: str) -> None:
         self._seal = os.path.join(store, "facts.seal")
@@ -135,7 +135,7 @@ class NobodyWrites:
 
 
 class DatabaseSealing:
-    """Around everything that changes the database file: one writer at a time."""
+    """Around every change of the database file: one writer at a time."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -157,14 +157,14 @@ class DatabaseSealing:
         """Seal the file again: only the pages that were written get new checksums."""
         held = self._held
         if isinstance(held, str):
-            return  # broken: it stays so until the store is built anew
-        whole = held.is_open or "facts.db" not in held.files  # its writer died: begin anew
+            return  # broken: it stays so until the store is rebuilt
+        whole = held.is_open or "facts.db" not in held.files  # its writer died: start over
         sums = [] if whole else list(held.files["facts.db"][1])
         known = len(sums)
         size = os.stat(self._path).st_size
         parts = {(page - 1) * page_size // PART for page in pages}
         if known:
-            parts.add(known - 1)  # it may have been cut by the end of the file
+            parts.add(known - 1)  # the end of the file may have cut it
         sums += [0] * (-(-size // PART) - known)
         parts |= set(range(known, len(sums)))
         fd = _descriptor(self._path)
@@ -174,7 +174,7 @@ class DatabaseSealing:
 
 
 class LexicalSealing:
-    """Of the writer of a lexical index: open from its first file to its last."""
+    """The seal of a lexical index's writer: open from its first file to its last."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
@@ -185,7 +185,7 @@ class LexicalSealing:
         self._write(True)
 
     def note(self) -> None:
-        """Seal the files that are there; the writer goes on."""
+        """Seal the present files; the writer continues."""
         self._write(True)
 
     def finish(self) -> None:
@@ -200,7 +200,7 @@ class LexicalSealing:
             try:
                 sealed = self._sealed(name, is_open)
             except FileNotFoundError:
-                continue  # merged away meanwhile
+                continue  # merged away in the meantime
             except BrokenSeal:
                 self._broken = True
                 write_atomic(self._seal, b"", durable=False)
@@ -211,12 +211,12 @@ class LexicalSealing:
         _write(self._seal, Seal(is_open, files))
 
     def _sealed(self, name: str, is_open: bool) -> tuple[FileIdentity, list[int]] | None:
-        """What is known of a file, for it is written once; of a new one what its own footer says."""
+        """Return the known seal of a file (written once); a new file must match its footer."""
         path = os.path.join(self._folder, name)
         if name in self._files and name != _MUTABLE:
             return self._files[name]
         if is_open and (name == _MUTABLE or _age(path) < TICK_SECONDS):
-            return None  # it changes, or could change without a trace
+            return None  # it changes, or could change unnoticed
         data = _content(path)
         if name != _MUTABLE and not footer_fits(data):
             raise BrokenSeal
@@ -224,7 +224,7 @@ class LexicalSealing:
 
 
 def renew(store: str) -> None:
-    """Name the files as they are now, where all of their bytes are as sealed: a rename touches times."""
+    """Update the identities of files whose bytes are as sealed: a rename changes times."""
     for name, folder, wrong in (
         (SEALS[0], store, database_damage(store, ALL)),
         (SEALS[1], os.path.join(store, "lexical"), lexical_damage(store, ALL)),
@@ -236,13 +236,13 @@ def renew(store: str) -> None:
 
 
 def is_lexical_sealed(store: str) -> bool:
-    """Did the last writer of the lexical index get to its end?"""
+    """Did the last writer of the lexical index finish?"""
     held = _read(f"{store}/lexical.seal")
     return isinstance(held, Seal) and not held.is_open
 
 
 def make_lock(path: str) -> None:
-    """Make the lock's file of a database that is new. Later nothing makes it: the store may be going."""
+    """Create the lock file of a new database. Never later: the store may be being removed."""
     seal = os.path.join(os.path.dirname(path), "facts.seal")
     if not (os.path.exists(path) and os.path.exists(seal)):
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -254,7 +254,7 @@ def _open_lock(seal: str) -> int:
 
 
 def wal_pages(path: str) -> tuple[set[int], int]:
-    """The pages that the write-ahead log holds, and their size."""
+    """Return the pages in the write-ahead log, and their size."""
     found: set[int] = set()
     try:
         with open(f"{path}-wal", "rb") as file:
@@ -267,13 +267,13 @@ def wal_pages(path: str) -> tuple[set[int], int]:
     except FileNotFoundError:
         return found, 4096
     for at in range(0, len(data) - 23, step):
-        if data[at + 8 : at + 16] == header[16:24]:  # else of an older round of the log
+        if data[at + 8 : at + 16] == header[16:24]:  # else from an earlier cycle of the log
             found.add(int.from_bytes(data[at : at + 4]))
     return found, page_size
 
 
 def _wrong_file(folder: str, seal: Seal, look: int) -> str:
-    """The first file that is not as it was sealed."""
+    """Return the first file that is not as it was sealed."""
     for name, (identity, sums) in seal.files.items():
         if seal.is_open and name == _MUTABLE:
             continue
@@ -291,7 +291,7 @@ def _wrong_file(folder: str, seal: Seal, look: int) -> str:
 def _is_sound(
     path: str, sealed: FileIdentity, sums: list[int], look: int, read: Callable[[str, int], int]
 ) -> bool:
-    """Is a file as it was sealed? What was read here before, and is the same file, is not read again."""
+    """Is a file as it was sealed? Parts already read from the same file are not read again."""
     found = _identity(path)
     same = found == sealed
     if (same and look == GLANCE) or found.size != sealed.size:
@@ -309,7 +309,7 @@ def _is_sound(
 
 
 def _used_files(folder: str) -> list[str]:
-    """The list of segments, and the files of those that it names."""
+    """Return the list of segments, and the files of the segments in it."""
     try:
         listed = _content(os.path.join(folder, _MUTABLE)).replace(b"-", b"")
         names = sorted(os.listdir(folder))
@@ -325,7 +325,7 @@ def _content(path: str) -> bytes:
 
 
 def footer_fits(data: bytes) -> bool:
-    """Does a file of Tantivy have the checksum that its last bytes name?"""
+    """Does a file of Tantivy match the checksum in its footer?"""
     if len(data) < 8 or int.from_bytes(data[-4:], "little") != 1337:
         return False
     size = int.from_bytes(data[-8:-4], "little")
@@ -339,7 +339,7 @@ def _identity(path: str) -> FileIdentity:
 
 
 def _settled(path: str) -> FileIdentity:
-    """The identity, once any later change would give it another one."""
+    """Return the identity, once any later change is sure to alter it."""
     while 0 <= _age(path) < TICK_SECONDS:
         time.sleep(TICK_SECONDS / 4)
     return _identity(path)
@@ -364,7 +364,7 @@ def _database_sum(path: str, part: int) -> int:
 
 
 def _read(path: str) -> Seal | str:
-    """A seal, an empty open one where there is none, or what is wrong with it."""
+    """Return the seal, an empty open one if there is none, or a description of what is wrong."""
     data = read_small(path, MAX_SEAL)
     if data is None:
         return Seal(True, {})

@@ -1,8 +1,8 @@
-"""Reading the semantic layer: symbols, references and callers by identity, at live paths only.
+"""Reads the semantic layer: symbols, references and callers by identity, at live paths only.
 
-Every function takes `rows`, the `Lens.rows` of the tree that is asked for: facts count where a live
-path has exactly the bytes they were computed from. `coverage` says where they do not, so that an answer
-can disclose it and fall back to the syntactic layer. Writes nothing.
+Every function takes `rows`, the `Lens.rows` of the requested tree: facts count only if a live path
+has exactly the bytes they were computed from. `coverage` lists the paths without such facts, for
+which an answer falls back to the syntactic layer and discloses it. Writes nothing.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _DEFINED = f"FROM semantic_definitions d JOIN file_semantic_facts f ON f.id=d.fa
 
 
 class SemanticCoverage(NamedTuple):
-    """Which live paths the semantic layer speaks of."""
+    """The live paths that the semantic layer covers."""
 
     current: frozenset[bytes]  # facts of exactly their bytes
-    stale: frozenset[bytes]  # facts of other bytes only: say so, and fall back
+    stale: frozenset[bytes]  # facts of other bytes only: disclose it, and fall back
 
 
 class SemanticDefinition(NamedTuple):
@@ -50,7 +50,7 @@ class SemanticDefinition(NamedTuple):
 
 
 class Reference(NamedTuple):
-    """One occurrence of a symbol at a live path; its definitions are among them (place.use)."""
+    """One occurrence of a symbol at a live path; definitions are included (place.use)."""
 
     identity: str
     path: bytes
@@ -72,7 +72,7 @@ class FactsRow(NamedTuple):
 
 
 class EdgeRow(NamedTuple):
-    """What a file depended on when its facts were computed."""
+    """A dependency of a file when its facts were computed."""
 
     path: bytes
     target: bytes
@@ -81,17 +81,17 @@ class EdgeRow(NamedTuple):
 
 
 def switched_off(rows: Rows) -> set[str]:
-    """Names of the contexts that the user switched off."""
+    """Return the names of the contexts that the user switched off."""
     return {name for (name,) in rows("SELECT name FROM contexts WHERE NOT enabled")}
 
 
 def has_facts(rows: Rows) -> bool:
-    """Does the semantic layer know anything at all? Cheap: ask it first."""
+    """Does the semantic layer hold any facts? Cheap: call it first."""
     return bool(rows("SELECT 1 FROM file_semantic_facts LIMIT 1"))
 
 
 def coverage(rows: Rows) -> SemanticCoverage:
-    """Which live paths have facts of their bytes, and which of other bytes only."""
+    """Return the live paths with facts of their bytes, and those with facts of other bytes only."""
     known = rows(
         "SELECT l.path, max(l.oid=f.oid) FROM file_semantic_facts f"
         " JOIN contexts c ON c.id=f.context_id AND c.enabled"
@@ -102,7 +102,7 @@ def coverage(rows: Rows) -> SemanticCoverage:
 
 
 def find_identities(rows: Rows, name: str) -> list[str]:
-    """Identities of this name that a live path defines, sorted; the locals of a file are left out."""
+    """Return identities of this name that a live path defines, sorted, without locals of a file."""
     found = rows(
         "SELECT DISTINCT s.identity FROM names n JOIN semantic_symbols s ON s.name_id=n.id"
         " JOIN semantic_definitions d ON d.symbol_id=s.id"
@@ -114,25 +114,25 @@ def find_identities(rows: Rows, name: str) -> list[str]:
 
 
 def definitions(rows: Rows, identities: Iterable[str]) -> list[SemanticDefinition]:
-    """Where these symbols are defined, by path and line."""
+    """Return the definitions of these symbols, by path and line."""
     return _definitions(rows, "s.identity IN ({marks})", identities)
 
 
 def file_definitions(rows: Rows, paths: Iterable[bytes]) -> list[SemanticDefinition]:
-    """All definitions of some live paths, in their order; locals and parameters too."""
+    """Return all definitions of some live paths, in order; locals and parameters too."""
     return _definitions(rows, "p.path IN ({marks})", paths)
 
 
 def references(rows: Rows, identities: Iterable[str]) -> list[Reference]:
-    """Every place of these symbols, by path and line.
+    """Return every place of these symbols, by path and line.
 
-    `place.use` is facts.Use: DEFINITION, IMPORT, CALL, …; REFERENCE where the grammar says no more.
+    `place.use` is facts.Use: DEFINITION, IMPORT, CALL, …; REFERENCE if the grammar says no more.
     """
     return _references(rows, "CROSS JOIN", "s.identity IN ({marks})", identities)
 
 
 def named(rows: Rows, names: Iterable[str]) -> list[Reference]:
-    """Every place of all symbols of this name."""
+    """Return every place of all symbols of this name."""
     found = _chunked(
         rows,
         "SELECT s.identity FROM names n CROSS JOIN semantic_symbols s ON s.name_id=n.id"
@@ -143,20 +143,20 @@ def named(rows: Rows, names: Iterable[str]) -> list[Reference]:
 
 
 def symbols_at(rows: Rows, path: bytes, line: int, column: int) -> list[str]:
-    """Identities at a place of a live path, 0-based, in bytes; locals have none outside of it."""
+    """Return identities at a place of a live path, 0-based, in bytes; none for a local."""
     here = (line, column)
     return sorted({r.identity for r in _uses(rows, path) if r.place[:2] <= here < r.place[2:4]})
 
 
 def places_in(rows: Rows, path: bytes) -> set[tuple[int, int]]:
-    """Line and column of every place of a live path that means something of the tree, locals too."""
+    """Return line and column of places in a live path that are not external, locals too."""
     found = _references(rows, "JOIN", "p.path IN ({marks})", [path])
     outside = externals(rows, {one.identity for one in found})
     return {(one.place.line, one.place.column) for one in found if one.identity not in outside}
 
 
 def identities_named(rows: Rows, name: str) -> list[str]:
-    """Identities of all symbols of this name, including those that no file defines."""
+    """Return identities of all symbols of this name, including those that no file defines."""
     found = rows(
         "SELECT s.identity FROM names n CROSS JOIN semantic_symbols s ON s.name_id=n.id"
         f" WHERE n.text=? AND {_SHARED}",
@@ -166,7 +166,7 @@ def identities_named(rows: Rows, name: str) -> list[str]:
 
 
 def defined_at(rows: Rows, path: bytes, line: int, column: int) -> list[str]:
-    """Identities that a live path defines at a place, 0-based, in bytes; none for a local."""
+    """Return identities that a live path defines at a place (0-based, bytes); none for a local."""
     found = rows(
         f"SELECT s.identity {_DEFINED}"
         f" JOIN semantic_symbols s ON s.id=d.symbol_id AND {_SHARED}"
@@ -179,7 +179,7 @@ def defined_at(rows: Rows, path: bytes, line: int, column: int) -> list[str]:
 
 
 def callees(rows: Rows, path: bytes, lines: tuple[int, int] | None) -> list[Reference]:
-    """Every place inside the definitions that begin in some lines of a live path; None: in none."""
+    """Return places in definitions that begin in `lines` of a live path; None: module level."""
     around = {NOWHERE}
     if lines is not None:
         sql = f"SELECT d.ordinal {_DEFINED} WHERE p.path=? AND d.line BETWEEN ? AND ?"
@@ -188,17 +188,17 @@ def callees(rows: Rows, path: bytes, lines: tuple[int, int] | None) -> list[Refe
 
 
 def related(rows: Rows, identity: str) -> list[tuple[str, Relation]]:
-    """Symbols that this one implements, overrides, …, as its live definition says."""
+    """Return the symbols that this one implements, overrides, …, by its live definition."""
     return _relations(rows, "target_id", "symbol_id", identity)
 
 
 def relating(rows: Rows, identity: str) -> list[tuple[str, Relation]]:
-    """Symbols of live paths that implement, override, … this one."""
+    """Return the symbols of live paths that implement, override, … this one."""
     return _relations(rows, "symbol_id", "target_id", identity)
 
 
 def externals(rows: Rows, identities: Iterable[str]) -> set[str]:
-    """Those that are known only from outside: used here, defined in no file of any context."""
+    """Return the external identities: used here, defined in no file of any context."""
     found = _chunked(
         rows,
         "SELECT s.identity FROM semantic_symbols s WHERE s.identity IN ({marks}) AND EXISTS"
@@ -211,7 +211,7 @@ def externals(rows: Rows, identities: Iterable[str]) -> set[str]:
 
 
 def facts_rows(rows: Rows) -> list[FactsRow]:
-    """What is known of every live path whose bytes the layer has seen."""
+    """Return what is known of every live path whose bytes the layer has seen."""
     found = rows(
         "SELECT l.path, l.oid, c.name, f.semantic_interface_hash, f.ambiguity_flags,"
         " f.config_hash, f.tool_version, c.tool_version, f.id"
@@ -221,7 +221,7 @@ def facts_rows(rows: Rows) -> list[FactsRow]:
 
 
 def edge_rows(rows: Rows) -> list[EdgeRow]:
-    """What the live paths of `facts_rows` depended on when their facts were computed."""
+    """Return the dependencies of the `facts_rows` paths when their facts were computed."""
     found = rows(
         "SELECT l.path, t.path, e.target_oid, e.target_hash"
         f" FROM file_semantic_facts f{_LIVE} JOIN edges e ON e.facts_id=f.id"
@@ -255,7 +255,7 @@ def _relations(rows: Rows, wanted: str, given: str, identity: str) -> list[tuple
 
 
 def _references(rows: Rows, join: str, where: str, values: Iterable[Any]) -> list[Reference]:
-    """Places by what they are of; a CROSS JOIN goes from symbols to files, however many are asked for."""
+    """Return places by condition; with CROSS JOIN, SQLite always goes from symbols to files."""
     found = _chunked(
         rows,
         "SELECT s.identity, l.path, o.places"
@@ -271,7 +271,7 @@ def _references(rows: Rows, join: str, where: str, values: Iterable[Any]) -> lis
 
 
 def _uses(rows: Rows, path: bytes) -> list[Reference]:
-    """Every place of one live path, and what is there; locals are left out."""
+    """Return every place of one live path with its symbol, without locals."""
     return _references(rows, "JOIN", f"{_SHARED} AND p.path IN ({{marks}})", [path])
 
 

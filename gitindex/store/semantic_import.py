@@ -1,4 +1,4 @@
-"""Writing the semantic layer: contexts and the facts of files. The same facts again change no row."""
+"""Writes the semantic layer: contexts and facts of files. Writing the same facts changes no row."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class PublishedFile(NamedTuple):
 
 
 def context_row(database: Database, name: str, family: str, root: bytes) -> int:
-    """The id of a context; creates it if needed."""
+    """Return the id of a context; creates it if needed."""
     with database.joined():
         database.run(
             "INSERT INTO contexts (name, language, root, tool_version) VALUES (?,?,?,'')"
@@ -46,24 +46,24 @@ def context_row(database: Database, name: str, family: str, root: bytes) -> int:
 
 
 def context_name(database: Database, context_id: int) -> str:
-    """The name behind a number."""
+    """Return the name of a context by id."""
     return str(database.row("SELECT name FROM contexts WHERE id=?", context_id)[0])
 
 
 def switch_context(database: Database, context_id: int, enabled: bool) -> None:
-    """Use a context's facts and let indexers run for it, or neither."""
+    """Enable or disable a context: the use of its facts, and runs of its indexers."""
     with database.joined():
         database.run("UPDATE contexts SET enabled=? WHERE id=?", int(enabled), context_id)
 
 
 def known_tool(database: Database, name: str) -> str:
-    """The version of a context's tool that ran last; '' where none did."""
+    """Return the version of a context's tool that ran last; '' if none did."""
     row = database.row("SELECT tool_version FROM contexts WHERE name=?", name)
     return str(row[0]) if row else ""
 
 
 def note_tool(database: Database, context_id: int, version: str) -> None:
-    """Remember which version of its tool a context saw last."""
+    """Record the version of a context's tool that ran last."""
     with database.joined():
         database.run(
             "UPDATE contexts SET tool_version=? WHERE id=? AND tool_version<>?",
@@ -74,7 +74,7 @@ def note_tool(database: Database, context_id: int, version: str) -> None:
 
 
 def known_documents(database: Database, origin: FactsOrigin) -> set[bytes]:
-    """Paths that an import of the same context, configuration and tool told of."""
+    """Return paths in imports of the same context, configuration and tool."""
     rows = database.rows(
         "SELECT DISTINCT p.path FROM file_semantic_facts f JOIN paths p ON p.id=f.path_id"
         " WHERE f.context_id=? AND f.config_hash=? AND f.tool_version=?",
@@ -84,7 +84,7 @@ def known_documents(database: Database, origin: FactsOrigin) -> set[bytes]:
 
 
 def published_files(database: Database, worktree_id: int) -> dict[bytes, PublishedFile]:
-    """The published mapping of a worktree."""
+    """Return the published mapping of a worktree."""
     rows = database.rows(
         "SELECT p.path, f.oid, f.blob_id FROM files f JOIN paths p ON p.id=f.path_id"
         " WHERE f.worktree_id=?",
@@ -94,7 +94,7 @@ def published_files(database: Database, worktree_id: int) -> dict[bytes, Publish
 
 
 def syntactic_uses(database: Database, blob_id: int) -> dict[tuple[int, int], int]:
-    """What the grammar says identifiers of a blob are used for, by line and column; else references."""
+    """Return the syntactic uses in a blob by line and column, without plain references."""
     rows = database.rows("SELECT places FROM occurrences WHERE blob_id=?", blob_id)
     return {
         (place.line, place.column): place.use
@@ -105,13 +105,13 @@ def syntactic_uses(database: Database, blob_id: int) -> dict[tuple[int, int], in
 
 
 def imported_names(database: Database, blob_id: int) -> list[tuple[str, str]]:
-    """What the imports of a blob bind: the name there and the name here."""
+    """Return the names that the imports of a blob bind: the name there and the name here."""
     rows = database.rows("SELECT names FROM imports WHERE blob_id=?", blob_id)
     return [(there, here) for (names,) in rows for there, here in json.loads(names)]
 
 
 def syntactic_symbols(database: Database, blob_id: int) -> list[SymbolRow]:
-    """Line, column, kind, first and last line, and exported, of every definition of a blob."""
+    """Return line, column, kind, first and last line, and exported, of a blob's definitions."""
     return database.rows(
         'SELECT line, "column", kind, start_line, end_line, exported FROM symbols WHERE blob_id=?',
         blob_id,
@@ -119,7 +119,7 @@ def syntactic_symbols(database: Database, blob_id: int) -> list[SymbolRow]:
 
 
 class SemanticWriter:
-    """Keeps facts. The caller holds the write transaction."""
+    """Stores facts. The caller holds the write transaction."""
 
     def __init__(self, database: Database) -> None:
         self._db = database
@@ -133,7 +133,7 @@ class SemanticWriter:
         facts: FileFacts,
         edges: Iterable[Dependency],
     ) -> bool:
-        """Keep the facts of a path's bytes, in place of older ones. False: they were there already."""
+        """Store the facts of a path's bytes, replacing older ones. False if nothing changed."""
         wanted = sorted(edges)
         digest = _digest(origin, facts, wanted)
         raw = bytes.fromhex(oid)
@@ -164,7 +164,7 @@ class SemanticWriter:
         return True
 
     def add_externals(self, context_id: int, names: dict[str, str]) -> None:
-        """Symbols that are used and not defined: kept as such, by identity and name."""
+        """Store symbols that are used but not defined, by identity and name."""
         ids = self._symbol_ids(names)
         self._db.run_many(
             "INSERT INTO semantic_externals VALUES (?,?) ON CONFLICT DO NOTHING",

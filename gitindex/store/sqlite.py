@@ -1,4 +1,4 @@
-"""The only importer of sqlite3: connections, and SQLite's errors as ours."""
+"""The only importer of sqlite3: connections, and SQLite's errors translated to ours."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from gitindex.base.escape import safe_text
 Connection = sqlite3.Connection
 SqliteError = sqlite3.Error
 BUSY_SECONDS = 60.0
-"""SQLite's waiting is not fair: among fifty writers one waits a hundred times its share."""
+"""SQLite's locking is not fair: among fifty writers one may wait a hundred times its share."""
 _DAMAGED = ("malformed", "not a database", "file is encrypted", "disk image")
 
 
 def connect(path: str, uri: bool = False, check_same_thread: bool = True) -> Connection:
-    """A connection that waits for others, and in which every transaction is begun by its user."""
+    """Return a connection that waits for locks; its user begins every transaction."""
     return sqlite3.connect(
         path,
         timeout=BUSY_SECONDS,
@@ -35,12 +35,12 @@ def connect_as(path: str, mode: str) -> Connection:
 
 @contextmanager
 def translated(path: str) -> Iterator[None]:
-    """Every error of SQLite inside becomes a message with a remedy."""
+    """Turn every error of SQLite inside into a message with a remedy."""
     try:
         yield
     except sqlite3.Error as error:
         raise _explain(path, error) from error
-    except UnicodeDecodeError as error:  # a text that nobody wrote, or a message that quotes one
+    except UnicodeDecodeError as error:  # corrupt text, or a message that quotes it
         raise CorruptStore(
             f"the store is damaged: {safe_text(path)} (a text is not UTF-8)",
             "run `gitindex index --force`",

@@ -1,7 +1,7 @@
-"""Words of past commits' messages by path: which files people spoke of with a word.
+"""Words of past commit messages by path: which files people describe with a word.
 
-Kept for the published commit of each worktree and changed with it by the commits that enter and leave
-its window. What is stored is a function of the window alone: it does not matter how it was reached.
+Stored for the published commit of each worktree and updated by the commits that enter and leave its
+window. What is stored depends on the window alone, not on how it was reached.
 """
 
 from __future__ import annotations
@@ -20,45 +20,45 @@ from gitindex.store.lexical import stem
 from gitindex.store.migrations import statements_of
 
 ALL = ""
-"""Stands for all words together: how long the messages about a path are."""
+"""Stands for all words together: the length of the messages about a path."""
 MAX_WORD = 60
 SUBJECT, BODY = 3, 1
-"""What a word counts for in the subject of a commit, and in the rest of its message."""
+"""The weight of a word in the subject of a commit, and in the rest of its message."""
 
 Counts = dict[str, Counter[bytes]]
-"""By word: what it counts for in the messages about each path."""
+"""By word: its weight in the messages about each path."""
 
 
 class StoredWindow(NamedTuple):
-    """The window of a worktree as it is stored."""
+    """The stored window of a worktree."""
 
     head: str
     packed: bytes
 
     @property
     def commits(self) -> list[str]:
-        """Ids of its commits, newest first."""
+        """Return the ids of its commits, newest first."""
         size = len(self.head) // 2
         return [self.packed[at : at + size].hex() for at in range(0, len(self.packed), size)]
 
 
 class WindowChange(NamedTuple):
-    """What makes the stored window that of another commit."""
+    """The change from the stored window to that of another commit."""
 
     head: str
     commits: Sequence[str]
     counts: Counts  # to be added; some are negative
-    anew: bool  # nothing that is stored stays
+    anew: bool  # replaces everything stored
 
 
 def message_words(commit: CommitMessage) -> dict[str, int]:
-    """The words of a message as they are stored and looked up, and what each counts for."""
+    """Return the words of a message as they are stored and looked up, with their weights."""
     body = dict.fromkeys(_stems(commit.body), BODY)
     return body | dict.fromkeys(_stems(commit.subject), SUBJECT)
 
 
 def _stems(text: str) -> set[str]:
-    """Stems of the smallest words of a text."""
+    """Return stems of the smallest words of a text."""
     parts = {part for word in words_of(text) for part in parts_of(word)}
     return {stem(part)[:MAX_WORD] for part in parts}
 
@@ -79,7 +79,7 @@ def count_words(
 
 
 def stored_window(database: Database, worktree_id: int) -> StoredWindow | None:
-    """What is stored for a worktree; None where there is nothing, or the store is an older one."""
+    """Return the stored window of a worktree; None if there is none, or the store is older."""
     if not _has_tables(database):
         return None
     row = database.row("SELECT head, commits FROM subject_windows WHERE worktree_id=?", worktree_id)
@@ -87,7 +87,7 @@ def stored_window(database: Database, worktree_id: int) -> StoredWindow | None:
 
 
 def window_change(root: str, stored: StoredWindow | None, head: str) -> WindowChange | None:
-    """How to get from the stored window to that of `head`; None where git cannot tell it."""
+    """Return the change from the stored window to that of `head`; None if git cannot list it."""
     if stored is not None:
         change = _next_commit(root, stored, head) or _difference(root, stored, head)
         if change is not None:
@@ -99,7 +99,7 @@ def window_change(root: str, stored: StoredWindow | None, head: str) -> WindowCh
 
 
 def _next_commit(root: str, stored: StoredWindow, head: str) -> WindowChange | None:
-    """The usual case: one commit on top of what is stored. Spares listing the window."""
+    """The usual case: one commit on top of the stored window. Avoids listing the window."""
     held = stored.commits
     if head in held or not held:
         return None
@@ -108,14 +108,14 @@ def _next_commit(root: str, stored: StoredWindow, head: str) -> WindowChange | N
         return None
     full = len(held) >= WINDOW
     if not full and read[1].parents:
-        return None  # perhaps there is more history than there was: the clone is not shallow now
+        return None  # there may be more history now: the clone is no longer shallow
     commits = (head, *held[: WINDOW - 1])
     counts = count_words(read[1:] if full else (), -1, count_words(read[:1]))
     return WindowChange(head, commits, counts, anew=False)
 
 
 def _difference(root: str, stored: StoredWindow, head: str) -> WindowChange | None:
-    """By the commits that are in one of the windows only; None where too little stays."""
+    """Return the change by commits that are in only one of the windows; None if too few stay."""
     listed = list_window(root, head)
     if listed is None:
         return None
@@ -166,7 +166,7 @@ def apply_change(
 def stored_counts(
     database: Database, worktree_id: int, words: Sequence[str]
 ) -> dict[str, dict[int, int]]:
-    """For each word that is known: what it counts for each path, by path id."""
+    """Return the weights of each known word, by path id."""
     found = {}
     for at in range(0, len(words), CHUNK):
         part = words[at : at + CHUNK]
@@ -178,7 +178,7 @@ def stored_counts(
 
 
 def dump_counts(database: Database, worktree_id: int) -> dict[bytes, dict[str, int]]:
-    """All that is stored for a worktree, by path: to compare two stores."""
+    """Return everything stored for a worktree, by path: to compare two stores."""
     if not _has_tables(database):
         return {}
     rows = database.rows("SELECT word FROM subject_words WHERE worktree_id=?", worktree_id)
@@ -204,7 +204,7 @@ def _packed(counts: dict[int, int]) -> bytes:
 def _path_ids(
     database: Database, paths: set[bytes], is_policy: Callable[[bytes], bool]
 ) -> dict[bytes, int]:
-    """Ids of paths; those that no tree of the store has had are added."""
+    """Return the ids of paths; adds those that the store has not seen."""
     listed = sorted(paths)
     found = dict(_known_ids(database, listed))
     new = [path for path in listed if path not in found]
@@ -226,7 +226,7 @@ def _has_tables(database: Database) -> bool:
 
 
 def _make_tables(database: Database) -> None:
-    """A store that was made before there were subjects gets their tables now."""
+    """Create the tables in an older store."""
     if not _has_tables(database):
         for statement in statements_of("7_subjects.sql"):
             database.run(statement)

@@ -1,7 +1,8 @@
-"""Which blobs may contain some text: the words of blobs in segments. Candidates only, never answers.
+"""Which blobs may contain some text: the words of blobs in segments. Candidates only, never
+answers.
 
 A segment holds the distinct words of a batch of blobs, and for each word the blobs that have it. A
-question is a few fragments of words: the words are looked through for them, their blobs are read.
+question is a few fragments of words: the words are scanned for them, and their blobs are read.
 Whatever cannot be read is a candidate: damage costs time, never a line of an answer.
 """
 
@@ -28,9 +29,9 @@ from gitindex.store.text_rows import (
 from gitindex.store.text_segment import BITS, Damaged, SegmentReader, block_id
 
 MERGED = 8
-"""Segments of about the same size that are made into one."""
+"""Number of segments of similar size that are merged into one."""
 MAX_SEGMENT = 16_000
-"""Blobs of a segment that is not merged any further."""
+"""Segments of this many blobs are not merged any further."""
 
 
 class TextIndexWriter:
@@ -40,10 +41,10 @@ class TextIndexWriter:
         self._db = database
         self._blobs: list[int] = []
         self._texts: list[bytes] = []
-        self._again: list[int] = []  # blobs that an older segment may name
+        self._again: list[int] = []  # blobs that an older segment may list
 
     def add(self, blob_id: int, data: bytes, new: bool = False) -> None:
-        """Keep a blob's words; of a blob that is left out there are none. Written by `flush`.
+        """Add a blob's words; a blob that is left out has none. Written by `flush`.
 
         `new`: no blob had this id before, or `remove_blobs` was called for it.
         """
@@ -53,7 +54,7 @@ class TextIndexWriter:
             self._again.append(blob_id)
 
     def flush(self) -> None:
-        """Write what was added since the last time, and replace what was held of the same blobs."""
+        """Write what was added since the last flush, replacing older words of the same blobs."""
         if self._again:
             remove_blobs(self._db, self._again)
         if self._blobs:
@@ -62,12 +63,12 @@ class TextIndexWriter:
         self.discard()
 
     def discard(self) -> None:
-        """Forget what was added: its transaction was rolled back."""
+        """Discard what was added: its transaction was rolled back."""
         self._blobs, self._texts, self._again = [], [], []
 
 
 def remove_blobs(database: Database, blob_ids: Iterable[int]) -> None:
-    """Forget blobs, so that their ids can be used again. The caller holds the transaction."""
+    """Remove blobs, so that their ids can be reused. The caller holds the transaction."""
     gone = set(blob_ids)
     for segment, head in _heads(database):
         if head is None or gone.isdisjoint(head.blobs):
@@ -80,7 +81,7 @@ def remove_blobs(database: Database, blob_ids: Iterable[int]) -> None:
 
 
 def merge_segments(database: Database) -> None:
-    """Make many small segments a few larger ones: every question looks at each of them."""
+    """Merge small segments into larger ones: every question reads each segment."""
     tiers: dict[int, list[tuple[int, SegmentHead]]] = {}
     for segment, head in _heads(database):
         if head is not None and len(head.blobs) < MAX_SEGMENT // MERGED:
@@ -92,7 +93,7 @@ def merge_segments(database: Database) -> None:
 
 
 def copy_blobs(source: Database, target: Database, new_ids: dict[int, int]) -> None:
-    """Copy what is held of some blobs under other ids: in segments that depend on nothing else.
+    """Copy the words of some blobs under other ids, into self-contained segments.
 
     A blob whose segment is damaged has no words in the copy: it stays a candidate for any text.
     """
@@ -133,7 +134,7 @@ def _copy_part(
 
 
 def candidates(database: Database, clauses: Iterable[Clause]) -> set[int] | None:
-    """Blobs that may match; None where nothing narrows and any blob may."""
+    """Return blobs that may match; None if any blob may."""
     asked = tuple(clauses)
     if not asked:
         return None
@@ -143,7 +144,7 @@ def candidates(database: Database, clauses: Iterable[Clause]) -> set[int] | None
     try:
         for segment, head in _heads(database):
             if head is None:
-                continue  # its blobs are known to nobody, and candidates for that
+                continue  # its blobs are unknown, and therefore candidates
             held = SegmentReader(database, segment, head).holders(asked)
             narrowed = narrowed or held is not None
             live = head.blobs if all(head.blobs) else [blob for blob in head.blobs if blob]
@@ -155,7 +156,7 @@ def candidates(database: Database, clauses: Iterable[Clause]) -> set[int] | None
 
 
 def damage(database: Database) -> str:
-    """What is wrong with the text index; empty where every row is as it was written."""
+    """Describe what is wrong with the text index; empty if every row is as written."""
     for segment, head in _heads(database):
         if head is None:
             return f"text segment {segment} is damaged"
@@ -167,14 +168,14 @@ def damage(database: Database) -> str:
 
 
 class WordSums(NamedTuple):
-    """The words of a blob as numbers: how many, and a sum of their checksums."""
+    """A digest of a blob's words: their number, and the sum of their checksums."""
 
     held: int
     mixed: int
 
 
 def stored_sums(database: Database) -> dict[int, WordSums | None]:
-    """What is kept of every blob; None of one with too many words, no entry where nothing is known."""
+    """Return the sums of every known blob; None for one with too many words."""
     sums: dict[int, WordSums | None] = {}
     for segment, head in _heads(database):
         if head is None:
@@ -209,7 +210,7 @@ def _heads(database: Database) -> list[tuple[int, SegmentHead | None]]:
 
 
 def _unknown(database: Database, known: list[int]) -> set[int]:
-    """Blobs that no readable segment names."""
+    """Return blobs that no readable segment lists."""
     stored = database.row("SELECT count(*), coalesce(sum(id), 0) FROM blobs")
     if stored == (len(known), sum(known)):
         return set()

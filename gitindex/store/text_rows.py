@@ -1,4 +1,4 @@
-"""The rows of a text index as bytes: a segment's head, its words, the blobs that have a word. Pure."""
+"""The rows of a text index as bytes: a segment's head, its words, the blobs of a word. Pure."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from gitindex.base.compiled import LIBRARY
 from gitindex.extract.fragments import AS_WORDS, MAX_WORD_BYTES, words_of_folded
 
 CHUNK = 64
-"""Words whose blobs are stored in one row."""
+"""Number of words whose blobs are stored in one row."""
 BLOCK = 1024
-"""Words that are stored in one row."""
+"""Number of words stored in one row."""
 BUCKETS = 8192
-"""Groups of three symbols, of which a filter says in which blocks they stand."""
+"""Number of hash buckets for trigrams; the filter has a bit per bucket and block."""
 MIN_FILTERED = 4
-"""A segment of fewer blocks has no filter: all are looked through."""
+"""Segments of fewer blocks have no filter: all blocks are scanned."""
 
 Words = dict[bytes, list[int]]
 """The ordinals of the blobs that have each word, ascending."""
@@ -26,7 +26,7 @@ _NUMBERS = {byte: number for number, byte in enumerate(_SYMBOLS)}
 
 
 class SegmentHead(NamedTuple):
-    """A segment's first row: blob ids by ordinal (0: removed), and how many words it has."""
+    """A segment's first row: blob ids by ordinal (0: removed), and its number of words."""
 
     blobs: list[int]
     wide: set[int]  # ordinals of blobs with too many words: always candidates
@@ -34,7 +34,7 @@ class SegmentHead(NamedTuple):
 
 
 class TextRows(NamedTuple):
-    """The words of a segment: sorted, in blocks; and for each few of them the blobs that have them."""
+    """The words of a segment: sorted, in blocks; and per chunk of words their blobs."""
 
     words: int
     blocks: list[bytes]
@@ -43,7 +43,7 @@ class TextRows(NamedTuple):
 
 
 def pack_head(head: SegmentHead) -> bytes:
-    """Three lists of numbers; blobs as runs of ascending ids, which is what a batch has."""
+    """Pack three lists of numbers; blobs as runs of ascending ids, which is what a batch has."""
     runs: list[list[int]] = []
     for blob in head.blobs:
         if runs and blob == runs[-1][0] + runs[-1][1]:
@@ -55,7 +55,7 @@ def pack_head(head: SegmentHead) -> bytes:
 
 
 def read_head(packed: bytes | None) -> SegmentHead | None:
-    """What `pack_head` packed; None for none."""
+    """Unpack `pack_head`; None for None."""
     if packed is None:
         return None
     runs, wide, words = (list(map(int, line.split())) for line in packed.split(b"\n"))
@@ -66,7 +66,7 @@ def read_head(packed: bytes | None) -> SegmentHead | None:
 
 
 def pack_texts(texts: Sequence[bytes]) -> tuple[set[int], TextRows]:
-    """The rows of folded texts by ordinal, and which of them have too many words to be kept."""
+    """Return the rows of folded texts by ordinal, and the ordinals with too many words."""
     if LIBRARY is None:
         return python_texts(texts)
     layout = AS_WORDS, MAX_WORD_BYTES, CHUNK, BLOCK, BUCKETS
@@ -76,7 +76,7 @@ def pack_texts(texts: Sequence[bytes]) -> tuple[set[int], TextRows]:
 
 
 def python_texts(texts: Sequence[bytes]) -> tuple[set[int], TextRows]:
-    """What native/words.c does."""
+    """Python version of native/words.c."""
     wide: set[int] = set()
     held: Words = {}
     for ordinal, text in enumerate(texts):
@@ -93,7 +93,7 @@ def python_texts(texts: Sequence[bytes]) -> tuple[set[int], TextRows]:
 
 
 def pack_words(words: Words) -> TextRows:
-    """The rows of words."""
+    """Return the rows of words."""
     chosen = sorted(words)
     chunks = [chosen[at : at + CHUNK] for at in range(0, len(chosen), CHUNK)]
     lines = [b" ".join([b"", *chunk, b""]) for chunk in chunks]
@@ -112,7 +112,7 @@ def _filtered(
 
 
 def filter_of(blocks: list[bytes]) -> bytes:
-    """A bit for each block that has three symbols of a bucket side by side."""
+    """Return a bit per bucket and block: set if the block has a trigram of the bucket."""
     width = (len(blocks) + 7) // 8
     bits = bytearray(BUCKETS * width)
     for number, block in enumerate(blocks):
@@ -123,7 +123,7 @@ def filter_of(blocks: list[bytes]) -> bytes:
 
 
 def buckets_of(text: bytes) -> set[int]:
-    """The buckets of all that stands side by side in some words; a blank in the middle says nothing."""
+    """Return the buckets of all trigrams in some words, except with a blank in the middle."""
     text = text.replace(b"\n", b" ")
     found = {text[at : at + 3] for at in range(len(text) - 2)}
     numbers = _NUMBERS
@@ -136,7 +136,7 @@ def buckets_of(text: bytes) -> set[int]:
 
 
 def blocks_with(marks: bytes, blocks: int, fragment: bytes) -> list[int]:
-    """The blocks that may have a fragment, by the filter; all of them where there is none."""
+    """Return the blocks that may have a fragment, by the filter; all of them without a filter."""
     if not marks:
         return list(range(blocks))
     width = (blocks + 7) // 8
@@ -147,7 +147,7 @@ def blocks_with(marks: bytes, blocks: int, fragment: bytes) -> list[int]:
 
 
 def pack_ordinals(ordinals: list[int]) -> bytes:
-    """Distances, six bits to a byte: 0x80 and above, so that no byte is a blank."""
+    """Pack differences, six bits per byte: all bytes are 0x80 or above, so none is a blank."""
     if len(ordinals) == 1:
         return _number(ordinals[0] + 1)
     return b"".join([_number(b - a) for a, b in pairwise([-1, *ordinals])])
@@ -165,7 +165,7 @@ _BYTES = [bytes([0x80 | value]) for value in range(128)]
 
 
 def unpack_ordinals(posting: bytes) -> list[int]:
-    """What `pack_ordinals` packed."""
+    """Unpack `pack_ordinals`."""
     found: list[int] = []
     last = -1
     value = shift = 0

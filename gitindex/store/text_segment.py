@@ -1,4 +1,4 @@
-"""One segment of the text index: which of its blobs have words with some fragments."""
+"""One segment of the text index: finds its blobs by fragments of words."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from gitindex.store.text_rows import (
 )
 
 MAX_HITS = 1_000
-"""Words that a fragment may be part of; one with more narrows too little to be followed."""
+"""A fragment of more words than this is not followed: it narrows too little."""
 FEW = 64
-"""A word that so few blobs have is always followed, in a segment of any size."""
+"""A word with so few blobs is always followed, in a segment of any size."""
 BITS = 24
-"""Of a row's id: the number of a block or a chunk in its segment."""
+"""Bits of a row's id for the number of a block or chunk in its segment."""
 
 Place = tuple[int, int]
-"""A word of a segment: the chunk it is in, and its number there."""
+"""A word of a segment: its chunk, and its number there."""
 
 
 class Damaged(Exception):
-    """A row is missing or is not what was written."""
+    """A row is missing or has changed."""
 
 
 def block_id(segment: int, number: int) -> int:
-    """The row of a block; the filter has the one before the first."""
+    """Return the row id of a block; the filter's row precedes the first block."""
     return (segment << BITS) + 1 + number
 
 
@@ -49,7 +49,7 @@ class SegmentReader:
         self._marks: bytes | None = None
 
     def holders(self, clauses: Iterable[Clause]) -> set[int] | None:
-        """Ordinals of the blobs that may match; None for all of them."""
+        """Return ordinals of the blobs that may match; None for all of them."""
         found: set[int] | None = None
         try:
             for clause in clauses:
@@ -82,7 +82,7 @@ class SegmentReader:
         return found
 
     def _holding(self, fragment: bytes) -> set[int] | None:
-        """Ordinals of the blobs with a word that has this fragment; None where that is most of them."""
+        """Return ordinals of blobs with a word that has this fragment; None if they are most."""
         numbers = blocks_with(self._filter(), self._blocks, fragment)
         self._read_blocks(numbers)
         places: list[Place] = []
@@ -107,13 +107,13 @@ class SegmentReader:
         return self._marks
 
     def _read_blocks(self, numbers: Iterable[int]) -> None:
-        """The words of some blocks, behind their checksums."""
+        """Read the words of some blocks, with their checksums."""
         missing = [number for number in numbers if number not in self._texts]
         rows = self._rows("words", [block_id(self._segment, number) for number in missing])
         self._texts.update(zip(missing, rows, strict=True))
 
     def _rows(self, column: str, row_ids: list[int]) -> list[bytes]:
-        """Some rows in the order of their ids, which is ascending; each behind its checksum."""
+        """Return rows by ascending id, each checked and still with its checksum in front."""
         table = f"text_{column}"
         sql = f"SELECT id, {column} FROM {table} WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id"
         rows = self._db.rows(sql, json.dumps(row_ids)) if row_ids else []
@@ -122,7 +122,7 @@ class SegmentReader:
         return [value for _, value in rows]
 
     def _postings(self, places: list[Place]) -> Iterator[bytes]:
-        """What is stored for some words, ascending by place."""
+        """Yield the postings of some words, ascending by place."""
         first = self._segment << BITS
         wanted = sorted({first + chunk for chunk, _ in places})
         rows = self._rows("postings", wanted)
@@ -131,7 +131,7 @@ class SegmentReader:
             yield stored[first + chunk][at]
 
     def everything(self) -> Words:
-        """All words of the segment; raises where a row is damaged."""
+        """Return all words of the segment; raises if a row is damaged."""
         self._read_blocks(range(self._blocks))
         blocks = [self._texts[number][SIZE:] for number in range(self._blocks)]
         words = [word for block in blocks for word in block.split()]
@@ -145,7 +145,7 @@ class SegmentReader:
 
 
 def _places(text: bytes, fragment: bytes, most: int, chunk: int) -> list[Place]:
-    """Which words of a block have a fragment, at most so many; `chunk` is the block's first."""
+    """Return at most so many words of a block with a fragment; `chunk` is the block's first."""
     found: list[Place] = []
     lead = 1 if fragment[:1] == b" " else 0
     counted = line = SIZE

@@ -1,7 +1,7 @@
 """Seed 003's index of documents, for programs that keep one of their own: a file, four functions.
 
 Our own commands do not use it: their documents are in the store, keyed by blob. The schema and the
-calls are the seed's; topics are matched whole, and no full-text row outlives the row it is about.
+calls are the seed's; topics are matched whole, and a full-text row is removed with its row.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _UPSERT = (
 
 
 def open_index(path: str | Path) -> Connection | None:
-    """Open or create the index; None if it is damaged or cannot be made: then search without one."""
+    """Open or create the index; None if it is damaged or cannot be made: then search without it."""
     return open_plain(str(path), _make_schema)
 
 
@@ -114,7 +114,7 @@ def _make_schema(conn: Connection) -> None:
 
 
 def _narrowing(conn: Connection, tag: str) -> tuple[str, list[str]]:
-    """SQL that holds for every row with a tag, and for few others; a row is compared afterwards."""
+    """Return SQL that matches every row with a tag and few others; callers compare rows."""
     if not (tag.isascii() and tag.isalnum()):
         return "1", []
     if _has_fts(conn):
