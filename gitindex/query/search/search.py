@@ -153,7 +153,7 @@ class RankingPass:
     def ranked(self) -> list[Ranked]:
         """Return candidates, best first.
 
-        Those read, by final score, then the rest in their order.
+        The candidates that were read come first, by final score; the rest follow in their order.
         """
         query = self._query
         first = self.first()
