@@ -1,1 +1,1 @@
-"""Everything that knows git: the command, the object database, the interface both sides share."""
+"""All knowledge of git: the command, the object database, and their common interface."""

@@ -1,4 +1,4 @@
-"""Chooses who reads a repository's objects: libgit2 where it can, else the git command."""
+"""Chooses the reader of a repository's objects: libgit2 if it can open it, else the git command."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BEYOND_LIBGIT2 = re.compile(
 
 
 def open_repository(worktree: Worktree) -> Repository:
-    """The repository of one worktree, ready to read."""
+    """Open the repository of one worktree for reading."""
     choice = os.environ.get(CHOICE, "")
     if choice == "git":
         return GitCommandRepository(worktree)
@@ -41,7 +41,7 @@ def _chosen_for(worktree: Worktree) -> Repository:
     try:
         return _through_libgit2(worktree)
     except (GitIndexError, ImportError):
-        return GitCommandRepository(worktree)  # says what is wrong, if git cannot either
+        return GitCommandRepository(worktree)  # reports what is wrong, if git cannot read it either
 
 
 def _through_libgit2(worktree: Worktree) -> Repository:
@@ -57,7 +57,7 @@ def _through_libgit2(worktree: Worktree) -> Repository:
 
 
 def _is_beyond_libgit2(worktree: Worktree) -> bool:
-    """Formats libgit2 is known to refuse: spares loading it. A miss only costs that."""
+    """Does the repository use a format that libgit2 is known to refuse? Saves loading it."""
     try:
         data = read_small(os.path.join(worktree.common_dir, "config"))
     except OSError:

@@ -1,4 +1,4 @@
-"""A long-lived `git cat-file`: names in, answers out. Killable, and never waited for without end."""
+"""A long-lived `git cat-file`: takes names, returns objects. Killable, with a deadline."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ READ_BYTES = 1 << 18
 
 
 class ObjectInfo(NamedTuple):
-    """What git says of one object."""
+    """What git reports about one object."""
 
     oid: str
     kind: str
@@ -25,9 +25,9 @@ class ObjectInfo(NamedTuple):
 
 
 class Batch:
-    """Asks one child, starting it when first needed and once more when it died.
+    """Queries one child process, started on first use and restarted once if it died.
 
-    `sized`: answers say `<id> <kind> <size>`, else just `<id>`; `contents`: the bytes follow.
+    `sized`: answers have `<id> <kind> <size>`, else just `<id>`; `contents`: the bytes follow.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class Batch:
         self._child: _BatchProcess | None = None
 
     def ask(self, names: Sequence[str], limit: int | None = None) -> list[ObjectInfo | None]:
-        """One answer per name, None where git has it not; refuses objects beyond `limit` bytes.
+        """Return one answer per name, None if missing; refuses objects beyond `limit` bytes.
 
         The names must fit into a pipe.
         """
@@ -70,7 +70,7 @@ class Batch:
             child.send("".join(f"{name}\n" for name in names).encode())
             return [self._answer(child, limit) for _ in names]
         except BaseException:
-            self.close()  # half an answer may be on its way: nobody may read it as the next one
+            self.close()  # the rest of an answer may be in the pipe: never read it as the next one
             raise
 
     def _answer(self, child: _BatchProcess, limit: int | None) -> ObjectInfo | None:
@@ -94,7 +94,7 @@ class _Ended(Exception):
         self.code = code
 
     def explain(self, names: Sequence[str]) -> GitIndexError:
-        """Git gives up on an object it cannot read; a signal says nothing about the object."""
+        """Return the error: an exit code means an unreadable object, a signal does not."""
         what = f"object {names[0]}" if len(names) == 1 else "an object"
         if self.code > 0:
             return ObjectMissing(f"{what} cannot be read", "run `git fsck`")
@@ -102,7 +102,7 @@ class _Ended(Exception):
 
 
 class _BatchProcess:
-    """One process and the pipes to it. It ends by itself when we do: its stdin closes."""
+    """One process and its pipes. It exits when we do, because its stdin closes."""
 
     def __init__(self, argv: list[str], env: dict[str, str]) -> None:
         self.deadline = 0.0

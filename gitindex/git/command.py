@@ -1,4 +1,4 @@
-"""Runs the `git` command, hardened and without side effects. Refuses the caller's git environment."""
+"""Runs the `git` command, hardened and without side effects. Drops the caller's GIT_* variables."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ HARDENING = (
     "-c",
     "submodule.recurse=false",
 )
-"""A repository's own configuration never makes us run its commands, take its locks or miss an edit."""
+"""Keeps a repository's configuration from running commands, taking locks or hiding edits."""
 
 VIEWS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "views")
-"""One empty git directory per object format, to lay over a repository's objects."""
+"""One empty git directory per object format, to read a repository's objects through."""
 
 FALLBACK_PATH = "/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin"
 BLOBS_AT_ONCE = 500
-"""Their names fit into a pipe's buffer."""
+"""This many names fit into a pipe's buffer."""
 
 
 class GitFailed(GitIndexError):
-    """Git said no; `returncode` and `output` are what it said before."""
+    """Git failed; `returncode` and `output` are its own."""
 
     def __init__(self, message: str, returncode: int, output: bytes = b"") -> None:
         super().__init__(message, _hint(message))
@@ -45,11 +45,11 @@ class GitFailed(GitIndexError):
 
 
 def clean_env(root: str = "/") -> dict[str, str]:
-    """The environment of every child: no GIT_*, no PYTHON*, no prompt, no lock, no fetch, no filter
-    that only the repository defines.
+    """Return the environment of every child: no GIT_*, no PYTHON*, no prompt, no lock, no fetch, no
+    filter that only the repository defines.
 
     Git before 2.45 ignores GIT_NO_LAZY_FETCH: without a protocol it reaches no remote either.
-    Replaced objects stay what their ids say: everything here is keyed by id.
+    Replaced objects are not followed: everything here is keyed by id.
     """
     env = {k: v for k, v in os.environ.items() if not k.startswith(("GIT_", "PYTHON"))}
     env["PATH"] = os.pathsep.join(filter(None, (env.get("PATH"), FALLBACK_PATH)))
@@ -70,10 +70,10 @@ def clean_env(root: str = "/") -> dict[str, str]:
 
 
 def view_env(worktree: Worktree, id_digits: int) -> dict[str, str]:
-    """The environment of a child that sees a repository's objects and nothing else of it.
+    """Return the environment of a child that sees only the objects of a repository.
 
-    None of the repository's configuration is in force, so a missing object of a partial clone is
-    just missing, with any version of git: there is no remote to ask.
+    The repository's configuration does not apply, so a missing object of a partial clone is just
+    missing, with any version of git: there is no remote to fetch from.
     """
     return clean_env(worktree.root) | {
         "GIT_DIR": os.path.join(VIEWS, "sha256" if id_digits == 64 else "sha1"),
@@ -82,7 +82,7 @@ def view_env(worktree: Worktree, id_digits: int) -> dict[str, str]:
 
 
 def git_program(env: dict[str, str]) -> str:
-    """The absolute path of git, also for a GUI that starts us with an empty PATH."""
+    """Return the absolute path of git, even if a GUI started us with an empty PATH."""
     found = find_program("git", env["PATH"])
     if found is None:
         raise GitIndexError("git was not found", "install git, or put it on PATH")
@@ -90,7 +90,7 @@ def git_program(env: dict[str, str]) -> str:
 
 
 def find_program(name: str, path: str) -> str | None:
-    """The absolute path of a program; a relative folder of PATH may be the repository's own."""
+    """Return the absolute path of a program; ignores relative, untrusted folders of PATH."""
     for folder in path.split(os.pathsep):
         candidate = os.path.join(folder, name)
         if os.path.isabs(folder) and os.access(candidate, os.X_OK):
@@ -99,7 +99,7 @@ def find_program(name: str, path: str) -> str | None:
 
 
 def git_argv(root: str, args: tuple[str, ...], env: dict[str, str]) -> list[str]:
-    """The full command line of a hardened git call inside `root`."""
+    """Return the full command line of a hardened git call inside `root`."""
     return [git_program(env), "-C", root, *HARDENING, *args]
 
 
@@ -111,37 +111,37 @@ def try_git(
     env: dict[str, str] | None = None,
     most: int = 0,
 ) -> Result:
-    """Run git in `root` and return what happened. `stdin` must fit into a pipe's buffer."""
+    """Run git in `root` and return its result. `stdin` must fit into a pipe's buffer."""
     env = env or clean_env(root)
     return run_program(git_argv(root, args, env), env, stdin, timeout, most)
 
 
 def run_git(root: str, *args: str, index: str | None = None, timeout: float = TIMEOUT_S) -> bytes:
-    """The output of a git command that must succeed."""
+    """Return the output of a git command that must succeed."""
     env = clean_env(root) | ({"GIT_INDEX_FILE": index} if index else {})
     return check_result(args, try_git(root, *args, timeout=timeout, env=env))
 
 
 def check_result(args: tuple[str, ...], result: Result) -> bytes:
-    """What a finished git call printed; GitFailed if it failed."""
+    """Return the output of a finished git call; GitFailed if it failed."""
     if result.returncode:
         raise GitFailed(_complaint(args, result), result.returncode, result.output)
     return result.output
 
 
 def tree_of(root: str, commit: str) -> str:
-    """The tree id of a commit."""
+    """Return the tree id of a commit."""
     output = run_git(root, "rev-parse", "--verify", "--end-of-options", f"{commit}^{{tree}}")
     return output.decode().strip()
 
 
 def empty_tree(root: str) -> str:
-    """The id of the tree without files, in this repository's hash."""
+    """Return the id of the empty tree, in this repository's hash."""
     return run_git(root, "hash-object", "-t", "tree", "--stdin").decode().strip()
 
 
 def read_blobs(root: str, oids: list[str]) -> dict[str, bytes]:
-    """The contents of some blobs; those git does not have here are left out."""
+    """Return the contents of some blobs; those that git does not have here are left out."""
     wanted = list(dict.fromkeys(oids))
     found: dict[str, bytes] = {}
     if wanted:
@@ -153,7 +153,7 @@ def read_blobs(root: str, oids: list[str]) -> dict[str, bytes]:
 
 
 def parse_batch(output: bytes) -> dict[str, bytes]:
-    """Object id → content, as `cat-file --batch` prints them; missing ones are left out."""
+    """Parse the output of `cat-file --batch`: object id → content; missing ones are left out."""
     found: dict[str, bytes] = {}
     at = 0
     while (end := output.find(b"\n", at)) != -1:

@@ -1,10 +1,10 @@
-"""Files that git wrote under attributes that are not in force any more.
+"""Files that git wrote under attributes that no longer apply.
 
-Git compares times and sizes: a file that was checked out with CRLF line ends, an encoding or an ident
-stays unchanged for `git status` when the attribute that asked for it is gone, although git would then
-read other bytes from it. Such a file has another size than its blob. The runner notes which pairs of
-size and blob are equal in size (true for ever), and which of the others the present attributes explain;
-a reader looks only at what is in neither note.
+Git compares times and sizes: a file that was checked out with CRLF line ends, an encoding or an
+ident stays unchanged for `git status` after that attribute is removed, although git would now read
+other bytes from it. Such a file differs in size from its blob. The runner records which pairs of
+size and blob are equal in size (true for ever), and which of the others the current attributes
+explain; a reader checks only files in neither record.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ _UNFILTERED = frozenset({b"unspecified", b"unset", b"set", b""})
 FORMAT = b"gitindex_conversions_v1"
 MAX_NOTE = 1 << 26
 MAX_BYTES = 4 << 20
-"""A larger file is not indexed, so its bytes change no answer."""
+"""Larger files are not indexed, so their bytes change no answer."""
 FEW = 64
-"""Files that are read rather than asking git for the sizes of their blobs."""
+"""Up to this many files are read instead of asking git for the sizes of their blobs."""
 NAMES_AT_ONCE = 60_000
-"""Bytes of names in one command line or one pipe."""
+"""Maximum number of bytes of names in one command line or one pipe."""
 
 
 class ConversionNote(NamedTuple):
-    """What the runner found out about the files of one index."""
+    """The runner's record about the files of one index."""
 
     checksum: bytes  # of that index
-    attributes: str  # a digest of those in force for the paths below
-    explained: dict[bytes, bytes]  # path to size and blob: another size, and attributes say why
+    attributes: str  # a digest of those that apply to the paths below
+    explained: dict[bytes, bytes]  # path to size and blob: sizes differ, and attributes explain why
     differ: tuple[bytes, ...]  # paths whose bytes the attributes do not explain
 
 
@@ -50,7 +50,7 @@ NO_NOTE = ConversionNote(b"", "", {}, ())
 
 
 class AttributesNow(NamedTuple):
-    """What git would do to the bytes of some paths at this moment."""
+    """How git would convert the bytes of some paths now."""
 
     filters: dict[bytes, bytes]  # the value of the attribute `filter`
     drivers: frozenset[bytes]  # drivers that have a command
@@ -58,23 +58,23 @@ class AttributesNow(NamedTuple):
 
 
 def plain_file(worktree: Worktree) -> str:
-    """Where the pairs of size and blob are that are equal in size."""
+    """Return the path of the record of pairs of size and blob that are equal in size."""
     return f"{worktree.shadow}.plain"
 
 
 def note_file(worktree: Worktree) -> str:
-    """Where the rest is noted."""
+    """Return the path of the record of the other pairs."""
     return f"{worktree.shadow}.conversions"
 
 
 def read_plain(worktree: Worktree, width: int) -> frozenset[bytes]:
-    """The pairs of size and blob, as git's index has them, whose file is as long as the blob."""
+    """Return the pairs of size and blob, as in git's index, whose file is as long as the blob."""
     data = read_small(plain_file(worktree), MAX_NOTE) or b""
     return frozenset(data[at : at + width] for at in range(0, len(data) - width + 1, width))
 
 
 def read_conversions(worktree: Worktree) -> ConversionNote:
-    """The runner's note; an empty one where there is none."""
+    """Return the runner's record; an empty one if there is none."""
     head, _, body = (read_small(note_file(worktree), MAX_NOTE) or b"").partition(b"\n")
     words = head.split(b" ")
     if len(words) != 3 or words[0] != FORMAT:
@@ -93,7 +93,7 @@ def read_conversions(worktree: Worktree) -> ConversionNote:
 
 
 def render_conversions(note: ConversionNote) -> bytes:
-    """The bytes of that file."""
+    """Serialize the record."""
     parts = [b"%s %s %s\n" % (FORMAT, note.checksum.hex().encode(), note.attributes.encode())]
     parts += [b"%s %s\0" % (pair.hex().encode(), path) for path, pair in note.explained.items()]
     parts += [b"- %s\0" % path for path in note.differ]
@@ -101,17 +101,18 @@ def render_conversions(note: ConversionNote) -> bytes:
 
 
 def is_noted(note: ConversionNote, checksum: bytes) -> bool:
-    """Was the note made of the index with this checksum?"""
+    """Was the record made from the index with this checksum?"""
     return len(checksum) == CHECKSUM and any(checksum) and note.checksum == checksum
 
 
 def converted_paths(
     worktree: Worktree, beyond: Beyond, checksum: bytes, id_bytes: int, shadowed: bool
 ) -> list[bytes]:
-    """Paths that `git status` takes for unchanged and whose bytes are another blob for git now.
+    """Return paths that `git status` reports as unchanged, but whose bytes are now another blob.
 
-    `beyond` gives the entries of the index whose pair is not known; `checksum` is that of the index.
-    Git itself reads a file again whose size it noted as 0, but not by the copy of its index.
+    `beyond` gives the entries of the index whose pair is not known; `checksum` is that of the
+    index. Git itself re-reads a file whose recorded size is 0, but not through the copy of its
+    index.
     """
     note = read_conversions(worktree)
     if is_noted(note, checksum) and still_explained(worktree, note):
@@ -128,7 +129,7 @@ def converted_paths(
 
 
 def still_explained(worktree: Worktree, note: ConversionNote) -> bool:
-    """Are the attributes of the paths that are noted those that the runner saw?"""
+    """Do the recorded paths still have the attributes that the runner saw?"""
     if not (note.explained or note.differ):
         return True
     paths = [*note.explained, *note.differ]
@@ -136,7 +137,7 @@ def still_explained(worktree: Worktree, note: ConversionNote) -> bool:
 
 
 def other_sizes(worktree: Worktree, entries: list[SizedEntry]) -> list[SizedEntry]:
-    """Those whose blob has another size, or is not here."""
+    """Return the entries whose blob has another size, or is missing here."""
     env = clean_env(worktree.root)
     form = "--batch-check=%(objectsize)"
     found: list[SizedEntry] = []
@@ -151,7 +152,7 @@ def other_sizes(worktree: Worktree, entries: list[SizedEntry]) -> list[SizedEntr
 
 
 def attributes_now(worktree: Worktree, paths: list[bytes]) -> AttributesNow:
-    """The attributes and settings that decide what git makes of the bytes of these paths."""
+    """Return the attributes and settings that decide how git converts these paths."""
     import hashlib  # lazily: most repositories convert nothing
 
     env = clean_env(worktree.root)
@@ -170,9 +171,9 @@ def attributes_now(worktree: Worktree, paths: list[bytes]) -> AttributesNow:
 
 
 def differing(worktree: Worktree, entries: list[SizedEntry], now: AttributesNow) -> list[bytes]:
-    """Paths whose bytes on disk are another blob for git now.
+    """Return paths whose bytes on disk are now another blob for git.
 
-    Those that a driver of the user filters are git's business: to filter them all again costs too much.
+    Paths with a filter driver of the user are skipped: running all filters again costs too much.
     """
     from gitindex.base.confined_read import ConfinedRoot
     from gitindex.git.hidden_edits import not_filtered
@@ -185,14 +186,14 @@ def differing(worktree: Worktree, entries: list[SizedEntry], now: AttributesNow)
             try:
                 file = disk.read(entry.path, MAX_BYTES)
             except OSError:
-                continue  # missing or not readable: `git status` tells
+                continue  # missing or unreadable: `git status` reports it
             if file is not None and blob_id(file.data, len(entry.oid)) != entry.oid:
                 unclear.append(entry)
     return not_filtered(worktree, [(entry.path, entry.oid) for entry in unclear])
 
 
 def _drivers(settings: bytes) -> frozenset[bytes]:
-    """Filter drivers with a command; the last value of a key counts."""
+    """Return filter drivers with a command; the last value of a key counts."""
     commands: dict[bytes, bytes] = {}
     for record in settings.split(b"\0")[:-1]:
         key, _, value = record.partition(b"\n")
@@ -204,7 +205,7 @@ def _drivers(settings: bytes) -> frozenset[bytes]:
 
 
 def _parts(paths: list[bytes]) -> Iterator[list[bytes]]:
-    """Paths in groups that fit into a command line."""
+    """Split paths into groups that fit into a command line."""
     part: list[bytes] = []
     room = NAMES_AT_ONCE
     for path in paths:

@@ -1,4 +1,4 @@
-"""Notes which files are as long as their blobs and which the attributes explain. For the runner."""
+"""Records files as long as their blobs, and those that attributes explain. For the runner."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from gitindex.git.shadow_index import identity_of, index_of
 
 
 def note_conversions(worktree: Worktree, digits: int) -> None:
-    """Bring both notes up to the index as it is now; nothing is written where they are."""
+    """Bring both records up to the current index; writes nothing if they are."""
     before = identity_of(index_of(worktree))
     look = look_at_index(worktree, digits)
     held = read_conversions(worktree)
@@ -40,7 +40,7 @@ def note_conversions(worktree: Worktree, digits: int) -> None:
     suspects = [entry for entry in entries if entry.pair not in plain]
     note = _explain(worktree, look.checksum, suspects, others)
     if identity_of(index_of(worktree)) != before:
-        return  # git is at work: the next look is as good
+        return  # git is at work: the next run will do
     if plain != known:
         write_atomic(plain_file(worktree), b"".join(sorted(plain)), durable=False)
     write_atomic(note_file(worktree), render_conversions(note), durable=False)
@@ -49,7 +49,7 @@ def note_conversions(worktree: Worktree, digits: int) -> None:
 def _explain(
     worktree: Worktree, checksum: bytes, suspects: list[SizedEntry], new: list[SizedEntry]
 ) -> ConversionNote:
-    """The note about the files whose size is not their blob's; `new` ones are compared."""
+    """Return the record of files whose size differs from their blob's; compares `new` ones."""
     if not suspects:
         return NO_NOTE._replace(checksum=checksum, attributes="-")
     now = attributes_now(worktree, [entry.path for entry in suspects])

@@ -1,8 +1,8 @@
-"""Filter drivers that a repository defines for itself: none of its commands is ever run.
+"""Neutralizes filter drivers that a repository defines itself: their commands never run.
 
-`git status` and `git hash-object` run `filter.<name>.clean` and `.process` where `.gitattributes` names
-the driver. What the user's own configuration defines (git-lfs) keeps working; what only the repository's
-configuration says is taken back, so that such files are compared by their raw bytes.
+`git status` and `git hash-object` run `filter.<name>.clean` and `.process` if `.gitattributes`
+names the driver. Drivers of the user's own configuration (git-lfs) keep working; those that only
+the repository's configuration defines are overridden, and their files are compared by raw bytes.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _OWN_SCOPES = frozenset({"local", "worktree"})
 
 
 def filter_overrides(root: str, ask_git: Callable[[], bytes]) -> dict[str, str]:
-    """The environment that takes back the drivers of the repository at `root`; mostly empty.
+    """Return variables that override the drivers of the repository at `root`; mostly empty.
 
-    `ask_git` answers QUESTION. It is asked only where the repository's configuration names a filter
+    `ask_git` answers QUESTION. It is called only if the repository's configuration names a filter
     or includes other files.
     """
     if not _may_define(root):
@@ -38,7 +38,7 @@ def filter_overrides(root: str, ask_git: Callable[[], bytes]) -> dict[str, str]:
 
 
 def overrides_of(answer: bytes) -> list[tuple[str, str]]:
-    """Settings that give each key of the repository's back to the user, or make it nothing."""
+    """Return settings that reset each key of the repository to the user's value, or to nothing."""
     fields = answer.decode("utf-8", "surrogateescape").split("\0")[:-1]
     own: dict[tuple[str, str], None] = {}
     of_user: dict[tuple[str, str], str] = {}
@@ -52,18 +52,18 @@ def overrides_of(answer: bytes) -> list[tuple[str, str]]:
     found = {key: of_user.get(key, _TAKEN_BACK.get(key[1], "")) for key in own}
     for name, last in own:
         if last in ("clean", "process") and not found[name, last]:
-            found[name, "required"] = "false"  # else git fails where nothing filters
+            found[name, "required"] = "false"  # else git fails without a filter
     return [(f"filter.{name}.{last}", value) for (name, last), value in found.items()]
 
 
 def _may_define(root: str) -> bool:
-    """False only where the repository's configuration names neither a filter nor another file."""
+    """False only if the repository's configuration names neither a filter nor another file."""
     try:
         worktree = worktree_at(root)
         files = (worktree.common_dir, "config"), (worktree.git_dir, "config.worktree")
         texts = [read_small(os.path.join(*file)) for file in files]
     except GitIndexError:
-        return False  # not a repository: git will say so
+        return False  # not a repository: git will report it
     except OSError:
         return True
     return any(word in (text or b"").lower() for text in texts for word in (b"filter", b"include"))

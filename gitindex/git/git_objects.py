@@ -1,6 +1,6 @@
-"""The object database through the `git` command: for what libgit2 cannot open. Never fetches.
+"""The object database through the `git` command: if libgit2 cannot open it. Never fetches.
 
-References are read in the repository, objects in a view of them (command.view_env).
+References are read in the repository, objects through a view of it (command.view_env).
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from gitindex.git.process import TIMEOUT_S
 from gitindex.git.trees import NO_TREE, Listing, compare_trees, parse_tree
 
 MAX_TREE_BYTES = 64 << 20
-"""One folder bigger than this is a bomb, not a project."""
+"""A folder larger than this is treated as a bomb."""
 
 _ID_BYTES = {"sha1": 20, "sha256": 32}
 _TREE_LINE = re.compile(rb"tree ([0-9a-f]+)\n")
 
 
 class GitCommandRepository:
-    """One worktree read by long-lived `git cat-file` children that start when first needed."""
+    """One worktree read by long-lived `git cat-file` children that start on first use."""
 
     def __init__(self, worktree: Worktree, timeout: float = TIMEOUT_S) -> None:
         self._root = worktree.root
@@ -51,7 +51,7 @@ class GitCommandRepository:
         self._contents = Batch([*reader, "--batch"], view, timeout, contents=True)
 
     def head(self) -> Head:
-        for _ in range(2):  # the first commit may be made, or the references moved, while we look
+        for _ in range(2):  # the first commit may be made, or references moved, meanwhile
             (found,) = self._names.ask(["HEAD^{commit}"])
             if found is not None:
                 return Head(found.oid, self._tree_of(found.oid))
@@ -80,7 +80,7 @@ class GitCommandRepository:
             batch.close()
 
     def _unborn(self) -> Head:
-        """No commit yet, if HEAD is whole: git cannot follow a broken reference to its name."""
+        """Return HEAD without a commit; raises if HEAD is a broken reference."""
         named = try_git(self._root, "symbolic-ref", "--quiet", "HEAD")
         if named.returncode:
             raise GitIndexError("HEAD cannot be read", "run `git fsck`")
@@ -89,7 +89,7 @@ class GitCommandRepository:
         return Head(None, self._empty)
 
     def _tree_of(self, commit: str) -> str:
-        """From the commit itself: git would look for the tree, which may be missing."""
+        """Parse the tree id of a commit: git would look for the tree, which may be missing."""
         line = _TREE_LINE.match(self.read(commit))
         if line is None:
             raise GitIndexError(f"commit {commit} is malformed", "run `git fsck`")
@@ -117,13 +117,13 @@ class GitCommandRepository:
         return listings
 
     def _check(self, oid: str) -> None:
-        """Only whole ids reach git: never an abbreviation, a name or a second line."""
+        """Accept only whole ids: never an abbreviation, a name or a second line."""
         if not self._id.fullmatch(oid):
             raise ObjectMissing(f"{safe_text(oid)} is no object id of this repository")
 
 
 def _examine(worktree: Worktree) -> int:
-    """How many bytes an id has. Git itself decides whether the folder is trusted."""
+    """Return how many bytes an id has. Git itself decides whether the folder is trusted."""
     told = run_git(worktree.root, "rev-parse", "--show-object-format", "--absolute-git-dir")
     hash_name, _, git_dir = told.partition(b"\n")
     found = os.path.realpath(git_dir.removesuffix(b"\n"))

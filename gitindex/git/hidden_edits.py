@@ -1,8 +1,8 @@
 """Edits that `git status` does not show.
 
-`assume-unchanged` and `skip-worktree` hide edits from it, and so does a file that was given back its old
-times within the second in which git last looked: git compares seconds. Those files are few; they are hashed.
-Files that git wrote under other attributes are found by their size: `conversions.py`.
+`assume-unchanged` and `skip-worktree` hide edits from it, and so does resetting a file's times to
+the old ones within the second in which git last looked: git compares seconds. Those files are few;
+they are hashed. Files that git wrote under other attributes are found by size: `conversions.py`.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ if TYPE_CHECKING:
     from gitindex.git.conversions import Beyond
 
 MAX_BYTES = 4 << 20
-"""A larger file is hashed by git."""
+"""Larger files are hashed by git."""
 PATHS_AT_ONCE = 200
 MAX_FILTERED = 2_000
-"""Files whose bytes git is asked to filter; more count as edited."""
+"""Maximum number of files that git is asked to filter; further ones count as edited."""
 
 
 class IndexLook(NamedTuple):
-    """What one reading of git's index says of files that `git status` may be wrong about."""
+    """Entries of git's index about which `git status` may be wrong."""
 
     unchecked: list[UncheckedEntry]
-    beyond: Beyond  # entries whose pair of size and id is not among those given
+    beyond: Beyond  # entries whose pair of size and id is not a known one
     checksum: bytes
     id_bytes: int
 
@@ -59,7 +59,7 @@ def look_at_index(worktree: Worktree, digits: int) -> IndexLook:
     try:
         unchecked = find_unchecked(data, id_bytes)
         return IndexLook(unchecked, partial(entries_beyond, data, id_bytes), checksum, id_bytes)
-    except Unreadable:  # split, sparse or of a newer format: git reads it, or says what is wrong
+    except Unreadable:  # split, sparse or of a newer format: git reads it, or reports what is wrong
         records = list(_records(worktree))
         sized = [entry for record in records if (entry := _sized(record))]
         return IndexLook(
@@ -71,13 +71,13 @@ def look_at_index(worktree: Worktree, digits: int) -> IndexLook:
 
 
 def hidden_paths(worktree: Worktree, look: IndexLook, shadowed: bool) -> list[bytes]:
-    """Tracked paths that differ although `git status` does not say so."""
+    """Return tracked paths that differ although `git status` does not show it."""
     found = edited_paths(worktree, look.unchecked)
     return found + converted_paths(worktree, look.beyond, look.checksum, look.id_bytes, shadowed)
 
 
 def edited_paths(worktree: Worktree, unchecked: list[UncheckedEntry]) -> list[bytes]:
-    """The paths of those whose bytes or executable bit on disk are not the index's."""
+    """Return paths whose bytes or executable bit on disk differ from the index."""
     if not unchecked:
         return []
     from gitindex.base.confined_read import ConfinedRoot  # lazily: mostly there is nothing to read
@@ -85,7 +85,7 @@ def edited_paths(worktree: Worktree, unchecked: list[UncheckedEntry]) -> list[by
     differ: list[UncheckedEntry] = []
     unclear: list[UncheckedEntry] = []
     root = os.fsencode(worktree.root)
-    folders: dict[bytes, bool] = {}  # a sparse checkout leaves out whole ones
+    folders: dict[bytes, bool] = {}  # a sparse checkout omits whole ones
     with ConfinedRoot(worktree.root) as disk:
         for entry in unchecked:
             folder = os.path.dirname(entry.path)
@@ -103,7 +103,7 @@ def edited_paths(worktree: Worktree, unchecked: list[UncheckedEntry]) -> list[by
 
 
 def _other_modes(worktree: Worktree, unchecked: list[UncheckedEntry]) -> list[bytes]:
-    """Files that git was told not to check and whose executable bit is not the index's."""
+    """Return files that git does not check and whose executable bit differs from the index."""
     root = os.fsencode(worktree.root)
     found = []
     for entry in unchecked:
@@ -111,7 +111,7 @@ def _other_modes(worktree: Worktree, unchecked: list[UncheckedEntry]) -> list[by
             try:
                 now = os.lstat(os.path.join(root, entry.path)).st_mode
             except OSError:
-                continue  # missing: its bytes have told
+                continue  # missing: compared by its bytes already
             if bool(now & 0o100) != bool(entry.mode & 0o100):
                 found.append(entry.path)
     if found:
@@ -121,7 +121,7 @@ def _other_modes(worktree: Worktree, unchecked: list[UncheckedEntry]) -> list[by
 
 
 class _Record(NamedTuple):
-    """One entry as `git ls-files` tells it."""
+    """One entry as `git ls-files` prints it."""
 
     tag: str
     mode: int
@@ -131,11 +131,11 @@ class _Record(NamedTuple):
 
 
 def _records(worktree: Worktree) -> Iterator[_Record]:
-    """All entries, by git's own reading of its index."""
+    """Return all entries, as git itself reads its index."""
     output = run_git(worktree.root, "ls-files", "-v", "-s", "--debug", "-z")
     records = output.split(b"\0")
     for number, after in enumerate(records[1:]):
-        # What is told of an entry stands before the next one, in five lines.
+        # The details of an entry precede the next one, in five lines.
         meta, path = records[number].split(b"\n", 5 if number else 0)[-1].split(b"\t", 1)
         tag, mode, oid, _ = meta.decode().split(" ")
         yield _Record(tag, int(mode, 8), oid, path, after)
@@ -167,7 +167,7 @@ def _time(told: bytes, name: bytes) -> int:
 
 
 def _oid_on_disk(disk: ConfinedRoot, name: bytes, entry: UncheckedEntry) -> str | None:
-    """The id of the bare bytes, or the entry's where git has looked; None: not such a file."""
+    """Return the id of the raw bytes, or the entry's if git checked it; None: not such a file."""
     try:
         found = os.lstat(name)
     except OSError:
@@ -184,14 +184,14 @@ def _oid_on_disk(disk: ConfinedRoot, name: bytes, entry: UncheckedEntry) -> str 
 
 
 def _is_within_a_second(found: os.stat_result, entry: UncheckedEntry) -> bool:
-    """Are its times the same for git, but not to the nanosecond?"""
+    """Are the times equal in seconds, as git compares them, but not in nanoseconds?"""
     now = found.st_ctime_ns, found.st_mtime_ns
     same = all(a // SECOND == b // SECOND for a, b in zip(now, entry.times, strict=True))
     return same and now != entry.times
 
 
 def not_filtered(worktree: Worktree, entries: list[tuple[bytes, str]]) -> list[bytes]:
-    """Paths that differ from their blob also after git's own filters: line ends, encodings."""
+    """Return paths that differ from their blob after git's own filters: line ends, encodings."""
     differ = [path for path, _ in entries[MAX_FILTERED:]]
     for at in range(0, min(len(entries), MAX_FILTERED), PATHS_AT_ONCE):
         part = entries[at : min(at + PATHS_AT_ONCE, MAX_FILTERED)]

@@ -1,8 +1,8 @@
-"""`gitindex.enabled`: the one setting that silences the hooks of a repository.
+"""`gitindex.enabled`: the setting that silences the hooks of a repository.
 
-A hook cannot ask git for it: that would cost more than all the rest it does. So the first runner that
-finds it false leaves a note, `off.<worktree>`, dated like the newest configuration it has read. A hook
-that finds the note, and no configuration newer than it, ends there.
+A hook cannot ask git for it: that would cost more than everything else it does. So the first runner
+that finds it false writes a note, `off.<worktree>`, dated like the newest configuration file it has
+read. A hook exits if it finds the note and no newer configuration.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from gitindex.git.command import clean_env, git_program, try_git
 
 
 def is_enabled(worktree: Worktree) -> bool:
-    """What git says now. Unset or unreadable is on."""
+    """Return the current setting in git. Unset or unreadable means enabled."""
     if not _may_be_set(worktree):
-        return True  # a git process less for every prompt
+        return True  # saves a git process at every prompt
     answer = try_git(worktree.root, "config", "--type=bool", "--get", "gitindex.enabled")
     return answer.output.strip() != b"false"
 
 
 def note_switch(worktree: Worktree) -> bool:
-    """What git says now; the hooks' note is brought in line with it. For writers only."""
+    """Return the current setting, and update the hooks' note. For writers only."""
     newest = _newest(worktree)
     enabled = is_enabled(worktree)
     if os.path.isdir(worktree.store):
@@ -40,11 +40,11 @@ def _note(path: str, enabled: bool, newest: int) -> None:
             write_atomic(path, b"gitindex.enabled is false\n", durable=False)
             os.utime(path, ns=(newest, newest))
     except OSError:
-        return  # without the note a hook starts a runner, and that one asks
+        return  # without the note a hook starts a runner, which asks git
 
 
 def _newest(worktree: Worktree) -> int:
-    """When the configuration was last written, as far as a hook looks."""
+    """Return the modification time of the newest configuration file that a hook checks."""
     times = [0]
     for path in _files(worktree):
         try:
@@ -55,9 +55,9 @@ def _newest(worktree: Worktree) -> int:
 
 
 def _may_be_set(worktree: Worktree) -> bool:
-    """False only where none of the files that git reads names us, or names further files."""
+    """False only if no file that git reads mentions us or includes further files."""
     if sys.platform != "linux" or git_program(clean_env()) != "/usr/bin/git":
-        return True  # another git may have its system's file anywhere
+        return True  # another git may have its system configuration anywhere
     try:
         texts = [read_small(path) or b"" for path in (*_files(worktree), "/etc/gitconfig")]
     except OSError:
@@ -66,7 +66,7 @@ def _may_be_set(worktree: Worktree) -> bool:
 
 
 def _files(worktree: Worktree) -> tuple[str, ...]:
-    """The configuration of the repository and of the user."""
+    """Return the configuration files of the repository and of the user."""
     home = os.path.expanduser("~")
     xdg = os.environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
     return (

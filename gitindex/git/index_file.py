@@ -1,4 +1,4 @@
-"""The one reader of git's index file: times, entries that git does not check, a digest of the rest. Pure."""
+"""The only reader of git's index file: times, entries that git does not check, a digest. Pure."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _ENTRIES = _HEADER.size
 _STAT_BYTES = 36
 _EXTENDED = 0x40  # of the first byte of the flags
 _FULL = struct.Struct(">IIII8xI")  # both times with their nanoseconds, mode
-_SIZE = 36  # where the size of an entry's file starts
-_ID = 40  # where the id of an entry starts
+_SIZE = 36  # offset of the size of an entry's file
+_ID = 40  # offset of the id of an entry
 _MORE = struct.Struct(">H")
 _ASSUMED, _EXTENDED_FLAG, _NAME = 0x8000, 0x4000, 0x0FFF
 _SKIPPED = 0x4000  # in the second flags
 _WHOLE = frozenset({b"TREE", b"REUC", b"UNTR", b"FSMN", b"EOIE", b"IEOT"})
-"""Extensions beside which the entries say everything; a split or sparse index has others."""
+"""Extensions beside which the entries are complete; a split or sparse index has others."""
 
 
 class Unreadable(GitIndexError):
@@ -35,14 +35,14 @@ class Unreadable(GitIndexError):
 
 
 class UncheckedEntry(NamedTuple):
-    """An entry of git's index whose file `git status` may not have looked at."""
+    """An entry of git's index whose file `git status` may not have checked."""
 
     path: bytes
     mode: int
     oid: str
     times: tuple[int, int]  # of change and modification, in nanoseconds, when git last looked
     covered: bool  # git was told not to look
-    may_miss: bool  # a sparse checkout leaves it out
+    may_miss: bool  # a sparse checkout may omit it
 
 
 class SizedEntry(NamedTuple):
@@ -55,7 +55,7 @@ class SizedEntry(NamedTuple):
 
 
 def entries_beyond(data: bytes, id_bytes: int, known: frozenset[bytes]) -> list[SizedEntry]:
-    """Regular files whose pair of size and id is not known, and that git was told to check."""
+    """Yield regular files that git checks and whose pair of size and id is not known."""
     try:
         kind, version, count = _HEADER.unpack_from(data)
         if kind != b"DIRC" or version not in (2, 3):
@@ -90,7 +90,7 @@ def _size(pair: bytes) -> int:
 
 
 def find_unchecked(data: bytes, id_bytes: int) -> list[UncheckedEntry]:
-    """Entries that git was told not to check, or whose times were set: a fifth of a process's cost."""
+    """Return entries git does not check, or whose times were set. Costs a fifth of a process."""
     try:
         kind, version, count = _HEADER.unpack_from(data)
         if kind != b"DIRC" or version not in (2, 3):
@@ -105,7 +105,7 @@ def find_unchecked(data: bytes, id_bytes: int) -> list[UncheckedEntry]:
 
 
 def _unchecked(data: bytes, count: int, layout: struct.Struct) -> tuple[list[UncheckedEntry], int]:
-    """Those entries, and where all entries end. Most entries need one look at times and flags."""
+    """Return those entries, and the end of all entries. Most need one look at times and flags."""
     found = []
     at, glance, fixed = _ENTRIES, layout.unpack_from, layout.size
     for _ in range(count):
@@ -137,9 +137,10 @@ def _entry(data: bytes, at: int, fixed: int, path: bytes) -> UncheckedEntry:
 
 
 def surely_lacks(data: bytes, name: bytes) -> bool:
-    """True if no entry's path can contain `name`; False where that takes more than a look at the bytes.
+    """True if no entry's path can contain `name`; False if a byte search cannot decide.
 
-    Versions 2 and 3 spell out every path. Version 4 does not, and a split index has entries elsewhere.
+    Versions 2 and 3 spell out every path. Version 4 does not, and a split index has entries
+    elsewhere.
     """
     if len(data) < _ENTRIES or name in data:
         return False
@@ -155,14 +156,14 @@ def surely_lacks(data: bytes, name: bytes) -> bool:
 
 
 def _is_chain(data: bytes, at: int, end: int) -> bool:
-    """Do extensions that start here end where the index's checksum starts?"""
+    """Do extensions that start here end at the index's checksum?"""
     while at <= end - 8:
         at += 8 + int.from_bytes(data[at + 4 : at + 8])
     return at == end
 
 
 def stamps_of(data: bytes, id_bytes: int) -> Iterator[tuple[int, int]]:
-    """Seconds of change and of modification, of every file and folder that git would trust."""
+    """Yield the seconds of change and modification of all files and folders git would trust."""
     try:
         end = _ENTRIES
         for start, end in _entries(data, id_bytes):  # noqa: B007 - the last is needed below
@@ -175,8 +176,8 @@ def stamps_of(data: bytes, id_bytes: int) -> Iterator[tuple[int, int]]:
 
 
 def digest_of(data: bytes, id_bytes: int) -> str:
-    """One name for all that an index says of its files, besides what they looked like on disk."""
-    import hashlib  # lazily: a prompt has no use for it
+    """Return a digest of all entries of an index, without the stat data of their files."""
+    import hashlib  # lazily: a prompt does not need it
 
     try:
         end, parts = _ENTRIES, list[bytes]()
@@ -194,7 +195,7 @@ def digest_of(data: bytes, id_bytes: int) -> str:
 
 
 def _entries(data: bytes, id_bytes: int) -> Iterator[tuple[int, int]]:
-    """Where each entry starts and ends."""
+    """Yield start and end of each entry."""
     signature, version, count = _HEADER.unpack_from(data)
     if signature != b"DIRC" or version not in (2, 3, 4):
         raise Unreadable
@@ -248,7 +249,7 @@ def _folders(data: bytes, id_bytes: int) -> Iterator[tuple[int, int]]:
 
 
 def _number(data: bytes, at: int) -> tuple[int, int]:
-    """A number of variable width, and where it ends."""
+    """Return a number of variable width, and its end."""
     value = data[at] & 127
     while data[at] & 128:
         at += 1
@@ -257,7 +258,7 @@ def _number(data: bytes, at: int) -> tuple[int, int]:
 
 
 def _bits(data: bytes, at: int) -> tuple[int, int]:
-    """How many bits a compressed bitmap has set, and where it ends."""
+    """Return how many bits a compressed bitmap has set, and its end."""
     size, words = struct.unpack_from(">II", data, at)
     at += 8
     end = at + 8 * words

@@ -1,4 +1,4 @@
-"""What the rest of gitindex may ask of a repository's objects, whichever library answers."""
+"""The interface to a repository's objects, for either library."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any, Protocol
 else:
-    Protocol = object  # a prompt cannot wait for `typing`
+    Protocol = object  # a prompt cannot afford to import `typing`
 
 LINK = 0o120000
 GITLINK = 0o160000
 TREE = 0o040000
 MAX_ENTRIES = 1_000_000
-"""More paths than this in one tree is a bomb, not a project."""
+"""A tree with more paths than this is treated as a bomb."""
 MAX_REPEATED = 50_000
-"""Paths below folders that the same tree has in several places. A few small objects, each of which
-lists the next one ten times, are millions of paths."""
+"""Maximum number of paths below folders that the same tree has in several places. A few small
+objects, each of which lists the next one ten times, are millions of paths."""
 
 
 class Head(NamedTuple):
@@ -29,7 +29,7 @@ class Head(NamedTuple):
 
 
 class TooManyPaths(GitIndexError):
-    """Two trees differ in more paths than are followed: list the new one instead."""
+    """Two trees differ in too many paths to follow: list the new one instead."""
 
 
 class Entry(NamedTuple):
@@ -44,32 +44,32 @@ class Repository(Protocol):
     """Read-only access to one worktree's HEAD and to the objects behind it."""
 
     def head(self) -> Head:
-        """HEAD now, read anew each time."""
+        """Return HEAD, read anew each time."""
 
     def entries(self, tree: str) -> Iterator[Entry]:
-        """All paths of a tree."""
+        """Return all paths of a tree."""
 
     def changes(self, old: str, new: str) -> Iterator[tuple[bytes, Entry | None]]:
-        """Paths that differ between two trees with their entry in `new`, None where removed."""
+        """Return paths that differ between two trees with their entry in `new`, None if removed."""
 
     def size(self, oid: str) -> int:
-        """Bytes of a blob, without reading it. ObjectMissing where git has it not."""
+        """Return the size of a blob, without reading it. ObjectMissing if git does not have it."""
 
     def read(self, oid: str) -> bytes:
-        """A blob's bytes. ObjectMissing where git has it not."""
+        """Return a blob's bytes. ObjectMissing if git does not have it."""
 
     def close(self) -> None:
-        """Let go of every file."""
+        """Close every file."""
 
 
 def blob_id(data: bytes, digits: int) -> str:
-    """The id git would give these bytes."""
+    """Return the id that git would give these bytes."""
     make = _sha256() if digits == 64 else _sha1()  # git's own name for it
     return str(make(b"blob %d\0%s" % (len(data), data)).hexdigest())
 
 
 def _sha1() -> Callable[[bytes], Any]:
-    """Without OpenSSL, which costs a prompt 6 ms."""
+    """Return sha1 without OpenSSL, which costs a prompt 6 ms."""
     try:
         module = __import__("_sha1")
     except ImportError:

@@ -24,7 +24,7 @@ _ID = re.compile(f"[0-9a-f]{{{2 * _ID_BYTES}}}")
 
 
 class _Numbers(ModuleType):
-    """Stands in for `pygit2.enums`: a kind of object is the number it is."""
+    """Replaces `pygit2.enums`: the kind of an object is its plain number."""
 
     def __getattr__(self, name: str) -> type[int]:
         if name.startswith("_"):
@@ -33,8 +33,8 @@ class _Numbers(ModuleType):
 
 
 def _load_core() -> Any:
-    """pygit2's compiled core alone: what is around it (TLS, archives, enumerations) costs six times as
-    much, at every start of a runner. The whole of it where the core is not as we know it.
+    """Load pygit2's compiled core alone: the rest (TLS, archives, enumerations) costs six times as
+    much, at every start of a runner. Loads all of pygit2 if the core is not as expected.
     """
     if "pygit2" not in sys.modules:
         try:
@@ -67,11 +67,11 @@ def _core_alone() -> Any:
 
 _CORE = _load_core()
 _TREE = 2
-"""git's own number of the kind."""
+"""Git's own number of this kind."""
 
 
 class Pygit2Repository:
-    """One worktree opened by its exact git directory: nothing is discovered."""
+    """One worktree opened by its exact git directory, without discovery."""
 
     def __init__(self, worktree: Worktree) -> None:
         try:
@@ -103,7 +103,7 @@ class Pygit2Repository:
         if self._compared[:2] != (
             old,
             new,
-        ):  # a refresh asks twice: for its scope, and for its plan
+        ):  # a refresh lists it twice: for its scope, and for its plan
             self._compared = old, new, list(compare_trees(self._list, old, new))
         return iter(self._compared[2])
 
@@ -140,14 +140,14 @@ class Pygit2Repository:
 
 
 def _whole(oid: str) -> str:
-    """libgit2 would take an abbreviation too."""
+    """Refuse abbreviated ids, which libgit2 would accept."""
     if not _ID.fullmatch(oid):
         raise KeyError(oid)
     return oid
 
 
 def _missing(oid: str, error: Exception) -> ObjectMissing:
-    """An object that cannot be read is as good as none: it is asked for again next time."""
+    """Return the error for an unreadable object: it counts as missing, to be retried."""
     if isinstance(error, KeyError):
         return ObjectMissing(f"object {safe_text(oid)} is not in this repository")
     return ObjectMissing(f"object {safe_text(oid)} cannot be read: {error}", "run `git fsck`")

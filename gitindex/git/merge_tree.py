@@ -1,9 +1,9 @@
-"""The tree that a merge of two commits would give, without a checkout and without a trace.
+"""The tree that a merge of two commits would give, without a checkout and without leaving objects.
 
-`git merge-tree` writes objects and runs merge drivers. Its objects go to a temporary object directory that
-has the repository's as its alternate. It runs in an empty git directory of ours, so neither the
-configuration nor the attributes of the repository are in force: a driver that only the repository defines
-never runs, and a file that needs one counts as a conflict.
+`git merge-tree` writes objects and runs merge drivers. Its objects go to a temporary object
+directory that has the repository's as its alternate. It runs in an empty git directory, so neither
+the configuration nor the attributes of the repository apply: a driver that only the repository
+defines never runs, and a file that needs one counts as a conflict.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from gitindex.base.worktree import Worktree
 from gitindex.git.command import BLOBS_AT_ONCE, check_result, parse_batch, try_git, view_env
 
 NEEDED = (2, 38)
-"""The first git whose merge-tree gives a tree."""
+"""The first git whose merge-tree prints a tree."""
 
 
 class MergedTree(NamedTuple):
-    """The result of a merge; its own objects are readable as long as the merge is open."""
+    """The result of a merge; its new objects are readable while the merge is open."""
 
     tree: str
     conflicts: tuple[bytes, ...]  # paths that a person has to resolve
     env: dict[str, str]
 
     def compare(self, old: str) -> bytes:
-        """What leads from another tree to this one, as `--raw -z` records."""
+        """Return the difference from another tree to this one, as `--raw -z` records."""
         form = ("-r", "--raw", "-z", "--no-abbrev", "--no-renames", "--end-of-options")
         asked = ("diff-tree", *form, old, self.tree)
         return check_result(asked, try_git("/", *asked, env=self.env))
 
     def read(self, oids: Iterable[str]) -> dict[str, bytes]:
-        """The contents of blobs, of the repository or made by the merge."""
+        """Return the contents of blobs, of the repository or made by the merge."""
         wanted = list(dict.fromkeys(oids))
         found: dict[str, bytes] = {}
         for at in range(0, len(wanted), BLOBS_AT_ONCE):
@@ -66,7 +66,7 @@ def merged_tree(worktree: Worktree, ours: str, theirs: str) -> Iterator[MergedTr
 
 
 def commit_of(worktree: Worktree, name: str) -> str:
-    """The id of a commit by any of its names."""
+    """Return the id of a commit by any of its names."""
     asked = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
     found = try_git(worktree.root, *asked)
     if found.returncode:
@@ -85,7 +85,7 @@ def _environment(worktree: Worktree, folder: str, digits: int) -> dict[str, str]
 
 
 def _quoted(path: str) -> str:
-    """One folder of a list that colons separate, as git reads it."""
+    """Quote one folder of a colon-separated list, as git reads it."""
     if ":" not in path and not path.startswith('"') and "\\" not in path:
         return path
     escaped = path.replace("\\", "\\\\").replace('"', '\\"')

@@ -1,4 +1,4 @@
-"""Runs a program and takes down what it prints. By posix_spawn: subprocess costs 20 ms to import."""
+"""Runs a program and captures its output. By posix_spawn: subprocess costs 20 ms to import."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ SIGKILL = 9  # not imported from signal: half a millisecond of every prompt
 
 
 class TooMuchOutput(GitIndexError):
-    """A program printed more than its caller takes."""
+    """A program printed more than the caller accepts."""
 
 
 class Result(NamedTuple):
-    """What a program printed, and how it ended."""
+    """The output and exit code of a program."""
 
     returncode: int
     output: bytes
@@ -29,7 +29,7 @@ class Result(NamedTuple):
 
 
 class Running:
-    """A program at work. Its answer is waited for when it is asked for."""
+    """A running program. `result` waits for it."""
 
     def __init__(
         self, argv: Sequence[str | bytes], env: dict[str, str], stdin: bytes = b""
@@ -56,7 +56,7 @@ class Running:
         self._outputs = out_read, err_read
 
     def result(self, timeout: float = TIMEOUT_S, most: int = 0) -> Result:
-        """Wait for its end. TooMuchOutput where it prints more than `most` bytes, if that is given."""
+        """Wait for the end. TooMuchOutput if it prints more than `most` bytes, if that is given."""
         try:
             output, errors = _drain(self._outputs, time.monotonic() + timeout, most)
         except BaseException as error:
@@ -68,7 +68,7 @@ class Running:
         return Result(os.waitstatus_to_exitcode(status), output, errors)
 
     def abandon(self) -> None:
-        """End it: nobody wants its answer any more."""
+        """Kill it: its answer is no longer needed."""
         for fd in self._outputs:
             os.close(fd)
         self._end()

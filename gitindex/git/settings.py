@@ -1,4 +1,4 @@
-"""The settings: one table of git configuration keys, what they mean, and whom we let set them."""
+"""The settings: one table of git configuration keys, their meaning, and who may set them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Setting(NamedTuple):
 
 
 class SettingValue(NamedTuple):
-    """What is set: where git read it from, and what it says."""
+    """A value that is set, and the file git read it from."""
 
     name: str
     value: str
@@ -52,7 +52,7 @@ SETTINGS = (
 
 
 def read_settings(worktree: Worktree) -> list[SettingValue]:
-    """Every `gitindex.*` key that is set, the one in force last."""
+    """Return every `gitindex.*` key that is set; the effective value is last."""
     found = try_git(
         worktree.root, "config", "--show-scope", "-z", "--get-regexp", r"^gitindex\."
     ).output
@@ -66,7 +66,7 @@ def read_settings(worktree: Worktree) -> list[SettingValue]:
 
 
 def user_setting(worktree: Worktree, key: str) -> str:
-    """A value of the user's or the system's configuration; the repository's own is ignored.
+    """Return a value of the user's or the system's configuration; the repository's own is ignored.
 
     So is any file that lies inside the repository, however it is included.
     """
@@ -89,12 +89,12 @@ def is_inside(origin: str, worktree: Worktree) -> bool:
 
 
 def is_strict(worktree: Worktree) -> bool:
-    """Does the configuration ask for the strict gate? Unreadable is no."""
+    """Is the strict gate configured? Unreadable means no."""
     answer = try_git(worktree.root, "config", "--type=bool", "--get", "gitindex.strict")
     return answer.output.strip() == b"true"
 
 
 def unknown_settings(values: list[SettingValue]) -> list[str]:
-    """Keys that are set and mean nothing here."""
+    """Return keys that are set but unknown."""
     known = {setting.name.partition(".")[0] for setting in SETTINGS}
     return sorted({safe_text(v.name) for v in values if v.name.partition(".")[0] not in known})

@@ -1,8 +1,8 @@
-"""A copy of git's index for readers: with it git lists only folders that changed, and rereads no file.
+"""A copy of git's index for readers: with it git lists only changed folders, and re-reads no file.
 
-The runner lets git refresh the copy and put its untracked cache in. It counts as long as git's index
-says the same of all files, by its checksum or entry by entry; else git looks at everything. Why that is
-safe: docs/design.md, "The shadow of git's index".
+The runner lets git refresh the copy and add its untracked cache. The copy is used as long as git's
+index has the same entries, by its checksum or entry by entry; else git checks everything. Why that
+is safe: docs/design.md, "The shadow of git's index".
 """
 
 from __future__ import annotations
@@ -17,33 +17,33 @@ SETTINGS = (
     "-c",
     "core.untrackedCache=true",
     "-c",
-    "status.showUntrackedFiles=all",  # the cache is of one way of asking
+    "status.showUntrackedFiles=all",  # the cache is valid for one set of options
     "-c",
     "core.splitIndex=false",
 )
 CHECKSUM = 20
 MAX_BYTES = 1 << 28
 MANY = 32
-"""Files that git would read again: then the copy saves more than it takes to load."""
+"""If git would re-read this many files, the copy saves more than it costs to load."""
 
 
 class Shadow(NamedTuple):
-    """A copy that may be used as long as it is this very file."""
+    """A copy that may be used as long as it is the same file."""
 
     path: str
     identity: tuple[int, ...]
 
     def is_there(self) -> bool:
-        """Was it there all the time? To git an index that is missing is an empty one."""
+        """Is it still there? Git treats a missing index as an empty one."""
         return identity_of(self.path) == self.identity
 
 
 class ShadowRecord(NamedTuple):
-    """What the runner leaves beside the copy."""
+    """The runner's record beside the copy."""
 
-    checksum: str  # of the index that it was made of
+    checksum: str  # of the index it was made from
     id_bytes: int
-    digest: str  # of what that index says of its files
+    digest: str  # of the entries of that index
     doubtful: (
         int  # files that git reads again with that index: changed in its second, or never looked at
     )
@@ -54,9 +54,9 @@ class ShadowRecord(NamedTuple):
 
 
 def find_shadow(worktree: Worktree, untracked: bool = True) -> Shadow | None:
-    """The copy, if it says of all files what git's index says now.
+    """Return the copy, if it has the same entries as git's index now.
 
-    Where new files are not asked for it is worth its size only if git would read many files again.
+    If new files are not needed, it pays only if git would re-read many files.
     """
     note = read_note(worktree)
     if note is None or (not untracked and note.doubtful < MANY):
@@ -67,7 +67,7 @@ def find_shadow(worktree: Worktree, untracked: bool = True) -> Shadow | None:
 
 
 def read_note(worktree: Worktree) -> ShadowRecord | None:
-    """The runner's note, if it is of the copy that is there."""
+    """Return the runner's record, if it belongs to the present copy."""
     try:
         checksum, id_bytes, digest, *rest = (read_small(worktree.shadow) or b"").decode().split()
         doubtful, *identity = map(int, rest)
@@ -78,7 +78,7 @@ def read_note(worktree: Worktree) -> ShadowRecord | None:
 
 
 def has_checksum(worktree: Worktree, note: ShadowRecord) -> bool:
-    """Is git's index, byte for byte, the one that the copy was made of?"""
+    """Is git's index, byte for byte, the one that the copy was made from?"""
     try:
         index = os.open(index_of(worktree), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
@@ -91,8 +91,8 @@ def has_checksum(worktree: Worktree, note: ShadowRecord) -> bool:
 
 
 def _says_the_same(worktree: Worktree, note: ShadowRecord) -> bool:
-    """Has git written its index again and changed no more than what files looked like on disk?"""
-    from gitindex.git.index_file import Unreadable, digest_of  # lazily: most never ask
+    """Has git rewritten its index with nothing but new stat data?"""
+    from gitindex.git.index_file import Unreadable, digest_of  # lazily: most callers do not need it
 
     try:
         with open(index_of(worktree), "rb") as file:
@@ -102,7 +102,7 @@ def _says_the_same(worktree: Worktree, note: ShadowRecord) -> bool:
 
 
 def identity_of(path: str) -> tuple[int, ...] | None:
-    """Inode, times and size of a file, also behind a link: another one at the same place has others."""
+    """Return inode, times and size of a file, following links: a replaced file has others."""
     try:
         return identity_from(os.stat(path))
     except OSError:
@@ -110,15 +110,15 @@ def identity_of(path: str) -> tuple[int, ...] | None:
 
 
 def identity_from(found: os.stat_result) -> tuple[int, ...]:
-    """The same from what the system says of a file."""
+    """Return the same from a stat result."""
     return found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size
 
 
 def index_of(worktree: Worktree) -> str:
-    """Git's own index."""
+    """Return the path of git's own index."""
     return os.path.join(worktree.git_dir, "index")
 
 
 def copy_of(worktree: Worktree) -> str:
-    """Where the copy of it is."""
+    """Return the path of the copy."""
     return f"{worktree.shadow}.index"

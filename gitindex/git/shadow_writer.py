@@ -1,6 +1,6 @@
 """Makes the copy of git's index for readers: docs/design.md, "The shadow of git's index".
 
-Runs when nobody waits and without the runner's lock; several at once do no harm.
+Runs when nothing waits and without the runner's lock; several at once do no harm.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from gitindex.git.shadow_index import (
 )
 
 LEAST_BYTES = 1 << 15
-"""Of an index: below them git looks at everything in no time."""
+"""Size of an index below which git is fast without a copy."""
 FILE_SYSTEMS = frozenset({"ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "tmpfs", "overlay"})
-"""Where a folder's times and inode surely tell that something in it came or went."""
+"""File systems whose folders reliably change times and inode when an entry comes or goes."""
 _MOUNTS = "/proc/self/mountinfo"
 _SECOND = 1_000_000_000
 
 
 def refresh_shadow_index(worktree: Worktree) -> None:
-    """Make the copy of the index as it is now, for readers to come."""
+    """Make a copy of the current index for later readers."""
     note = read_note(worktree)
     if note is not None and has_checksum(worktree, note):
         return
@@ -48,12 +48,12 @@ def refresh_shadow_index(worktree: Worktree) -> None:
     temp = os.path.join(folder, f".{name}.{os.urandom(8).hex()}.tmp")
     try:
         began = _write(temp, data)
-        # Git tells by the index's time which entries may have changed since they were looked at.
+        # By the index's time git decides which entries may have changed since it checked them.
         os.utime(temp, ns=(modified, modified))
         id_bytes = _id_bytes(data)
         if not _refresh(worktree, temp) or _is_blurred(temp, began // _SECOND, id_bytes):
             return
-        # What changes from here on has a time from here on: of that git trusts nothing.
+        # Later changes have a later time: git does not trust those entries.
         os.utime(temp, ns=(began, began))
         identity = _put_in_place(temp, copy_of(worktree))
     finally:
@@ -66,7 +66,7 @@ def refresh_shadow_index(worktree: Worktree) -> None:
 
 
 def is_large(worktree: Worktree) -> bool:
-    """Is git's index large enough for a copy? A small one git reads in no time."""
+    """Is git's index large enough for a copy? Git reads a small one fast."""
     try:
         return os.stat(index_of(worktree)).st_size >= LEAST_BYTES
     except OSError:
@@ -74,7 +74,7 @@ def is_large(worktree: Worktree) -> bool:
 
 
 def pays(worktree: Worktree) -> bool:
-    """Is a copy wanted that is not there?"""
+    """Is a copy worth making, and missing?"""
     if not is_large(worktree):
         return False
     note = read_note(worktree)
@@ -83,7 +83,7 @@ def pays(worktree: Worktree) -> bool:
 
 
 def _put_in_place(temp: str, name: str) -> tuple[int, ...]:
-    """Rename a file and return its new identity, even if another process creates one of that name."""
+    """Rename a file and return its new identity, even if another process replaces it."""
     fd = os.open(temp, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.replace(temp, name)
@@ -93,7 +93,7 @@ def _put_in_place(temp: str, name: str) -> tuple[int, ...]:
 
 
 def _refresh(worktree: Worktree, index: str) -> bool:
-    """Let git compare everything and write down what it saw: into this index, under its own lock."""
+    """Let git check everything and write the result into this index, under its own lock."""
     env = clean_env(worktree.root) | {"GIT_WORK_TREE": worktree.root, "GIT_INDEX_FILE": index}
     env["GIT_OPTIONAL_LOCKS"] = "1"
     hardening = [word for word in HARDENING if word != "--no-optional-locks"]
@@ -113,14 +113,14 @@ def _refresh(worktree: Worktree, index: str) -> bool:
 
 
 def _is_blurred(index: str, second: int, id_bytes: int) -> bool:
-    """Was a time set back in the very second of the look? Git, which counts in seconds, may miss more."""
+    """Was a time set back in the second of the check? Git compares seconds and may miss edits."""
     with open(index, "rb") as file:
         seen = stamps_of(file.read(), id_bytes)
         return any(modified < second <= changed for changed, modified in seen)
 
 
 def _id_bytes(data: bytes) -> int:
-    """How long the ids in an index are: with the wrong length none can be read."""
+    """Return the length of the ids in an index: with the wrong one it cannot be parsed."""
     for length in (20, 32):
         with contextlib.suppress(Unreadable):
             digest_of(data, length)
@@ -129,7 +129,7 @@ def _id_bytes(data: bytes) -> int:
 
 
 def _read_index(worktree: Worktree) -> tuple[bytes, int]:
-    """Git's index, and when it was written; empty where there is none, or one beyond reason."""
+    """Return git's index and its modification time; empty if it is missing or too large."""
     try:
         with open(index_of(worktree), "rb") as file:
             found = os.fstat(file.fileno())
@@ -139,16 +139,16 @@ def _read_index(worktree: Worktree) -> tuple[bytes, int]:
 
 
 def _write(path: str, data: bytes) -> int:
-    """Write a new file, and return the second in which that was, by the clock that files have."""
+    """Write a new file; return its time in whole seconds, by the file system's clock."""
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     with open(fd, "wb") as file:
         began = os.fstat(fd).st_mtime_ns
         file.write(data)
-    return began - began % _SECOND  # no finer: not every file system is
+    return began - began % _SECOND  # not every file system is finer
 
 
 def _is_trusted(root: str) -> bool:
-    """Is all of the work tree on one file system whose folders tell what happens in them?"""
+    """Is the whole work tree on one file system whose folder times are reliable?"""
     try:
         with open(_MOUNTS, "rb") as file:
             mounts = [line.split() for line in file]

@@ -1,7 +1,7 @@
-"""Messages of past commits and the paths that each changed: what people call the things in a file.
+"""Messages of past commits and the paths that each changed: the words people use for a file.
 
-The window of a commit is its newest ancestors that are no merges, in git's own order: a function of
-the commit alone. Nothing here fails: history that git cannot list is no history.
+The window of a commit is its newest non-merge ancestors, in git's own order: a function of the
+commit alone. Nothing here raises: history that git cannot list counts as none.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from gitindex.base.errors import GitIndexError
 from gitindex.git.command import try_git
 
 WINDOW = 2_000
-"""Commits that count."""
+"""Number of commits in a window."""
 MAX_PATHS = 25
 """A commit that changes more paths than this says little about each of them."""
 MAX_SUBJECT, MAX_BODY = 300, 600
-"""Characters of a message that count."""
+"""Maximum number of characters of a message that count."""
 AT_ONCE = 400
-"""Commits that are read by their ids in one call: their names fit into a pipe's buffer."""
+"""Number of commits read by id in one call: their ids fit into a pipe's buffer."""
 SECONDS = 30.0
 MAX_BYTES = 128 << 20
 
@@ -47,7 +47,7 @@ _TRAILER = re.compile(r"^[A-Z][A-Za-z]+(?:-[A-Za-z]+)+: .*$", re.MULTILINE)
 
 
 class CommitMessage(NamedTuple):
-    """A commit as search sees it."""
+    """A commit as search uses it."""
 
     oid: str
     parents: tuple[str, ...]
@@ -57,21 +57,21 @@ class CommitMessage(NamedTuple):
 
 
 def list_window(root: str, commit: str) -> list[str] | None:
-    """The commits of a window, newest first; None where git cannot tell."""
+    """Return the commits of a window, newest first; None if git fails."""
     args = ("rev-list", "--no-merges", f"--max-count={WINDOW}", "--end-of-options", commit, "--")
     listed = _run(root, *args)
     return None if listed is None else listed.decode().split()
 
 
 def read_window(root: str, commit: str) -> list[CommitMessage] | None:
-    """The commits of a window with their subjects, newest first; None where git cannot tell."""
+    """Return the commits of a window with their subjects, newest first; None if git fails."""
     args = ("--no-merges", f"--max-count={WINDOW}", "--end-of-options", commit, "--")
     output = _run(root, *_LOG, *args)
     return None if output is None else _parsed(output)
 
 
 def read_commits(root: str, oids: Sequence[str]) -> list[CommitMessage] | None:
-    """Some commits by their ids; None where git cannot tell, or has not all of them."""
+    """Return some commits by their ids; None if git fails or lacks one of them."""
     found: list[CommitMessage] = []
     for at in range(0, len(oids), AT_ONCE):
         names = "".join(f"{oid}\n" for oid in oids[at : at + AT_ONCE]).encode()
@@ -91,7 +91,7 @@ def _run(root: str, *args: str, stdin: bytes = b"") -> bytes | None:
 
 
 def _parsed(output: bytes) -> list[CommitMessage]:
-    """Commits from git's output: header, subject, body, then the paths, each ended by a zero byte."""
+    """Parse git's output: header, subject, body, then the paths, each ended by a zero byte."""
     found: list[CommitMessage] = []
     commit: CommitMessage | None = None
     paths: list[bytes] = []

@@ -1,4 +1,4 @@
-"""Trees as bytes: what a tree object says, and where two trees differ. Knows no library."""
+"""Trees as bytes: parses tree objects and compares two trees. Uses no git library."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from gitindex.git.interface import (
 )
 
 NO_TREE = ""
-"""Stands for a folder that is not there: needs no hash and no object."""
+"""Stands for a missing folder: needs no hash and no object."""
 
 CHUNK = 200
-"""Trees asked for at once: their names fit into a pipe."""
+"""Number of trees requested at once: their names fit into a pipe."""
 
 _TYPE = 0o170000
 
@@ -27,11 +27,11 @@ Listing = Mapping[bytes, tuple[int, str]]
 """Name → mode and object id, of one folder."""
 
 Load = Callable[[Iterable[str]], Mapping[str, Listing]]
-"""Lists some trees by their ids; ObjectMissing where git has one not."""
+"""Lists some trees by their ids; ObjectMissing if git lacks one."""
 
 
 def parse_tree(data: bytes, id_bytes: int) -> Listing:
-    """The entries of a raw tree object."""
+    """Return the entries of a raw tree object."""
     found = {}
     at = 0
     try:
@@ -48,10 +48,10 @@ def parse_tree(data: bytes, id_bytes: int) -> Listing:
 
 
 def compare_trees(load: Load, old: str, new: str) -> Iterator[tuple[bytes, Entry | None]]:
-    """Paths that differ, with their entry in `new`. Folders of equal id are not looked into.
+    """Yield paths that differ, with their entry in `new`. Skips folders of equal id.
 
-    A folder that repeats others too often is one entry where a whole tree is listed, and
-    TooManyPaths where two are compared.
+    A folder that repeats others too often becomes one entry when a whole tree is listed, and raises
+    TooManyPaths when two are compared.
     """
     todo = [(b"", old, new)]
     count = repeated = 0
@@ -70,7 +70,7 @@ def compare_trees(load: Load, old: str, new: str) -> Iterator[tuple[bytes, Entry
                     yield prefix[:-1], Entry(prefix[:-1], TREE, after)
                     continue
             seen.add((before, after))
-            for name in sorted(was.keys() | now.keys()):  # what is left out must not be chance
+            for name in sorted(was.keys() | now.keys()):  # what is left out must be deterministic
                 a, b = was.get(name), now.get(name)
                 if a == b:
                     continue
@@ -97,7 +97,7 @@ def _leaf_changes(
 
 
 def _plain_mode(mode: int) -> int:
-    """Git's own reading of odd modes: a file is executable or not, the unknown is a gitlink."""
+    """Normalize odd modes as git does: files are executable or not, unknown is a gitlink."""
     kind = mode & _TYPE
     if kind in (LINK, TREE):
         return kind

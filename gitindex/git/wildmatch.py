@@ -27,7 +27,7 @@ class Rule(NamedTuple):
 
 
 def parse_ignore(data: bytes) -> list[Rule]:
-    """The rules of a gitignore-style file, in order; hopeless patterns are left out."""
+    """Return the rules of a gitignore-style file, in order; invalid patterns are left out."""
     rules = []
     for raw in data.removeprefix(codecs.BOM_UTF8).split(b"\n")[:MAX_PATTERNS]:
         line = _without_trailing_spaces(raw.removesuffix(b"\r"))
@@ -41,7 +41,7 @@ def parse_ignore(data: bytes) -> list[Rule]:
 
 
 def make_rule(pattern: bytes, base: bytes = b"", negated: bool = False) -> Rule | None:
-    """Compile one pattern, or None when it is empty or absurd."""
+    """Compile one pattern; None if it is empty or absurd."""
     folder_only = pattern.endswith(b"/")
     body = pattern.removesuffix(b"/")
     if not body or len(body) > MAX_PATTERN_BYTES:
@@ -51,7 +51,7 @@ def make_rule(pattern: bytes, base: bytes = b"", negated: bool = False) -> Rule 
 
 
 def ignores(rules: list[Rule], path: bytes) -> bool:
-    """Does a gitignore-style list leave out `path`, or a folder above it?"""
+    """Does a gitignore-style list exclude `path`, or a folder above it?"""
     if not rules:
         return False
     at = path.find(b"/")
@@ -63,7 +63,7 @@ def ignores(rules: list[Rule], path: bytes) -> bool:
 
 
 def rule_matches(rule: Rule, path: bytes, folder: bool = False) -> bool:
-    """Does one rule name exactly this path?"""
+    """Does one rule match exactly this path?"""
     if rule.folder_only and not folder:
         return False
     if not path.startswith(rule.base):
@@ -86,14 +86,14 @@ def _last_verdict(rules: list[Rule], path: bytes, folder: bool) -> bool:
 
 @lru_cache(maxsize=4096)
 def _translate(body: bytes, anchored: bool) -> re.Pattern[bytes] | None:
-    """A regex that no path makes slow, or None for a pattern that matches nothing.
+    """Return a regex that no path makes slow; None for a pattern that matches nothing.
 
     Every star but the last of its path component, and every `**/` but the last, takes the first
-    place that fits and never looks back: no later one could serve the rest better.
+    place that fits and never backtracks: no later one could match the rest better.
     """
     try:
         tokens = list(_tokens(body, anchored))
-    except IndexError:  # an open bracket, or a backslash at the end
+    except IndexError:  # an unclosed bracket, or a trailing backslash
         return None
     parts = [_components(part) for part in _split(tokens, _FOLDERS)]
     committed = b"".join(b"(?>%s%s)" % (_FOLDERS, part) for part in parts[1:-1])
@@ -125,7 +125,7 @@ def _split(tokens: list[bytes], at: bytes) -> list[list[bytes]]:
 
 
 def _tokens(body: bytes, anchored: bool) -> Iterator[bytes]:
-    """Pieces of regex, each for one byte or one kind of star; IndexError where the pattern ends early."""
+    """Yield pieces of regex, one per byte or kind of star; IndexError if the pattern ends early."""
     at = 0
     while at < len(body):
         char = body[at : at + 1]
@@ -145,20 +145,20 @@ def _tokens(body: bytes, anchored: bool) -> Iterator[bytes]:
 
 
 def _stars(body: bytes, at: int, end: int) -> tuple[tuple[bytes, ...], int]:
-    """Two stars that fill a path component cross slashes; so they do behind a plain prefix."""
+    """Two stars that fill a path component cross slashes; also after a plain prefix."""
     opens = body[at - 1 : at] == b"/" or not _SPECIAL.search(body, 0, at)
     if end - at > 1 and opens:
         if end == len(body):
             return (b".*",), end
         if body[end : end + 1] == b"/":
             return (_FOLDERS,), end + 1
-        if body.startswith(b"\\/", end):  # quoted, the slash must be there
+        if body.startswith(b"\\/", end):  # the slash is quoted, so it must be there
             return (_STAR, b"/", _FOLDERS), end + 2
     return (_STAR,), end
 
 
 def _bracket(body: bytes, at: int) -> tuple[bytes, int]:
-    """`[…]` as git reads it: its first member may be a bracket, a backslash quotes, classes have names."""
+    """Parse `[…]` as git does: a bracket may come first, a backslash quotes, classes have names."""
     at += 1
     negated = body[at] in b"!^"
     at += negated

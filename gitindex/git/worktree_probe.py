@@ -1,4 +1,4 @@
-"""HEAD and the work tree as they are now: one probe, started early and read when it is needed."""
+"""HEAD and the work tree as they are now: one probe, started early and read when needed."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from gitindex.git.process import Result, Running
 from gitindex.git.shadow_index import SETTINGS, Shadow, find_shadow, identity_of, index_of
 
 ATTEMPTS = 5
-"""How often a probe starts again because HEAD or git's index changed while git was looking."""
+"""How often a probe restarts because HEAD or git's index changed while git was running."""
 
 _SUBMODULE = frozenset({b"160000", b"000000"})
-"""Modes of a path that is a submodule or nothing: at HEAD, in git's index, on disk."""
+"""Modes of a path that is a submodule or missing: at HEAD, in git's index, on disk."""
 _HEAD = ("rev-parse", "HEAD", "HEAD^{tree}", "--symbolic-full-name", "HEAD")
 _BRANCH = "refs/heads/"
 
@@ -31,7 +31,7 @@ class HeadState(NamedTuple):
 
     @property
     def edits(self) -> int | None:
-        """How many tracked or new paths differ from HEAD; None where they were not all looked for."""
+        """Return how many tracked or new paths differ from HEAD; None if not all were checked."""
         if self.scope is not EditScope.ALL:
             return None
         new = {path for path in self.untracked if not path.endswith(b"/")}
@@ -39,9 +39,9 @@ class HeadState(NamedTuple):
 
 
 class WorktreeProbe:
-    """Git at work on one worktree. `result` waits for it, `abandon` ends it.
+    """Git running on one worktree. `result` waits for it, `abandon` ends it.
 
-    The work tree is this one, whatever `core.worktree` says. A submodule at another commit is no
+    The work tree is this one, regardless of `core.worktree`. A submodule at another commit is not a
     difference, but a file in its place is.
     """
 
@@ -56,7 +56,7 @@ class WorktreeProbe:
         return cls(worktree, scope)
 
     def result(self) -> HeadState:
-        """HEAD and the edits, seen while neither HEAD nor git's index changed."""
+        """Return HEAD and the edits, read while neither HEAD nor git's index changed."""
         for _ in range(ATTEMPTS):
             if not self._running:
                 self._begin()
@@ -94,7 +94,7 @@ class WorktreeProbe:
             raise
 
     def _start_status(self) -> Running:
-        """`git status`, from the copy of the index where that is as good."""
+        """Start `git status`, with the copy of the index if it is valid."""
         env, settings = _status_env(self.worktree), tuple[str, ...]()
         if self._shadow is not None:
             env, settings = env | {"GIT_INDEX_FILE": self._shadow.path}, SETTINGS
@@ -116,7 +116,7 @@ class WorktreeProbe:
         return state._replace(dirty=dirty, untracked=status.untracked), steady
 
     def _hidden(self, digits: int) -> tuple[list[bytes], tuple[int, ...] | None]:
-        """Edits that `git status` does not show, and the index that was read for them."""
+        """Return edits that `git status` does not show, and the index that was read."""
         from gitindex.git.hidden_edits import hidden_paths, look_at_index
 
         look = look_at_index(self.worktree, digits)
@@ -124,11 +124,11 @@ class WorktreeProbe:
         return hidden_paths(self.worktree, look, self._shadow is not None), index
 
     def _committed(self, head: Result, status: HeadState | None) -> HeadState:
-        """HEAD's commit, tree and branch, as git says them in one process."""
+        """Return HEAD's commit, tree and branch, read by one git process."""
         if head.returncode == 0:
             commit, tree, name = head.output.decode("utf-8", "surrogateescape").split("\n")[:3]
             return HeadState(commit, tree=tree, branch=_branch(name), scope=self._scope)
-        if status is None:  # no commit yet, or HEAD is broken: `git status` tells which
+        if status is None:  # no commit yet, or HEAD is broken: `git status` shows which
             told = _run_status(self.worktree, EditScope.TRACKED)
             status = _parse_status(check_result(("status",), told))
         if status.commit is not None:
@@ -139,7 +139,7 @@ class WorktreeProbe:
 
 
 def read_head_state(worktree: Worktree, scope: EditScope = EditScope.ALL) -> HeadState:
-    """HEAD and the paths that differ from it, now."""
+    """Return HEAD and the paths that differ from it, now."""
     return WorktreeProbe.start(worktree, scope).result()
 
 
