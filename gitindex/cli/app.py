@@ -95,7 +95,7 @@ Path = Annotated[
     option("--repo", "-C", help="A folder inside the work tree.", callback=_stand_in),
 ]
 Folder = Annotated[str, option("--repo", help="A folder inside the work tree.", callback=_stand_in)]
-"""The same for `grep`, where -C means what it means to ripgrep."""
+"""The same for `grep`, where -C has ripgrep's meaning."""
 At = Annotated[str, option("--at", help="Answer for this commit, tag or branch.")]
 Staged = Annotated[bool, option("--staged", help="Answer for the tree that is staged.")]
 Team = Annotated[bool, option("--team", help="Ask the team's other repositories, too.")]

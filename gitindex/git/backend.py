@@ -57,7 +57,7 @@ def _through_libgit2(worktree: Worktree) -> Repository:
 
 
 def _is_beyond_libgit2(worktree: Worktree) -> bool:
-    """Does the repository use a format that libgit2 is known to refuse? Saves loading it."""
+    """Is this a format that libgit2 is known to refuse? A wrong no only costs loading libgit2."""
     try:
         data = read_small(os.path.join(worktree.common_dir, "config"))
     except OSError:

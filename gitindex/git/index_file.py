@@ -55,7 +55,7 @@ class SizedEntry(NamedTuple):
 
 
 def entries_beyond(data: bytes, id_bytes: int, known: frozenset[bytes]) -> list[SizedEntry]:
-    """Yield regular files that git checks and whose pair of size and id is not known."""
+    """Return regular files that git checks and whose pair of size and id is not known."""
     try:
         kind, version, count = _HEADER.unpack_from(data)
         if kind != b"DIRC" or version not in (2, 3):

@@ -33,7 +33,7 @@ class TooManyPaths(GitIndexError):
 
 
 class Entry(NamedTuple):
-    """One path of a tree; a folder only where it is left out as a whole (mode TREE)."""
+    """One path of a tree; a folder only if it is left out as a whole (mode TREE)."""
 
     path: bytes
     mode: int

@@ -53,7 +53,7 @@ class CommitMessage(NamedTuple):
     parents: tuple[str, ...]
     subject: str
     body: str  # without its trailers
-    paths: tuple[bytes, ...]  # none where it changed too many
+    paths: tuple[bytes, ...]  # none if it changed too many
 
 
 def list_window(root: str, commit: str) -> list[str] | None:

@@ -20,7 +20,7 @@ NAME = "gitindex"
 class Client(NamedTuple):
     """Where a client keeps its list of servers, and the snippet to add."""
 
-    file: str  # below the work tree, or below the home folder where it starts with `~`
+    file: str  # below the work tree, or below the home folder if it starts with `~`
     snippet: str  # in templates/mcp
     variable: str = ""  # environment variable that names the folder of the file instead
 

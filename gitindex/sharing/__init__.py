@@ -1,1 +1,1 @@
-"""What leaves or enters this machine: signed packs of facts, and the team's index on PostgreSQL."""
+"""Sharing between machines: signed packs of facts, and the team's index on PostgreSQL."""

@@ -111,5 +111,5 @@ def _default_ref(worktree: Worktree) -> str:
 
 
 def fields_of(membership: Membership) -> dict[str, Any]:
-    """Return the JSON fields; the URL may hold a user's name, but never a password."""
+    """Return the JSON fields, without the URL, which may hold a user's name."""
     return {"repo": membership.name, "ref": membership.ref, "pushedTree": membership.pushed or None}

@@ -124,7 +124,7 @@ class Database:
 
 
 _READERS: WeakSet[Database] = WeakSet()
-"""Readers of this process: while one is open, SQLite's shared memory is read-only for all of it."""
+"""Readers of this process: while one is open, SQLite's memory is read-only for the process."""
 _TURN = threading.Condition()
 _OPEN: set[Database] = set()
 """Writers of this process: if freed without close, SQLite changes the file without the seal."""
@@ -153,7 +153,7 @@ class WriterDatabase(Database):
                 raise StoreBusy("the store was rebuilt in the meantime", "try again")
 
     def close(self) -> None:
-        """Close the connection; the last one checkpoints the log."""
+        """Checkpoint the log and close the connection."""
         _OPEN.discard(self)
         try:
             self._move_log(self._end)

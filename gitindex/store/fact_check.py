@@ -82,7 +82,7 @@ class FactsCheck:
     def checks(
         self, repository: Repository, extractor: Extractor, expected: dict[bytes, PlannedBlob]
     ) -> list[Check]:
-        """Yield the checks of facts, then of the lexical index: of a sample, or of every blob."""
+        """Return the checks of facts, then of the lexical index: of a sample, or of every blob."""
         published = {plan.key: plan.language for plan in expected.values() if not plan.skip}
         chosen = self._choose(published)
         seen, wrong, _ = self.compare(repository, extractor, chosen)

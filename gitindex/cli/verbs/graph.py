@@ -44,7 +44,7 @@ def refs(
     as_json: bool = False,
     team: bool = False,
 ) -> int:
-    """Where a symbol is used."""
+    """Print where a symbol is used."""
     from gitindex.query.references import find_references
     from gitindex.query.symbols import suggestions
 
@@ -77,7 +77,7 @@ def graph(
     form: str = "text",
     team: bool = False,
 ) -> int:
-    """Who calls a symbol, and what it calls."""
+    """Print the callers and callees of a symbol."""
     from gitindex.query.callgraph.answer import call_graph
     from gitindex.query.symbols import suggestions
 
@@ -198,7 +198,7 @@ def impact(
     everything: bool = False,
     team: bool = False,
 ) -> int:
-    """What a change reaches: symbols, files, tests."""
+    """Print what a change reaches: symbols, files, tests."""
     from gitindex.query.impact.reach import impact as find_impact
 
     def question() -> ImpactAnswer:
@@ -266,7 +266,7 @@ def reached_tests(
     limit: int = 0,
     nodes: bool = False,
 ) -> int:
-    """The tests that reach a change, the likeliest first."""
+    """Print the tests that reach a change, the likeliest first."""
     from gitindex.query.impact.affected import affected_tests
 
     def question() -> dict[str, Any]:

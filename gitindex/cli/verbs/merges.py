@@ -84,7 +84,7 @@ def _merge_head(worktree: Worktree) -> str:
 
 
 def _merge_heads(worktree: Worktree) -> Iterator[str]:
-    """Return the commits being merged. Git names them to hooks only, by GITHEAD_<commit>."""
+    """Yield the commits being merged; before the commit only hooks know them: GITHEAD_<commit>."""
     told = read_small(os.path.join(worktree.git_dir, "MERGE_HEAD")) or b""
     yield from told.decode("ascii", "replace").split()
     yield from (name[8:] for name in os.environ if name.startswith("GITHEAD_"))

@@ -115,5 +115,5 @@ def drop_user_file(name: str) -> bool:
     dropped = drop_include("/", "global", path)
     remove(path)
     with contextlib.suppress(OSError):
-        os.rmdir(user_folder())  # unless it is not empty
+        os.rmdir(user_folder())  # only if it is empty
     return dropped
