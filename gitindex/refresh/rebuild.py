@@ -20,6 +20,7 @@ from gitindex.base.worktree import BUILDING, READY, Worktree, worktree_at
 from gitindex.freshness.marker import is_newer
 from gitindex.freshness.observation import prove
 from gitindex.refresh import public_files
+from gitindex.refresh.log import Log
 from gitindex.refresh.queue import RefreshJobService
 from gitindex.refresh.refresher import Refresher
 from gitindex.refresh.scope import FULL
@@ -72,6 +73,7 @@ def rebuild(plan: RebuildPlan, report: Report) -> bool:
         public_files.end_progress(plan.asked)
     write_atomic(_inside(plan.asked, READY), b"")
     finish_exchange(plan.asked)
+    Log(plan.asked.store).write("store rebuilt", root=plan.asked.root, status="completed")
     remove(plan.asked.taken)  # what was asked for is done
     return True
 

@@ -68,7 +68,7 @@ def test_a1_a_writer_that_is_open_loses_nothing_in_silence(quiet: Repo) -> None:
     database = open_writer(quiet.worktree.database)
     try:
         assert quiet.gitindex("index", "--force").returncode == 0
-        with pytest.raises(StoreBusy, match="built anew"):
+        with pytest.raises(StoreBusy, match="rebuilt in the meantime"):
             decisions.add(database, "which one", "head", {"a.py": "1"}, ["a"], {})
     finally:
         database.close()
