@@ -329,8 +329,8 @@ def test_client_snippets() -> None:
 def test_wheel_is_complete_and_works(repo: Repo, tmp_path: Path) -> None:
     """Installed without a checkout in sight: hooks, templates and aliases are there and work."""
     source = tmp_path / "source"
-    parts = ("gitindex", "hooks", "man", "native", "templates", "*.md", "LICENSE")
-    parts += ("pyproject.toml", "hatch_build.py")
+    folders = ("gitindex", "hooks", "man", "native", "templates")
+    parts = (*folders, "*.md", "LICENSE", "pyproject.toml", "hatch_build.py")
     names = _run("git", "-C", str(ROOT), "ls-files", "-z", "-co", "--exclude-standard", *parts)
     for name in filter(None, names.split("\0")):
         if (ROOT / name).exists():
