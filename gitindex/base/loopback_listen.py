@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import socket
+from typing import TYPE_CHECKING, Any
 
 from gitindex.base.errors import Exit, GitIndexError
+
+if TYPE_CHECKING:
+    import uvicorn
 
 TRIES = 20
 
@@ -20,6 +24,24 @@ def bind_loopback(port: int) -> list[socket.socket]:
                 return [four]
             four.close()
     raise GitIndexError("no port is free on both loopback addresses", "name one with --port")
+
+
+def quiet_server(app: Any) -> uvicorn.Server:
+    """Return the server of an ASGI app that logs nothing, says nothing of itself and ends at once."""
+    import uvicorn
+
+    return uvicorn.Server(
+        uvicorn.Config(
+            app,
+            log_config=None,
+            access_log=False,
+            lifespan="off",
+            ws="none",
+            proxy_headers=False,
+            server_header=False,
+            timeout_graceful_shutdown=1,
+        )
+    )
 
 
 def _listen(family: int, host: str, port: int) -> socket.socket:

@@ -1,4 +1,4 @@
-"""The MCP server over HTTP on loopback, for many clients of one user; imports uvicorn.
+"""The MCP server over HTTP on loopback, for many clients of one user.
 
 It follows the rules of every HTTP server here (base/loopback_guard.py), with a bearer token instead
 of a cookie.
@@ -12,10 +12,8 @@ import sys
 from collections.abc import MutableMapping
 from typing import Any
 
-import uvicorn
-
 from gitindex.base.loopback_guard import AsgiApp, LoopbackGuard, LoopbackRules, Receive, Send
-from gitindex.base.loopback_listen import bind_loopback
+from gitindex.base.loopback_listen import bind_loopback, quiet_server
 from gitindex.mcp.server import open_state, sessions_over_http
 
 PATH = "/mcp"
@@ -32,20 +30,11 @@ def serve_http(path: str, port: int = 0) -> int:
     sys.stdout.write(f"http://127.0.0.1:{rules.port}{PATH}\nAuthorization: Bearer {guard.token}\n")
     sys.stdout.flush()
     sys.stderr.write("gitindex: serving MCP over HTTP; Ctrl-C ends the server\n")
-    config = uvicorn.Config(
-        guard,
-        log_config=None,
-        access_log=False,
-        lifespan="off",
-        ws="none",
-        proxy_headers=False,
-        server_header=False,
-        timeout_graceful_shutdown=1,
-    )
+    server = quiet_server(guard)
 
     async def run() -> None:
         async with sessions.run():
-            await uvicorn.Server(config).serve(sockets=sockets)
+            await server.serve(sockets=sockets)
 
     try:
         asyncio.run(run())

@@ -1,4 +1,4 @@
-"""Runs the page on loopback until it is stopped or idle for an hour; imports uvicorn."""
+"""Runs the page on loopback until it is stopped or idle for an hour."""
 
 from __future__ import annotations
 
@@ -8,11 +8,9 @@ import sys
 import time
 import webbrowser
 
-import uvicorn
-
 from gitindex.base.errors import Exit
 from gitindex.base.loopback_guard import LoopbackGuard, LoopbackRules
-from gitindex.base.loopback_listen import bind_loopback
+from gitindex.base.loopback_listen import bind_loopback, quiet_server
 from gitindex.base.worktree import Worktree
 from gitindex.web.app import make_app
 from gitindex.web.session import WebSession
@@ -60,17 +58,7 @@ def serve_page(worktree: Worktree, port: int = 0, opens: bool = True) -> int:
 
 
 async def _serve(guard: LoopbackGuard, sockets: list[socket.socket], watch: IdleWatch) -> None:
-    config = uvicorn.Config(
-        guard,
-        log_config=None,
-        access_log=False,
-        lifespan="off",
-        ws="none",
-        proxy_headers=False,
-        server_header=False,
-        timeout_graceful_shutdown=1,
-    )
-    server = uvicorn.Server(config)
+    server = quiet_server(guard)
 
     async def end_when_idle() -> None:
         while not watch.is_over():
