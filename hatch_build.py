@@ -56,6 +56,8 @@ def compile_library(root: Path, target: Path, *flags: str) -> str:
         "-O2",
         "-shared",
         "-fPIC",
+        "-pthread",
+        "-ffp-contract=off",  # sums are the same as Python's
         *flags,
         include,
         *sources,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from types import ModuleType
 
-FORMAT = 1
+FORMAT = 2
 """What the functions take and return; a library built from other sources is not used."""
 VARIABLE = "GITINDEX_PURE"
 """Set in the environment: everything runs in Python."""

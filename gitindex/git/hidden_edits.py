@@ -8,7 +8,6 @@ they are hashed. Files that git wrote under other attributes are found by size: 
 from __future__ import annotations
 
 import os
-from functools import partial
 
 from gitindex.base.lean import TYPE_CHECKING, NamedTuple
 from gitindex.base.worktree import Worktree
@@ -58,7 +57,10 @@ def look_at_index(worktree: Worktree, digits: int) -> IndexLook:
     checksum = data[-CHECKSUM:]
     try:
         unchecked = find_unchecked(data, id_bytes)
-        return IndexLook(unchecked, partial(entries_beyond, data, id_bytes), checksum, id_bytes)
+        # no functools: a prompt would pay 3 ms for it
+        return IndexLook(
+            unchecked, lambda known: entries_beyond(data, id_bytes, known), checksum, id_bytes
+        )
     except Unreadable:  # split, sparse or of a newer format: git reads it, or reports what is wrong
         records = list(_records(worktree))
         sized = [entry for record in records if (entry := _sized(record))]

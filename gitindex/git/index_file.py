@@ -136,6 +136,44 @@ def _entry(data: bytes, at: int, fixed: int, path: bytes) -> UncheckedEntry:
     return UncheckedEntry(path, mode, oid, times, covered=False, may_miss=False)
 
 
+class IndexPaths(NamedTuple):
+    """The paths of an index; those of submodules apart."""
+
+    files: list[bytes]
+    submodules: frozenset[bytes]
+
+
+def paths_of(data: bytes, id_bytes: int) -> IndexPaths:
+    """Return all paths, in git's order; an unmerged one may be there twice."""
+    try:
+        kind, version, count = _HEADER.unpack_from(data)
+        if kind != b"DIRC" or version not in (2, 3):
+            raise Unreadable
+        found, end = _paths(data, count, id_bytes)
+        if not {name for name, _ in _extensions(data, end, id_bytes)} <= _WHOLE:
+            raise Unreadable
+    except (struct.error, IndexError, ValueError) as error:
+        raise Unreadable from error
+    return found
+
+
+def _paths(data: bytes, count: int, id_bytes: int) -> tuple[IndexPaths, int]:
+    files: list[bytes] = []
+    submodules: set[bytes] = set()
+    at, fixed, flags_at, flags_of = _ENTRIES, 42 + id_bytes, 40 + id_bytes, _MORE.unpack_from
+    for _ in range(count):
+        (flags,) = flags_of(data, at + flags_at)
+        start = at + fixed + (2 if flags & _EXTENDED_FLAG else 0)
+        length = flags & _NAME
+        end = start + length if length != _NAME else data.index(b"\0", start)
+        if data[at + 26] >> 4 == 0xE:
+            submodules.add(data[start:end])
+        else:
+            files.append(data[start:end])
+        at += (end - at + 8) & ~7
+    return IndexPaths(files, frozenset(submodules)), at
+
+
 def surely_lacks(data: bytes, name: bytes) -> bool:
     """True if no entry's path can contain `name`; False if a byte search cannot decide.
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from functools import cache
 from importlib.machinery import PathFinder
 from importlib.util import find_spec, module_from_spec
 from types import ModuleType
@@ -68,6 +70,8 @@ def _core_alone() -> Any:
 _CORE = _load_core()
 _TREE = 2
 """Git's own number of this kind."""
+_SET_WINDOW_SIZE, _SET_MAPPED_LIMIT = 1, 3
+"""Options of libgit2."""
 
 
 class Pygit2Repository:
@@ -95,6 +99,7 @@ class Pygit2Repository:
         return Head(str(commit.id), str(commit.tree_id))
 
     def entries(self, tree: str) -> Iterator[Entry]:
+        _limit_windows()  # all of its blobs may be read next
         for _, entry in compare_trees(self._list, NO_TREE, tree):
             if entry is not None:
                 yield entry
@@ -137,6 +142,20 @@ class Pygit2Repository:
         if kind != _TREE:
             raise GitIndexError(f"object {oid} is not a tree")
         return parse_tree(data, _ID_BYTES)
+
+
+@cache
+def _limit_windows() -> None:
+    """Let libgit2 map little of a pack at once: else all that was read stays in memory.
+
+    pygit2's compiled core has no function for it. A library that does not export it stays as it is.
+    """
+    import ctypes  # lazily: only a first index reads so much
+
+    with contextlib.suppress(OSError, AttributeError):
+        options = ctypes.CDLL(_CORE.__file__).git_libgit2_opts
+        options(_SET_WINDOW_SIZE, ctypes.c_size_t(8 << 20))
+        options(_SET_MAPPED_LIMIT, ctypes.c_size_t(64 << 20))
 
 
 def _whole(oid: str) -> str:

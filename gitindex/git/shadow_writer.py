@@ -11,6 +11,7 @@ import os
 from gitindex.base.atomic_file import remove, write_atomic
 from gitindex.base.worktree import Worktree
 from gitindex.git.command import HARDENING, clean_env, git_program
+from gitindex.git.file_system import is_trusted
 from gitindex.git.index_file import Unreadable, digest_of, stamps_of
 from gitindex.git.process import run_program
 from gitindex.git.shadow_index import (
@@ -27,9 +28,6 @@ from gitindex.git.shadow_index import (
 
 LEAST_BYTES = 1 << 15
 """Size of an index below which git is fast without a copy."""
-FILE_SYSTEMS = frozenset({"ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "tmpfs", "overlay"})
-"""File systems whose folders reliably change times and inode when an entry comes or goes."""
-_MOUNTS = "/proc/self/mountinfo"
 _SECOND = 1_000_000_000
 
 
@@ -41,7 +39,7 @@ def refresh_shadow_index(worktree: Worktree) -> None:
     remove(worktree.shadow)
     data, modified = _read_index(worktree)
     checksum = data[-CHECKSUM:]
-    if len(data) < LEAST_BYTES or not any(checksum) or not _is_trusted(worktree.root):
+    if len(data) < LEAST_BYTES or not any(checksum) or not is_trusted(worktree.root):
         remove(copy_of(worktree))
         return
     folder, name = os.path.split(copy_of(worktree))
@@ -79,7 +77,7 @@ def pays(worktree: Worktree) -> bool:
         return False
     note = read_note(worktree)
     is_there = note is not None and has_checksum(worktree, note)
-    return not is_there and _is_trusted(worktree.root)
+    return not is_there and is_trusted(worktree.root)
 
 
 def _put_in_place(temp: str, name: str) -> tuple[int, ...]:
@@ -145,21 +143,3 @@ def _write(path: str, data: bytes) -> int:
         began = os.fstat(fd).st_mtime_ns
         file.write(data)
     return began - began % _SECOND  # not every file system is finer
-
-
-def _is_trusted(root: str) -> bool:
-    """Is the whole work tree on one file system whose folder times are reliable?"""
-    try:
-        with open(_MOUNTS, "rb") as file:
-            mounts = [line.split() for line in file]
-    except OSError:
-        return False  # not Linux
-    here, best, kind = os.fsencode(root), b"", b""
-    for fields in mounts:
-        place = fields[4].decode("unicode_escape").encode("latin-1")
-        if place.startswith(here + b"/"):
-            return False
-        within = place == b"/" or here == place or here.startswith(place + b"/")
-        if within and len(place) >= len(best):
-            best, kind = place, fields[fields.index(b"-") + 1]
-    return kind.decode() in FILE_SYSTEMS

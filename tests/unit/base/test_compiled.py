@@ -18,6 +18,7 @@ from gitindex.languages.syntax import extract, postings
 from gitindex.languages.syntax.parser import Captures
 from gitindex.languages.syntax.source import read_source
 from gitindex.languages.table import language_of
+from gitindex.query.search import chunks
 from gitindex.store import text_rows
 
 ROOT = Path(__file__).parents[3]
@@ -137,6 +138,12 @@ def test_names_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
         ("group_names", (b"x", [], [object()], {}, [], [], [])),
         ("group_names", (b"x", [], [], {9: []}, [], [], [])),
         ("group_names", (b"x", [], (), {}, [], [], [])),
+        ("score_chunks", (b"x", [(b"x", 1.0, False, 0.0)], 700)),
+        ("score_chunks", (b"x", ((b"", 1.0, False, 0.0),), 700)),
+        ("score_chunks", (b"x", ((b"x", 1.0, False),), 700)),
+        ("score_chunks", (b"x", ((b"x", 1.0, False, 0.0),) * 129, 700)),
+        ("score_chunks", (b"x", (), 0)),
+        ("score_chunks", (b"x", (7,), 700)),
     ],
 )
 def test_bad_arguments_are_refused(name: str, arguments: tuple[Any, ...]) -> None:
@@ -166,3 +173,21 @@ def test_without_the_library() -> None:
         [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True
     )
     assert done.stdout == f"{terms.lexical_text('parseHTTP é x')}\n"
+
+
+@built
+def test_chunks_are_the_same() -> None:
+    """Scores, covers and places, to the last bit; single letters and overlapping words too."""
+    pick = random.Random(11)
+    words = [b"x", b"get", b"par", b"parsehttprequest", b"aa", b"aaa", b"http", b"s", b"request"]
+    words += [b"self", b"def", b"\xc3\xa9", b"9", b"v2", b"_", b"get_x", b"return"]
+    texts = _texts(400, seed=7) + [path.read_bytes() for path in _files()]
+    assert compiled.LIBRARY is not None
+    for data in texts:
+        listed = tuple(
+            (word, pick.uniform(0.0, 9.0), pick.random() < 0.3, pick.choice((0.0, 1.0, 3.0)))
+            for word in pick.sample(words, pick.randrange(len(words)))
+        )
+        step = pick.choice((1, 7, 50, chunks.STEP))
+        found = compiled.LIBRARY.score_chunks(data, listed, step)
+        assert found == chunks.python_chunks(data, listed, step), (data, listed, step)

@@ -1,0 +1,76 @@
+"""The kernel's events about the folders of a work tree: they say when comparing is worth while."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import struct
+import threading
+import weakref
+
+from gitindex.base.atomic_file import read_small
+from gitindex.base.compiled import LIBRARY
+
+_EVENT = struct.Struct("iIII")  # watch, mask, cookie, bytes of the name
+_LOST = 0x2000 | 0x4000 | 0x8000 | 0x0800 | 0x0400
+"""Unmounted, overflow, no longer watched, moved, deleted: some folder may not be watched now."""
+_FOLDER, _CAME = 0x40000000, 0x100 | 0x80  # created or moved here
+_AT_ONCE = 1 << 18
+_LIMIT = "/proc/sys/fs/inotify/max_user_watches"
+SHARE = 4
+"""At most one in four of the watches that the user may have."""
+
+_watch_folders = getattr(LIBRARY, "watch_folders", None)
+
+
+class FolderWatch:
+    """A queue of events. `count` says how often something happened; several threads may ask."""
+
+    def __init__(self, queue: int) -> None:
+        self._queue = queue
+        self._count = 0
+        self._lock = threading.Lock()
+        self.is_whole = True
+        """False: a folder came or went, so that not all of them are watched any more."""
+        weakref.finalize(self, os.close, queue)
+
+    def count(self) -> int:
+        """Return a number that changes with every event."""
+        with self._lock:
+            while events := self._read():
+                self._count += 1
+                self._note(events)
+            return self._count
+
+    def _read(self) -> bytes:
+        with contextlib.suppress(BlockingIOError):
+            return os.read(self._queue, _AT_ONCE)
+        return b""
+
+    def _note(self, events: bytes) -> None:
+        at = 0
+        while at < len(events):
+            _, mask, _, length = _EVENT.unpack_from(events, at)
+            if mask & _LOST or (mask & _FOLDER and mask & _CAME):
+                self.is_whole = False
+            at += _EVENT.size + length
+
+
+def watch_folders(root: str, folders: bytes) -> FolderWatch | None:
+    """Watch folders below `root`, each ended by a zero byte; None if the system does not allow it.
+
+    Other programs of the user need watches, too: there is none if it would take a large share.
+    """
+    if _watch_folders is None or folders.count(b"\0") > _allowed() // SHARE:
+        return None
+    try:
+        return FolderWatch(_watch_folders(os.fsencode(root), folders))
+    except OSError:
+        return None  # a limit, or not Linux
+
+
+def _allowed() -> int:
+    try:
+        return int(read_small(_LIMIT) or b"0")
+    except (OSError, ValueError):
+        return 0  # not Linux

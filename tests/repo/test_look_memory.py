@@ -1,0 +1,350 @@
+"""A remembered look: always what git says now, and git is not asked while nothing changes."""
+
+from __future__ import annotations
+
+import errno
+import mmap
+import os
+import random
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gitindex.base.vocabulary import EditScope
+from gitindex.git import folder_watch, look_memory, path_stats, tree_files
+from gitindex.git.file_system import TRUSTED, is_trusted
+from gitindex.git.look_memory import LookMemory
+from gitindex.git.worktree_probe import HeadState, WorktreeProbe, read_head_state
+from gitindex.view.overlay_tables import FactsMemory
+from gitindex.view.tree import open_tree
+from tests import tree_changes
+from tests.support import Repo, wait_for
+
+NAMES = ("one.py", "two.txt")
+
+
+class Counted:
+    """Remembered looks, and how often git looked for them."""
+
+    def __init__(self, repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.repo, self.memory, self.looks = repo, LookMemory(), 0
+        start = WorktreeProbe.start
+
+        def counted(*args: object, **named: object) -> WorktreeProbe:
+            self.looks += 1
+            return start(*args, **named)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(WorktreeProbe, "start", counted)
+        monkeypatch.setattr(look_memory, "FILE_SYSTEMS", TRUSTED)  # tests may run in memory
+
+    def ask(self) -> HeadState:
+        with self.memory.start(self.repo.worktree) as probe:
+            return probe.result()
+
+    def settle(self) -> None:
+        """Ask until git is not needed: files are old enough, the tree is listed and watched."""
+
+        def quiet() -> bool:
+            before = self.looks
+            for _ in range(4):
+                self.ask()
+            return self.looks == before
+
+        wait_for(quiet)
+
+
+@pytest.fixture
+def asked(repo: Repo, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Counted:
+    home = tmp_path / "home"  # its settings change, too
+    home.mkdir()
+    settings = Path(os.environ["HOME"], ".gitconfig")
+    (home / ".gitconfig").write_text(settings.read_text() if settings.exists() else "")
+    monkeypatch.setenv("HOME", str(home))
+    tree_changes.fill(repo)
+    return Counted(repo, monkeypatch)
+
+
+def compared(state: HeadState) -> tuple[object, ...]:
+    return state._replace(dirty=(), untracked=()), {*state.dirty}, {*state.untracked}
+
+
+def plainly(repo: Repo) -> HeadState:
+    return WorktreeProbe(repo.worktree, EditScope.ALL).result()
+
+
+def test_an_unchanged_tree_is_not_looked_at_again(asked: Counted) -> None:
+    asked.repo.write("a/new.py", "new\n")
+    asked.repo.write("a/two.txt", "edited\n")
+    asked.settle()
+    looks = asked.looks
+    for _ in range(20):
+        assert compared(asked.ask()) == compared(plainly(asked.repo))
+    assert asked.looks == looks
+
+
+@pytest.mark.parametrize("change", dict.fromkeys(tree_changes.CHANGES), ids=lambda c: c.__name__)
+def test_each_change_is_seen_from_a_settled_tree(
+    asked: Counted, change: tree_changes.Change
+) -> None:
+    """The last answer was remembered; the change must be seen at once, also a second one."""
+    pick = random.Random(change.__name__)
+    asked.repo.write("new/deep/untracked.py", "x\n")
+    asked.repo.write("e/.gitignore", "*.dat\n")
+    asked.settle()
+    for _ in range(4):
+        change(asked.repo, pick)
+        assert compared(asked.ask()) == compared(plainly(asked.repo))
+
+
+def test_a_write_through_a_mapping_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It raises no event of the kernel, and changes no time in memory: there git always looks."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        if not is_trusted(folder, look_memory.FILE_SYSTEMS):
+            pytest.skip("/var/tmp is on a file system where git always looks")
+        repo = Repo(Path(folder, "disk"))
+        repo.init()
+        tree_changes.fill(repo)
+        asked = Counted(repo, monkeypatch)
+        asked.settle()
+        for number in range(5):
+            tree_changes.write_mapped(repo, random.Random(number))
+            assert compared(asked.ask()) == compared(plainly(repo))
+    monkeypatch.undo()
+    assert not is_trusted("/dev/shm", look_memory.FILE_SYSTEMS)
+
+
+def _mapped(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that a process changes through a mapping that it keeps."""
+    with (repo.path / "a/two.txt").open("r+b") as file, mmap.mmap(file.fileno(), 0) as memory:
+        asked = Counted(repo, monkeypatch)
+        asked.settle()
+        monkeypatch.setattr(look_memory, "RECENT", 0.0)
+        memory[0] ^= 1
+        assert b"a/two.txt" in asked.ask().dirty
+
+
+def _linked(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that is changed by another of its names, in a folder that nobody watches."""
+    other = repo.path.parent / "another name"
+    os.link(repo.path / "a/two.txt", other)
+    asked = Counted(repo, monkeypatch)
+    asked.settle()
+    monkeypatch.setattr(look_memory, "RECENT", 0.0)
+    other.write_text("changed by another name\n")
+    assert b"a/two.txt" in asked.ask().dirty
+
+
+@pytest.mark.parametrize("change", [_mapped, _linked])
+def test_a_change_without_an_event_is_seen_when_all_is_compared(
+    monkeypatch: pytest.MonkeyPatch, change: Callable[[Repo, pytest.MonkeyPatch], None]
+) -> None:
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        if not is_trusted(folder, look_memory.FILE_SYSTEMS):
+            pytest.skip("/var/tmp is on a file system where git always looks")
+        repo = Repo(Path(folder, "disk"))
+        repo.init()
+        tree_changes.fill(repo)
+        change(repo, monkeypatch)
+
+
+def test_without_events_nothing_is_compared_for_a_while(
+    asked: Counted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(look_memory, "RECENT", 3600.0)
+    asked.settle()
+    compared_paths = []
+    monkeypatch.setattr(look_memory, "_finish", lambda begun: compared_paths.append(begun))
+    for _ in range(5):
+        asked.ask()
+    assert not compared_paths
+
+
+def test_too_many_events(asked: Counted, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel's queue overflows: the folders are watched anew, and no edit is missed."""
+    monkeypatch.setattr(look_memory, "RECENT", 3600.0)
+    asked.settle()
+    first, second = (os.open(asked.repo.path / f"a/{n}", os.O_WRONLY) for n in NAMES)
+    most = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
+    for _ in range(most // 2 + 10):  # one after the other, so that the kernel merges none
+        os.write(first, b"x")
+        os.write(second, b"x")
+    os.close(first)
+    os.close(second)
+    assert {b"a/one.py", b"a/two.txt"} <= {*asked.ask().dirty}
+    asked.settle()
+    asked.repo.write("e/two.txt", "after it\n")
+    assert compared(asked.ask()) == compared(plainly(asked.repo))
+
+
+@pytest.mark.parametrize("limit", ["reached", "small"])
+def test_no_watch_is_left(asked: Counted, monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
+    """The user has no watches left, or we would take most of them: all is compared each time."""
+
+    def refused(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "no watches left")
+
+    if limit == "reached":
+        monkeypatch.setattr(folder_watch, "_watch_folders", refused)
+    else:
+        monkeypatch.setattr(folder_watch, "_allowed", lambda: 8)
+    asked.settle()
+    looks = asked.looks
+    asked.ask()
+    assert asked.looks == looks
+    asked.repo.write("e/two.txt", "edited\n")
+    assert compared(asked.ask()) == compared(plainly(asked.repo))
+
+
+def test_a_folder_that_is_filled_while_the_tree_is_listed(
+    asked: Counted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder that comes between its parent's listing and the look is not missed."""
+    listed = tree_files._list_folder
+
+    def slowly(root: bytes, folder: bytes) -> object:
+        found = listed(root, folder)
+        if folder == b"a" and not (asked.repo.path / "a/late").exists():
+            asked.repo.write("a/late/deep/file.py", "late\n")
+        return found
+
+    monkeypatch.setattr(tree_files, "_list_folder", slowly)
+    asked.ask()
+    asked.ask()
+    assert b"a/late/deep/file.py" in asked.ask().untracked
+    asked.repo.write("a/late/deep/second.py", "later\n")
+    assert b"a/late/deep/second.py" in asked.ask().untracked
+
+
+def test_changes_while_git_looks_are_seen_by_the_next_question(
+    asked: Counted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The answer given may be of before; it is not remembered as the answer of after."""
+    asked.settle()
+    result = WorktreeProbe.result
+
+    def late(probe: WorktreeProbe) -> HeadState:
+        state = result(probe)
+        asked.repo.write("a/two.txt", f"written at {time.monotonic()}\n")
+        return state
+
+    asked.repo.write("c/d/two.txt", "first\n")
+    with monkeypatch.context() as patched:
+        patched.setattr(WorktreeProbe, "result", late)
+        asked.ask()
+    assert {b"a/two.txt", b"c/d/two.txt"} <= {*asked.ask().dirty}
+
+
+def test_an_edit_in_the_tick_of_the_look_is_seen(asked: Counted) -> None:
+    """Same size, same times as far as the file system can tell: such a file is too young."""
+    path = asked.repo.path / "a/two.txt"
+    for number in range(12):
+        path.write_bytes(b"%04d\n" % number)
+        asked.ask()
+        assert b"a/two.txt" in asked.ask().dirty
+        asked.repo.git("add", "a/two.txt")
+        path.write_bytes(b"%04d\n" % (number + 5_000))
+        assert compared(asked.ask()) == compared(plainly(asked.repo))
+
+
+def test_young_files_and_whole_seconds() -> None:
+    second = 1_000_000_000
+    began = 1_700_000_000 * second
+
+    def stats(changed: int) -> bytes:
+        return path_stats.RECORD.pack(1, 2, 3, changed, 5, 6)
+
+    assert path_stats.changed_since(stats(began - second // 20), began)
+    assert not path_stats.changed_since(stats(began - second // 2 - 1), began)
+    assert path_stats.changed_since(stats(began - second), began)  # the time is a whole second
+    assert not path_stats.changed_since(stats(began - 3 * second), began)
+    assert path_stats.changed_since(stats(began + second), began)  # a clock that was set back
+
+
+def test_compiled_and_python_stats_are_equal(repo: Repo) -> None:
+    for number in range(700):
+        repo.write(f"many/{number}.txt", "x" * (number % 7))
+    (repo.path / "link").symlink_to("many")
+    names = [*os.listdir(repo.path), "missing", "many/0.txt/below", "x" * 300]
+    paths = tree_files.joined(
+        [os.fsencode(n) for n in names + [f"many/{i}.txt" for i in range(700)]]
+    )
+    for follow in (False, True):
+        expected = path_stats.python_stats(str(repo.path), paths, follow)
+        assert path_stats.read_stats(str(repo.path), paths, follow) == expected
+    assert path_stats.read_stats(str(repo.path), b"") == b""
+    with pytest.raises(OSError, match="nowhere"):
+        path_stats.read_stats(str(repo.path / "nowhere"), b"x\0")
+
+
+def test_without_the_compiled_part(asked: Counted, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(path_stats, "_compiled", None)
+    asked.settle()
+    asked.repo.write("e/two.txt", "edited\n")
+    assert compared(asked.ask()) == compared(plainly(asked.repo))
+    monkeypatch.setattr(path_stats, "MOST_IN_PYTHON", 3)
+    assert not path_stats.is_worth_while(b"a\0b\0c\0d\0")
+
+
+@pytest.mark.parametrize("doubt", ["split", "mount", "size", "reftable-like"])
+def test_a_doubt_means_that_git_looks(
+    asked: Counted, monkeypatch: pytest.MonkeyPatch, doubt: str
+) -> None:
+    """An index in two files, a mount inside, too many folders, a HEAD of another kind."""
+    if doubt == "split":
+        asked.repo.git("update-index", "--split-index")
+    elif doubt == "mount":
+        monkeypatch.setattr(look_memory, "is_trusted", lambda *_: False)
+    elif doubt == "size":
+        monkeypatch.setattr(tree_files, "MAX_PATHS", 1)
+    else:
+        monkeypatch.setattr(look_memory, "_REF", b"ref: refs/of-another-kind/")
+    for number in range(4):
+        before = asked.looks
+        asked.repo.write("a/one.py", f"edit {number}\n")
+        assert compared(asked.ask()) == compared(plainly(asked.repo))
+        time.sleep(0.12)
+        asked.ask()
+        assert asked.looks >= before + 2
+
+
+def test_another_worktree_and_threads(asked: Counted, tmp_path: Path) -> None:
+    """Two worktrees, asked by four threads while one of them is edited: no answer is of the other."""
+    other = Repo(tmp_path / "linked")
+    asked.repo.git("worktree", "add", "-q", "-b", "linked", str(other.path))
+    wrong: list[object] = []
+
+    def questions(repo: Repo, branch: str) -> None:
+        for number in range(15):
+            with asked.memory.start(repo.worktree) as probe:
+                state = probe.result()
+            if state.branch != branch or (repo is other and number and not state.dirty):
+                wrong.append(state)
+            if repo is other:
+                repo.write("a/one.py", f"edit {number}\n")
+
+    threads = [threading.Thread(target=questions, args=(asked.repo, "main")) for _ in range(3)]
+    threads.append(threading.Thread(target=questions, args=(other, "linked")))
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_answers_of_a_server_see_every_edit(asked: Counted) -> None:
+    """Through the view that MCP, the page and the editor use."""
+    repo, memory = asked.repo, FactsMemory()
+    repo.index()
+    for number in range(6):
+        repo.write("a/one.py", f"def made_{number}(): pass\n")
+        with open_tree(repo.worktree, ".", memory=memory) as view:
+            assert view.changed().keys() == {b"a/one.py"}
+            assert view.read([b"a/one.py"])[b"a/one.py"] == b"def made_%d(): pass\n" % number
+    repo.git("checkout", "-q", "--", ".")
+    with open_tree(repo.worktree, ".", memory=memory) as view:
+        assert not view.changed()
+    assert read_head_state(repo.worktree).edits == 0
