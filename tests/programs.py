@@ -155,6 +155,45 @@ PYTHON: list[Scene] = [
         "Scope().go()",
     ],
     lambda r, f, m: ["match Child():", f"    case {m}:", f"        {m}.{m}()"],
+    lambda r, f, m: ["obj = Child() if '' else Other()", f"obj.{m}()"],
+    lambda r, f, m: ["obj = '' and Child() or Other()", f"obj.{m}()"],
+    lambda r, f, m: [
+        "obj = Child()",
+        "def change():",
+        "    nonlocal obj",
+        "    obj = Other()",
+        "change()",
+        f"obj.{m}()",
+    ],
+    lambda r, f, m: ["def use(thing=Child()):", f"    thing.{m}()", "use(Other())"],
+    lambda r, f, m: ["def use(make=Child):", f"    make().{m}()", "use(Other)"],
+    lambda r, f, m: [
+        "class Holder: part = Child()",
+        "def go(held):",
+        f"    held.part.{m}()",
+        "Holder.part = Other()",
+        "go(Holder())",
+    ],
+    lambda r, f, m: ["pick = lambda x: lambda y: Other()", f"pick(1)(Child()).{m}()"],
+    lambda r, f, m: ["def take(text, x=None): return Other()", f"take(')', Child()).{m}()"],
+    lambda r, f, m: [
+        "class Odd(Child):",
+        "    def __new__(cls): return Other()",
+        f"Odd().{m}()",
+    ],
+    lambda r, f, m: [
+        "swap = lambda cls: Other",
+        "@swap",
+        "class Odd(Child): pass",
+        f"Odd().{m}()",
+    ],
+    lambda r, f, m: [
+        "class Odd(Child):",
+        "    def __enter__(self): return Other()",
+        "    def __exit__(self, *args): pass",
+        "with Odd() as obj:",
+        f"    obj.{m}()",
+    ],
 ]
 
 
@@ -292,6 +331,37 @@ TYPESCRIPT: list[Scene] = [
     lambda r, f, m: ["const make = () => new Child();", f"make().{m}();"],
     lambda r, f, m: [f"const key = 'x'; const box«: any» = {{ {f}: 1 }};", f"box.{f};"],
     lambda r, f, m: [f"var {f} = () => 0;", f"{f}();"],
+    lambda r, f, m: ["const obj = '' ? new Child() : new Other();", f"obj.{m}();"],
+    lambda r, f, m: ["const obj = '' && new Child() || new Other();", f"obj.{m}();"],
+    lambda r, f, m: ["let obj«: any» = new Child();", "obj = new Other();", f"obj.{m}();"],
+    lambda r, f, m: [
+        "const pick«: any» = (x«: any») => (y«: any») => new Other();",
+        "const obj = new Child();",
+        f"pick(1)(obj).{m}();",
+        f"[pick][0](1)(obj).{m}();",
+        f"pick?.(1)?.(obj).{m}();",
+    ],
+    lambda r, f, m: [
+        "const use = (thing«: any» = new Child()) => {",
+        f"  thing.{m}();",
+        "};",
+        "use(new Other());",
+    ],
+    lambda r, f, m: [
+        "const take«: any» = (text«: any», x«: any») => new Other();",
+        f"take(')' /* ( */, new Child()).{m}();",
+    ],
+    lambda r, f, m: [
+        "class Holder {",
+        "  part«: any» = new Child();",
+        "  go() {",
+        f"    this.part.{m}();",
+        "  }",
+        "}",
+        "const held = new Holder();",
+        "held.part = new Other();",
+        "held.go();",
+    ],
 ]
 
 
@@ -376,6 +446,23 @@ GO: list[Scene] = [
     lambda r, f, m: [f"{f.lower()} := @.{f}", f"{f.lower()}()"],
     lambda r, f, m: ["all := map[string]@.Other#{}", f'all["x"].{m}()'],
     lambda r, f, m: ["p := &@.Other#{}", "{", "\tp := @.Make#()", f"\tp.{m}()", "}", f"p.{m}()"],
+    lambda r, f, m: [
+        "take := func(text string, b *@.Base#) @.Other# { return @.Other#{} }",
+        f'take(")", @.Make#()).{m}()',
+    ],
+    lambda r, f, m: [
+        "pick := func() func(*@.Base#) @.Other# { return func(*@.Base#) @.Other# { return @.Other#{} } }",
+        "b := @.Make#()",
+        f"pick()(b).{m}()",
+    ],
+    lambda r, f, m: [
+        "two := func() (*@.Base#, @.Other#) { return @.Make#(), @.Other#{} }",
+        "b, o := two()",
+        f"o.{m}()",
+        f"b.{m}()",
+    ],
+    lambda r, f, m: ["type alias = @.Other#", f"(&alias{{}}).{m}()"],
+    lambda r, f, m: ["var x interface{} = @.Other#{}", f"x.(@.Other#).{m}()"],
 ]
 
 
@@ -477,6 +564,41 @@ JAVA: list[Scene] = [
     ],
     lambda r, f, m: [f"int {f} = 2;", f"int y = {f} + 1;"],
     lambda r, f, m: ["java.util.function.Supplier<Child> s = Child::new;", f"s.get().{m}();"],
+    lambda r, f, m: [
+        "class Taker {",
+        "  Other take(String text, Base b) { return new Other(); }",
+        "  Base take(int number) { return new Child(); }",
+        "}",
+        f'new Taker().take(")", new Base()).{m}();',
+        f"new Taker().take(1).{m}();",
+    ],
+    lambda r, f, m: [
+        "Object o = new Other();",
+        f"((Other) o).{m}();",
+        f"(/* Base */ new Child()).{m}();",
+    ],
+    lambda r, f, m: [
+        "class Holder<T extends Other> {",
+        "  T part;",
+        "  void go() {",
+        f"    part.{m}();",
+        "  }",
+        "}",
+        "var held = new Holder<Other>();",
+        "held.part = new Other();",
+        "held.go();",
+    ],
+    lambda r, f, m: [
+        "class Holder {",
+        f"  void {m}() {{ }}",
+        "  Other make() {",
+        "    return new Other() { void go() {",
+        f"      {m}();",
+        "    } { go(); } };",
+        "  }",
+        "}",
+        "new Holder().make();",
+    ],
 ]
 
 

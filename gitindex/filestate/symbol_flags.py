@@ -37,6 +37,8 @@ DoubleEndedIterator ExactSizeIterator drop
 _KEYWORDS = "if while for match return fn loop switch catch sizeof assert"
 _KNOWN = frozenset(f"{_RUST_PRELUDE} {_KEYWORDS}".split())
 """Names and keywords that are known without a star import."""
+_MODULE_HOOK = "__getattr__"
+"""The function of a Python module that is called for names that the module does not define."""
 MAX_IMPORT_LINES = 60
 
 
@@ -103,7 +105,20 @@ def _alone(asked: FlagQuestion) -> str:
     if in_class and asked.language != "python":
         body = f"class Enclosing {{\n{body}\n}}"
     imports = dict.fromkeys(_imports(asked, lines))
-    return "\n".join([*imports, *map(stand_in.format, sorted(others)), body, ""])
+    known = map(stand_in.format, sorted(others - {_MODULE_HOOK}))
+    return "\n".join([*imports, *known, *_hooks(asked, lines), body, ""])
+
+
+def _hooks(asked: FlagQuestion, lines: list[str]) -> Iterator[str]:
+    """Yield the module's hook under another name, so that only the code in it counts.
+
+    Python calls it only for names that the module lacks (PEP 562). So it concerns a definition only
+    if it reaches names by computation, for example in `globals()`.
+    """
+    for symbol in asked.facts.symbols:
+        if symbol.parent < 0 and symbol.name == _MODULE_HOOK and symbol != asked.symbol:
+            text = textwrap.dedent("\n".join(lines[symbol.start_line : symbol.end_line + 1]))
+            yield text.replace(_MODULE_HOOK, "module_hook")
 
 
 def _imports(asked: FlagQuestion, lines: list[str]) -> Iterator[str]:

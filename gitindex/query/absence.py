@@ -30,7 +30,7 @@ _KINDS = {
     " po pot jsonl ndjson snap graphql proto ipynb",
     MentionKind.TEMPLATES: "html htm xhtml j2 jinja jinja2 tmpl tpl tera erb ejs hbs mustache twig djhtml",
     MentionKind.DOCUMENTS: "markdown md mdx rst adoc asciidoc txt text org tex textile pod log diff patch rtf"
-    " license authors changelog readme copying notice contributing todo changes history",
+    " license authors changelog readme copying notice contributing todo changes history pkg-info",
 }
 _KIND_OF = {word: kind for kind, words in _KINDS.items() for word in words.split()}
 
@@ -42,6 +42,8 @@ _ACCESS = re.compile(
     rb"|GetMethod|GetProperty|GetField|GetType|nameof|invoke|getMethod|getDeclaredMethod|forName|dlsym)"
     rb"\s*\(?[^()\n]{0,120}$"
 )
+_QUOTES = (b'"', b"'", b"`")
+_PATH = re.compile(rb"[\w.:/]*")
 _WORD = re.compile(rb"[\w$\x80-\xff]+")
 _DYNAMIC = frozenset({"dynamic_attribute", "eval_exec"})
 _NOT_TEXT = frozenset(
@@ -230,6 +232,8 @@ def _why(
     kind = _kind_of(file)
     if kind:
         return kind
+    if at in found.defined:
+        return ""  # it is among the definitions of the answer
     if file.status == FactsStatus.PARTIAL:
         return Unexplained.PARTIAL
     if file.status == FactsStatus.LEXICAL:
@@ -267,8 +271,10 @@ def _outside_of_code(project: Project, file: MentioningFile, start: int, end: in
     kind = scopes.quiet(start)
     if kind == "comment":
         return MentionKind.COMMENTS
+    if kind and not _is_content(data, start, end, scopes.quiet_span(start)):
+        return MentionKind.STRINGS
     if kind in ("dynamic", "exported"):
-        return Unexplained.STRING if _is_whole(data, start, end) else MentionKind.STRINGS
+        return Unexplained.STRING
     if kind == "string":
         return _string(project, file, data, start, end)
     # A label, or text between JSX tags; anything else should be in the facts.
@@ -277,7 +283,7 @@ def _outside_of_code(project: Project, file: MentioningFile, start: int, end: in
 
 def _string(project: Project, file: MentioningFile, data: bytes, start: int, end: int) -> str:
     """Classify a string: it is unexplained if a dynamic access may read it."""
-    if not _is_whole(data, start, end):
+    if file.language not in MODELLED and not _is_whole(data, start, end):
         return MentionKind.STRINGS
     before = data[max(0, start - 200) : start]
     if file.language in ECMA and _SPECIFIER.search(before):
@@ -287,9 +293,17 @@ def _string(project: Project, file: MentioningFile, data: bytes, start: int, end
     return Unexplained.STRING if flagged or _ACCESS.search(before) else MentionKind.STRINGS
 
 
+def _is_content(data: bytes, start: int, end: int, span: tuple[int, int]) -> bool:
+    """Return whether the name is all that a string of the tree holds, or ends a dotted path in it."""
+    first, last = span
+    if data[first : first + 1] in _QUOTES:  # the quotes belong to it
+        first, last = first + 1, last - 1
+    return end == last and _PATH.fullmatch(data, first, start) is not None
+
+
 def _is_whole(data: bytes, start: int, end: int) -> bool:
     """Return whether the name is a whole string, or the last part of a dotted one."""
-    if data[end : end + 1] not in (b'"', b"'", b"`"):
+    if data[end : end + 1] not in _QUOTES:
         return False
     before = re.search(rb"([\"'`:])[\w.:/]*$", data[max(0, start - 200) : start])
     return before is not None

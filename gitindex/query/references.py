@@ -11,6 +11,7 @@ from gitindex.base.escape import path_fields, safe_text, utf16_length
 from gitindex.base.vocabulary import Layer, Role, Tier
 from gitindex.base.worktree import normalize_rel_path
 from gitindex.languages.facts import Use
+from gitindex.languages.syntax.kinds import FUNCTIONS
 from gitindex.query.absence import MAX_LINE, certify
 from gitindex.query.names.finder import Finder, Found
 from gitindex.query.names.known import coverage, kin
@@ -71,6 +72,8 @@ def find_references(
         "truncated": len(found) > limit,
         "totalReferences": len(found),
     }
+    if handed := _handed_over(target, sites):
+        fields["handedOver"] = handed
     for name, related in kin(finder.project, target.definitions).items():
         if related:
             fields[name] = [definition_fields(finder.project, d) for d in related[:limit]]
@@ -85,6 +88,19 @@ def find_references(
         )
         fields |= certificate.fields(wanted.mentions)
     return cast("ReferencesAnswer", view.envelope(**fields))
+
+
+def _handed_over(target: ReferenceTarget, sites: Iterable[Site]) -> int:
+    """Return how often a function goes somewhere as a value: it may be called from there, unnamed.
+
+    A decorator takes it as well.
+    """
+    functions = [d for d in target.definitions if d.kind in FUNCTIONS]
+    if not functions or len(functions) < len(target.definitions):
+        return 0
+    decorated = sum(d.start_line < d.line for d in functions)
+    values = (Use.REFERENCE,) if decorated else (Use.REFERENCE, Use.ATTRIBUTE)  # a property is read
+    return decorated + sum(s.use in values and s.tier is not Tier.NAME for s in sites)
 
 
 def site_fields(project: Project, site: Site) -> dict[str, Any]:

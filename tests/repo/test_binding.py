@@ -7,7 +7,8 @@ import time
 
 import pytest
 
-from gitindex.query.names.chains import Part, read_chain, receiver
+from gitindex.languages.scopes.model import Part
+from gitindex.query.names.chains import read_chain, receiver
 from gitindex.query.names.signatures import type_arguments, type_parameters
 from gitindex.query.names.typed import typed_names
 from gitindex.query.references import ReferenceQuery, find_references
@@ -64,11 +65,7 @@ EXPECTED = {
 def mixed(tmp_path_factory: pytest.TempPathFactory) -> Repo:
     made = Repo(tmp_path_factory.mktemp("mixed") / "repo")
     made.init()
-    for name, text in FILES.items():
-        made.write(name, text)
-    made.commit()
-    made.index()
-    return made
+    return made.index_files(FILES)
 
 
 @pytest.mark.parametrize("name", EXPECTED)

@@ -26,11 +26,7 @@ FILES = {
 
 
 def fill(repo: Repo) -> Repo:
-    for name, text in FILES.items():
-        repo.write(name, text)
-    repo.commit()
-    repo.index()
-    return repo
+    return repo.index_files(FILES)
 
 
 @pytest.fixture(scope="module")

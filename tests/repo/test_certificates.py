@@ -56,11 +56,7 @@ class Plain { void alone() {} }
 def still(tmp_path_factory: pytest.TempPathFactory) -> Repo:
     made = Repo(tmp_path_factory.mktemp("certificates") / "repo")
     made.init()
-    for name, text in FILES.items():
-        made.write(name, text)
-    made.commit()
-    made.index()
-    return made
+    return made.index_files(FILES)
 
 
 def ask(repo: Repo, asked: str) -> dict[str, Any]:

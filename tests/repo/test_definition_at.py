@@ -77,10 +77,7 @@ def test_the_definition_of_the_name_at_a_place(tmp_path: Path) -> None:
             for name, text in files.items():
                 if name.startswith(f"{case.language}/"):
                     repo.write(f"{Path(case.path).parent}/{Path(name).name}", text)
-    for name, text in files.items():
-        repo.write(name, text)
-    repo.commit()
-    repo.index()
+    repo.index_files(files)
     wrong: dict[str, list[str]] = defaultdict(list)
     memory = Memory()
     with open_tree(repo.worktree, ".") as view:

@@ -71,11 +71,7 @@ def modules(tmp_path_factory: pytest.TempPathFactory) -> Repo:
     """Only to be read: indexed once."""
     repo = Repo(tmp_path_factory.mktemp("modules") / "repo")
     repo.init()
-    for name, text in FILES.items():
-        repo.write(name, text)
-    repo.commit()
-    repo.index()
-    return repo
+    return repo.index_files(FILES)
 
 
 def ask(repo: Repo, name: str) -> dict[str, Any]:

@@ -29,11 +29,7 @@ FILES = {
 
 
 def filled(repo: Repo) -> Repo:
-    for name, text in FILES.items():
-        repo.write(name, text)
-    repo.commit()
-    repo.index()
-    return repo
+    return repo.index_files(FILES)
 
 
 @pytest.fixture
@@ -278,10 +274,7 @@ DISPATCH = {
 @pytest.mark.parametrize("case", DISPATCH)
 def test_a_call_of_a_base_is_a_reference_of_what_overrides_it(repo: Repo, case: str) -> None:
     files, name, expected = DISPATCH[case]
-    for path, text in files.items():
-        repo.write(path, text)
-    repo.commit()
-    repo.index()
+    repo.index_files(files)
     assert places(repo, name) == {(path, line, "dispatch") for path, line in expected}
 
 
@@ -307,10 +300,7 @@ UNPROVEN = {
 @pytest.mark.parametrize("case", UNPROVEN)
 def test_what_is_only_inferred_is_no_proof(repo: Repo, case: str) -> None:
     files, why = UNPROVEN[case]
-    for path, text in files.items():
-        repo.write(path, text)
-    repo.commit()
-    repo.index()
+    repo.index_files(files)
     answer = ask(repo, "A.build" if case == "inferred type" else "build")
     assert not answer["complete"]
     assert {m["why"] for m in answer["unexplained"]} == {why}
@@ -536,3 +526,20 @@ def test_what_syntax_calls_without_its_name_is_never_complete(repo: Repo, name: 
     with open_tree(repo.worktree, str(repo.path)) as view:
         verdicts = [check_mutation_gate(view, [target])["status"] for target in targets]
     assert verdicts == ["needs_decision", "ok", "ok"]
+
+
+def test_a_function_that_is_handed_over_is_told_as_such(repo: Repo) -> None:
+    """What calls it from there does not name it: the mutation gate's samples found such callers."""
+    repo.write(
+        "a.py",
+        "def helper():\n    return 1\n\n\ndef plain():\n    return helper()\n\n\nhook = helper\n\n\n"
+        "@register\ndef wrapped():\n    return plain()\n",
+    )
+    repo.commit()
+    repo.index()
+    told = {
+        name: repo.answer("refs", name).get("handedOver") for name in ("helper", "plain", "wrapped")
+    }
+    assert told == {"helper": 1, "plain": None, "wrapped": 1}
+    assert "handed over at 1 place, called from there" in repo.gitindex("refs", "helper").stdout
+    assert "handed over" not in repo.gitindex("refs", "plain").stdout

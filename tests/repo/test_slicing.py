@@ -485,6 +485,9 @@ def test_json_says_what_was_asked_and_where_the_text_is_from(code: Repo) -> None
     assert "    x += 2" in [line["text"] for line in answer["lines"]]
 
 
+SLICED = "go, java, javascript, python, tsx, typescript"
+
+
 @pytest.mark.parametrize(
     ("place", "code_", "message"),
     [
@@ -497,7 +500,7 @@ def test_json_says_what_was_asked_and_where_the_text_is_from(code: Repo) -> None
         ("../outside.py:1", 2, "outside the repository: ../outside.py"),
         ("link.py:1", 2, "no such file, or a link: link.py"),
         ("linked/flow.py:1", 2, "no such file, or a link: linked/flow.py"),
-        ("notes.txt:1", 2, "no slices for text files"),
+        ("notes.txt:1", 2, f"no slices for text files, only for {SLICED}"),
         ("src/flow.py:1:4", 1, "no variable of a function or of the file on line 1, column 4"),
         ("large.py:1", 4, "larger than 1048576 bytes: large.py"),
     ],

@@ -133,11 +133,7 @@ def flowing(tmp_path_factory: pytest.TempPathFactory) -> Repo:
     """Only to be read: indexed once."""
     repo = Repo(tmp_path_factory.mktemp("flow") / "repo")
     repo.init()
-    for name, text in FILES.items():
-        repo.write(name, text)
-    repo.commit()
-    repo.index()
-    return repo
+    return repo.index_files(FILES)
 
 
 MEMORY = Memory()

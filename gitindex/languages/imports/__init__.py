@@ -74,10 +74,13 @@ class Resolver:
     def is_outside(self, language: str, module: str) -> bool:
         """Is it certain that a module is outside the tree and does not re-export anything from it?
 
-        True for the language's own modules, unless a file or folder of the tree has the same name.
+        True for the language's own modules, unless a file or folder of the tree has the same name,
+        and in Go, where paths are exact, for what no module, vendor folder or `replace` holds.
         A third-party package may be the tree under another name (a mapped source folder, a
         bundler's alias), or re-export parts of the tree.
         """
+        if language == "go":
+            return golang.is_outside(self._tree, module)
         name = _SEPARATORS.split(module)[0]
         if language == "python":
             own = name in sys.stdlib_module_names

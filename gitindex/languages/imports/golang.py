@@ -10,6 +10,9 @@ from gitindex.languages.imports.tree import Tree, parent, under
 
 _MODULE = re.compile(rb"^\s*module\s+\"?([^\s\"]+)", re.MULTILINE)
 
+_REPLACED = re.compile(rb"^[ \t]*(?:replace[ \t]+)?([^\s()]+)(?:[ \t]+v\S+)?[ \t]*=>", re.MULTILINE)
+"""The module on the left of a `replace`."""
+
 
 def resolve(tree: Tree, _path: str, imported: Import) -> Iterator[str]:
     """Return all files of the imported package, without its tests."""
@@ -21,6 +24,19 @@ def resolve(tree: Tree, _path: str, imported: Import) -> Iterator[str]:
                 if path.endswith(".go") and not path.endswith("_test.go"):
                     yield path
             return
+
+
+def is_outside(tree: Tree, path: str) -> bool:
+    """Is a package certainly not in the tree? Only a tree with modules tells; `C` is its C code."""
+    inside = [module for module, _ in _modules(tree)]
+    for name in ("go.mod", "go.work"):
+        for file in tree.by_name.get(name, ()):
+            inside += [
+                m.decode("utf-8", "replace") for m in _REPLACED.findall(tree.read(file) or b"")
+            ]
+    vendored = any(f"/{folder}".endswith(f"/vendor/{path}") for folder in tree.folders)
+    below = any(path == module or path.startswith(f"{module}/") for module in inside)
+    return bool(_modules(tree)) and path != "C" and not vendored and not below
 
 
 def _modules(tree: Tree) -> list[tuple[str, str]]:

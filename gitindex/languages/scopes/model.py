@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 SCOPES = b"scopes"
 """The request to a worker for the scopes of a text."""
@@ -21,7 +21,10 @@ MODELLED = frozenset({"python", "javascript", "typescript", "tsx", "go", "java"}
 ORDERED = frozenset({"go", "java"})
 """Languages in which a local name is visible only after its declaration."""
 
-MARKS = ("keys", "labels", "stars", "assigned", "sets", "exports", "members", "literals")
+MARKS = (
+    *("keys", "labels", "stars", "assigned", "sets", "exports", "members", "literals"),
+    *("receivers", "typed"),
+)
 """Lists of a payload in addition to ranges and names."""
 
 EXPORTED_WHOLE = "="
@@ -40,12 +43,22 @@ _TYPES = frozenset({"class", "type", "typeparam", "enum", "import", "own"})
 _ONLY_TYPES = frozenset({"type", "typeparam"})
 
 
+class Part(NamedTuple):
+    """One link of a chain: `name`, or `name(…)`. An empty name means that it cannot be parsed."""
+
+    name: str
+    called: bool
+    load: str = ""  # the module in `require('…')` or `import('…')`; the type in `new(…)`
+    inner: str = ""  # the content of a parenthesised expression
+
+
 class Bound(NamedTuple):
     """How a name gets its value: by annotation, or from an expression or a part of it."""
 
     annotation: str = ""
     value: str = ""
     pick: int = WHOLE  # or each element, or the n-th of a tuple
+    parts: tuple[Part, ...] = ()  # the value as a chain of the tree; empty for any other value
 
 
 NOWHERE = Bound()
@@ -72,6 +85,7 @@ class Declaration(NamedTuple):
     annotation: tuple[int, int]
     value: tuple[int, int]
     pick: int
+    parts: tuple[Part, ...]
 
 
 class Resolved(NamedTuple):
@@ -103,9 +117,10 @@ class FileScopes:
         self.ranges = [TextRange(*row) for row in told["ranges"]]
         self._starts = [scope.start for scope in self.ranges]
         self.names: dict[str, list[Declaration]] = {}
-        for name, offset, scope, kind, start, annotation, value, pick in told["names"]:
+        for name, offset, scope, kind, start, annotation, value, pick, chain in told["names"]:
+            spans = tuple(annotation), tuple(value)
             self.names.setdefault(name, []).append(
-                Declaration(offset, scope, kind, start, tuple(annotation), tuple(value), pick)
+                Declaration(offset, scope, kind, start, *spans, pick, _parts(chain))
             )
         self._moved = {(scope, name): how for scope, name, how in told["moved"]}
         self.keys = frozenset(told["keys"])
@@ -114,6 +129,8 @@ class FileScopes:
         self.labels = frozenset(told["labels"])
         self.members = frozenset(told["members"])
         """Offsets of members without a receiver: `case A(name=x)`."""
+        self._receivers: dict[int, Any] = dict(told["receivers"])
+        self._typed = {at: (start, end) for at, start, end in told["typed"]}
         self.stars: list[int] = told["stars"]
         self.assigned: dict[str, list[Assigned]] = {}
         for name, offset, owner, annotation, value in told["assigned"]:
@@ -193,6 +210,24 @@ class FileScopes:
             found = [d for d in found if d.start <= at or d.offset == at]
         return Resolved(tuple(found), here, scope, through) if found else None
 
+    def receiver(self, offset: int) -> tuple[Part, ...] | None:
+        """Return the object that the name at an offset is a member of; None for a bare name.
+
+        An empty chain is an object that the tree does not name.
+        """
+        return _parts(self._receivers[offset]) if offset in self._receivers else None
+
+    def bound_at(self, name: str, offset: int) -> Bound | None:
+        """Return the type of the field or of the first result named there, or the value it gets."""
+        if offset in self._typed:
+            return Bound(self._text(self._typed[offset]))
+        found = [d for d in self.names.get(name, ()) if d.offset == offset]
+        return self.bound(found[0]) if found else None
+
+    def is_moved(self, name: str) -> bool:
+        """Does a `global` or `nonlocal` statement let another scope assign the name?"""
+        return any(moved == name for _, moved in self._moved)
+
     def label_of(self, name: str, offset: int) -> int:
         """Return the offset of the declaration of the label used at an offset."""
         raw = name.encode()
@@ -216,6 +251,7 @@ class FileScopes:
             self._text(declaration.annotation).lstrip(": "),
             self._text(declaration.value),
             declaration.pick,
+            declaration.parts,
         )
 
     def bound_of(self, assigned: Assigned) -> Bound:
@@ -224,16 +260,26 @@ class FileScopes:
 
     def quiet(self, offset: int) -> str:
         """Return `comment`, `string`, `dynamic` or `exported` for a place outside code, else ""."""
+        found = self._quiet_at(offset)
+        return str(found[2]) if found and found[2] != "code" else ""
+
+    def quiet_span(self, offset: int) -> tuple[int, int]:
+        """Return the range of the comment or string at an offset; empty in code."""
+        found = self._quiet_at(offset)
+        return (found[0], found[1]) if found else (0, 0)
+
+    def _quiet_at(self, offset: int) -> Any:
         at = bisect_right(self._quiet_starts, offset) - 1
-        while at >= 0:
-            start, end, kind, around = self._quiet[at]
-            if start <= offset < end:
-                return "" if kind == "code" else str(kind)
-            at = around
-        return ""
+        while at >= 0 and not self._quiet[at][0] <= offset < self._quiet[at][1]:
+            at = self._quiet[at][3]
+        return self._quiet[at] if at >= 0 else None
 
     def _text(self, span: tuple[int, int]) -> str:
         return self.data[span[0] : span[1]].decode("utf-8", "replace") if span[1] else ""
+
+
+def _parts(rows: Any) -> tuple[Part, ...]:
+    return tuple(Part(*row) for row in rows or ())
 
 
 def _fits(found: Declaration, of_type: bool, callable_only: bool, scopes: FileScopes) -> bool:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from gitindex.languages.scopes.chains import read_parts
 from gitindex.languages.scopes.exports import read_exports
 from gitindex.languages.scopes.literals import VALUES, literal_type
 from gitindex.languages.scopes.model import (
@@ -113,14 +114,22 @@ class _Reading:
                 scope = self.ranges[scope][4]
         return scope
 
-    def declare(self, node: Node, how: str, start: int, spans: tuple[Any, ...], pick: int) -> None:
+    def declare(
+        self,
+        node: Node,
+        how: str,
+        start: int,
+        spans: tuple[Any, ...],
+        pick: int,
+        chain: list[Any] | None = None,
+    ) -> None:
         """Add a declaration; for the same name and place, keep the one with more information."""
         name = (node.text or b"").decode("utf-8", "replace")
         offset = node.start_byte
         for scope in self._homes(offset, how):
             key = (offset, name, scope)
             kind = "var" if how == "hoist" else how
-            row = [name, offset, scope, kind, start, *spans, pick]
+            row = [name, offset, scope, kind, start, *spans, pick, chain]
             old = self.names.get(key)
             if old is None or (old[5][1] > 0) + (old[6][1] > 0) < (spans[0][1] > 0) + (
                 spans[1][1] > 0
@@ -189,6 +198,8 @@ _MARKS = frozenset(
         "nonlocal",
         "field",
         "set",
+        "receiver",
+        "typed",
         "export.name",
         "export.default",
         "export.whole",
@@ -213,8 +224,8 @@ def _join_bodies(found: dict[tuple[int, int], int]) -> None:
                 del found[start, minus_end]
 
 
-def _take(reading: _Reading, marks: dict[str, list[Any]], captures: dict[str, list[Node]]) -> None:
-    """Record one match other than a scope: a binding, a key, a label, an assigned attribute."""
+def _mark(marks: dict[str, list[Any]], captures: dict[str, list[Node]]) -> None:
+    """Record the places of one match: keys, labels, receivers, declared types, exports."""
     for node in captures.get("key", ()):
         kind = literal_type(node)
         if kind != VALUES:
@@ -230,7 +241,16 @@ def _take(reading: _Reading, marks: dict[str, list[Any]], captures: dict[str, li
         for target, _ in _targets(node) if node.type not in _OPAQUE else ():
             text = (target.text or b"").decode("utf-8", "replace")
             marks["sets"].append([text, target.start_byte])
+    for node in captures.get("receiver", ()):
+        marks["receivers"].append([captures["of"][0].start_byte, read_parts(node)])
+    for node in captures.get("typed", ()):
+        marks["typed"].append([node.start_byte, *_span([_first_type(captures["type"][0])])])
     marks["exports"] += read_exports(captures)
+
+
+def _take(reading: _Reading, marks: dict[str, list[Any]], captures: dict[str, list[Node]]) -> None:
+    """Record one match other than a scope: a binding, a key, a label, an assigned attribute."""
+    _mark(marks, captures)
     for how in ("global", "nonlocal"):
         for node in captures.get(how, ()):
             name = (node.text or b"").decode("utf-8", "replace")
@@ -238,6 +258,7 @@ def _take(reading: _Reading, marks: dict[str, list[Any]], captures: dict[str, li
     spans = _span(captures.get("type")), _span(captures.get("value") or captures.get("each"))
     if "field" in captures:
         _field(marks, captures, spans)
+    value = captures["value"][0] if "value" in captures else None
     each = "each" in captures
     ends = [node.end_byte for node in captures.get("from", ())]
     for capture, nodes in captures.items():
@@ -253,7 +274,8 @@ def _take(reading: _Reading, marks: dict[str, list[Any]], captures: dict[str, li
                 if (each and listed and pick == 1) or (
                     told and not (each and (listed or pick != WHOLE))
                 ):
-                    reading.declare(target, kind, start, spans, EACH if each else pick)
+                    chain = _value_parts(value, pick) if value is not None and not each else None
+                    reading.declare(target, kind, start, spans, EACH if each else pick, chain)
                 else:
                     reading.declare(target, kind, start, _NONE, WHOLE)
 
@@ -280,6 +302,27 @@ def _span(nodes: list[Node] | None) -> tuple[int, int]:
         node = inner
     start, end = node.start_byte, node.end_byte
     return (start, end) if end - start <= MAX_VALUE else (0, 0)
+
+
+def _first_type(node: Node) -> Node:
+    """Return the type of the first result of a Go function; any other type as it is."""
+    results = node.named_children if node.type == "parameter_list" else []
+    first = next((child for child in results if child.type != "comment"), None)
+    return (first.child_by_field_name("type") or node) if first is not None else node
+
+
+def _value_parts(node: Node, pick: int) -> list[Any] | None:
+    """Return the chain that a name gets as its value; None for any other value."""
+    while node.type == "assignment" and (inner := node.child_by_field_name("right")) is not None:
+        node = inner
+    if node.parent is not None and node.parent.type == "as_pattern":
+        return None  # `with a as b`: what `a.__enter__` gives
+    if node.type == "expression_list":  # Go: `a, b := f(), g()` and `a, err := f()`
+        values = [child for child in node.named_children if child.type != "comment"]
+        if len(values) == 1:
+            return read_parts(values[0]) if pick in (WHOLE, 0) else None
+        return read_parts(values[pick]) if 0 <= pick < len(values) else None
+    return read_parts(node) if pick == WHOLE else None
 
 
 def _targets(node: Node) -> Iterator[tuple[Node, int]]:

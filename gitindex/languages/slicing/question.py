@@ -60,7 +60,9 @@ def slice_text(data: bytes, language: str, question: SliceQuestion) -> dict[str,
 
 def _refuse(lines: list[bytes], language: str, question: SliceQuestion) -> dict[str, Any] | None:
     if language not in GRAMMARS:
-        return _no("unsupported", f"no slices for {language} files")
+        return _no(
+            "unsupported", f"no slices for {language} files, only for {', '.join(sorted(GRAMMARS))}"
+        )
     count = len(lines) - (not lines[-1])
     if not 1 <= question.line <= count:
         return _no("invalid_request", f"no line {question.line}: the file has {count}")

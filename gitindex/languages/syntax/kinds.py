@@ -11,6 +11,9 @@ TYPES = frozenset(
 SPACES = frozenset({"module", "namespace", "package", "section", "table", "block", "key"})
 """These only group definitions."""
 
+DATA_KINDS = frozenset({"key", "heading", "section", "anchor", "table", "selector"})
+"""Definitions of data and documents: lists show them after code."""
+
 SCOPES = FUNCTIONS | TYPES | SPACES
 """Kinds that can be the parent of a symbol and the enclosing symbol of an occurrence."""
 

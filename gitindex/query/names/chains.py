@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+
+from gitindex.languages.scopes.model import Part
 
 MAX_LOOK = 4_000
 """Bytes to search for a matching bracket, or for anything else."""
@@ -24,15 +25,6 @@ _MADE = re.compile(r"\(\s*([\w.]+)(?:\[.*\])?\s*\)")
 _LITERAL = re.compile(r"""\(\s*(["'`])([^"'`$]+)\1\s*\)""")
 _CAST = re.compile(r"\(([\w.]+(?:<[^()]*>)?)\)\s*[\w(]")
 _BRACKETS = str.maketrans("([{<", ")]}>")
-
-
-class Part(NamedTuple):
-    """One link of a chain: `name`, or `name(…)`. An empty name means that it cannot be parsed."""
-
-    name: str
-    called: bool
-    inner: str = ""  # the content of a parenthesised expression
-    load: str = ""  # the module in `require('…')` or `import('…')`; the type in `new(…)`
 
 
 UNREADABLE = Part("", False)
@@ -182,7 +174,7 @@ def _primary(data: bytes, end: int) -> tuple[Part, int]:
         name, start = _word_before(data, opened)
         if not name:
             inner = data[opened + 1 : end - 1].decode("utf-8", "replace")
-            return Part("", False, inner), start
+            return Part("", False, inner=inner), start
         argument = data[opened:end].decode("utf-8", "replace") if name in _LOADS else ""
         return Part(name, True, load=_load(name, argument)), start
     name, start = _word_before(data, end)

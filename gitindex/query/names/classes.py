@@ -8,13 +8,24 @@ from functools import cached_property
 
 from gitindex.languages.facts import Use
 from gitindex.languages.scopes.model import CLASS, FUNCTION, MODELLED, OUTER
+from gitindex.languages.syntax.kinds import FUNCTIONS, SPACES
 from gitindex.query.names.heritage import declared, heritage, heritage_items
 from gitindex.query.names.meanings import ECMA, STRICT, is_type
 from gitindex.query.names.names import Names
 from gitindex.query.names.signatures import parameters, type_arguments, type_parameters
 from gitindex.query.names.source import Definition, FileNames
-from gitindex.query.names.values import MAX_DEPTH, ExpressionPlace, Value, ValueKind
+from gitindex.query.names.values import MAX_DEPTH, NOMINAL, ExpressionPlace, Value, ValueKind
 
+_DECORATOR = re.compile(r"^\s*@(?:\w+\.)*(\w+)", re.MULTILINE)
+_PLAIN_DECORATORS = frozenset(
+    {
+        *("dataclass", "total_ordering", "final", "runtime_checkable"),
+        *("property", "classmethod", "abstractmethod", "cached_property", "setter", "getter"),
+        *("deleter", "override", "overload", "contextmanager", "lru_cache", "cache"),
+    }
+)
+"""Decorators that leave a class, and what a method gets, as they are."""
+_PATCHED = "monkey_patch"
 _ROOTS = ("object", "Protocol", "Generic")
 """Base classes whose members are never looked up."""
 
@@ -92,13 +103,42 @@ class Classes:
         outer = scopes.ranges[scopes.ranges[here].outer].kind
         return outer in (CLASS, OUTER) and not scopes.partial
 
+    def is_innermost(self, definition: Definition | None, at: int) -> bool:
+        """Return whether no other class, also without a name, lies between a class and a place."""
+        scopes = self._project.scopes(definition.path) if definition else None
+        if definition is None or scopes is None or scopes.partial:
+            return False
+        here = scopes.scope_at(at)
+        while here > 0 and scopes.ranges[here].kind != CLASS:
+            here = scopes.ranges[here].outer
+        name = self._project.offset(definition.path, definition.line, definition.column)
+        inner, outer = scopes.ranges[here], scopes.ranges[max(scopes.ranges[here].around, 0)]
+        if outer.kind == CLASS and outer.end == inner.end:  # a declaration and its body
+            inner = outer
+        return inner.kind == CLASS and inner.start <= name < inner.end
+
     def is_receiver(self, source: FileNames, function: Definition, name: str) -> bool:
         """Return whether a name is the first parameter of a Python method (`self`, `cls`)."""
         owner = source.symbol(function.parent)
         if source.language != "python" or owner is None or not is_type(owner):
             return False
+        if "staticmethod" in self._decorators(source, function):
+            return False
         first = parameters(self._names.header(source, function))[:1]
         return bool(first) and first[0][0] == name
+
+    def is_plain(self, source: FileNames, function: Definition, scope: int) -> bool:
+        """Return whether a scope is that of a method, which nothing calls but through its class."""
+        scopes = self._project.scopes(source.path)
+        if scopes is None or scopes.partial or not 0 < scope < len(scopes.ranges):
+            return False
+        name = self._project.offset(source.path, function.line, function.column)
+        own = scopes.ranges[scope].start <= name < scopes.ranges[scope].end
+        return own and _PLAIN_DECORATORS.issuperset(self._decorators(source, function))
+
+    def _decorators(self, source: FileNames, definition: Definition) -> list[str]:
+        head = self._project.span(source.path, definition.start_line, definition.line)
+        return _DECORATOR.findall(head)
 
     def members(
         self, definition: Definition, name: str, above: bool
@@ -122,6 +162,50 @@ class Classes:
             is_open = is_open or opened
             todo = [*more, *todo]
         return [], is_open
+
+    def makes_own(self, definition: Definition) -> bool:
+        """Return whether calling a class surely gives its instance: Python and decorators may not."""
+        source = self._project.source(definition.path)
+        if source is None or source.language not in STRICT:
+            return source is not None
+        named = self._decorators(source, definition)
+        if "metaclass" in self._names.header(source, definition) or self._is_replaced(definition):
+            return False
+        if not _PLAIN_DECORATORS.issuperset(named):
+            return False
+        return source.language != "python" or not self.members(definition, "__new__", False)[0]
+
+    def _is_replaced(self, definition: Definition) -> bool:
+        """Return whether code of the tree may put something else in the place of a Python class."""
+        if not definition.path.endswith((".py", ".pyi")):
+            return False
+        known: dict[str, bool] = self._project.tree.notes.setdefault("replaced", {})
+        name = definition.name
+        if name not in known:
+            used = self._project.places(name)
+            self._project.load(used)
+            flagged = [
+                s for s in map(self._project.source, used) if s and _PATCHED in s.origin.flags
+            ]
+            self._project.load_scopes(s.path for s in flagged)
+            told = [
+                self._project.scopes(path) for path in {s.path for s in flagged} | {definition.path}
+            ]
+            known[name] = any(s is None or s.is_moved(name) or name in s.assigned for s in told)
+        return known[name]
+
+    def may_change(self, definition: Definition) -> bool:
+        """Return whether a variable may hold another value than its declaration gives it."""
+        source = self._project.source(definition.path)
+        if source is None or source.language in NOMINAL:
+            return source is None
+        if is_type(definition) or definition.kind in SPACES | FUNCTIONS:
+            return False
+        if source.language not in ECMA or self.class_of(definition) is not None:
+            return True  # code anywhere may assign it
+        scopes = self._project.scopes(source.path)
+        shared = not source.imports and not any(symbol.exported for symbol in source.symbols)
+        return scopes is None or shared or scopes.is_set_again(definition.name, 0)
 
     def argument(
         self, below: Definition, owner: Definition, name: str, depth: int

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -46,6 +47,7 @@ class Found(NamedTuple):
     sites: list[Site]
     excluded: dict[At, str]  # PROVEN, or a value of Unexplained
     cut: bool  # more places than one answer examines
+    defined: frozenset[At] = frozenset()  # where the targets are defined
 
 
 class _Wanted(NamedTuple):
@@ -55,6 +57,7 @@ class _Wanted(NamedTuple):
     kin: Kin
     members: bool  # all targets are members
     fields: bool  # some target is a field
+    uncalled: bool  # no call can mean a target: fields of Java, but for those of records
 
 
 class Finder:
@@ -125,7 +128,8 @@ class Finder:
             found[site[:3]] = site
         for at in found.keys() & excluded.keys():
             del excluded[at]
-        return Found(sorted(found.values(), key=Site.order), excluded, self._cut)
+        defined = frozenset((d.path, d.line, d.column) for d in chosen.values())
+        return Found(sorted(found.values(), key=Site.order), excluded, self._cut, defined)
 
     def _linked(self, targets: Iterable[Definition]) -> Iterator[Definition]:
         """Yield the prototypes and definitions that the linker joins with a C function."""
@@ -148,7 +152,13 @@ class Finder:
             known, outside = known and kin.known, outside or kin.outside
         flags = [self.binder.is_member(d) for d in chosen.values()]
         fields = any(d.kind in ("field", "property") for d in chosen.values())
-        return _Wanted(chosen, Kin(members, known, outside), all(flags), fields)
+        uncalled = all(map(self._is_uncalled, chosen.values()))
+        return _Wanted(chosen, Kin(members, known, outside), all(flags), fields, uncalled)
+
+    def _is_uncalled(self, target: Definition) -> bool:
+        owner = self.binder.types.classes.class_of(target)
+        field = owner is not None and target.kind in ("field", "enumerator")
+        return field and owner is not None and not re.search(r"\brecord\b", owner.signature)
 
     def mentions(self, name: str) -> Found:
         """Return every occurrence of a name without a definition in the tree, except locals."""
@@ -240,6 +250,8 @@ class Finder:
         """Return the reference at a place, or why it is none: PROVEN or an Unexplained value."""
         if place.use == Use.DEFINITION:
             return self._loaded(source, place, wanted) or PROVEN
+        if source.language == "java" and wanted.uncalled and place.use == Use.CALL:
+            return PROVEN  # methods have names of their own
         meaning = self.binder.meaning(source, place)
         hit = _among(meaning.definitions, wanted.targets)
         if hit:
@@ -274,7 +286,8 @@ class Finder:
             return PROVEN  # a member always has a receiver in these languages
         match meaning.state:
             case State.DEFINED:
-                proven = meaning.sure and (meaning.bare or not wanted.members or wanted.kin.known)
+                alone = meaning.bare and source.language in QUALIFIED
+                proven = meaning.sure and (alone or not wanted.members or wanted.kin.known)
             case State.KEY:
                 proven = not wanted.fields and (not wanted.members or source.language not in ECMA)
             case State.UNBOUND:

@@ -179,7 +179,7 @@ class Modules:
             return self._module(paths, seen) if name == "*" else self.exported(paths, name, seen)
         paths = self.project.resolve(source, item._replace(names=((name, name),)))
         if not paths:
-            return OUTSIDE
+            return self._outside(source, item) if source.language == "go" else OUTSIDE
         if source.language == "go":
             return module(paths, item.module, source.path)
         found = self.exported(paths, name, seen)

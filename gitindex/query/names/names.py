@@ -104,6 +104,9 @@ class Names:
             state = State.UNKNOWN  # a member that is not a symbol
         single = len({(d.annotation, d.value) for d in found.declarations}) == 1
         single = single and not scopes.is_set_again(name, found.scope)
+        single = single and not scopes.is_moved(name)
+        if any(d.kind == "param" and d.value[1] for d in found.declarations):
+            single = False  # a default: callers give other values
         return Meaning(
             state,
             bound=bound,

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from gitindex.languages.facts import Occurrence, Use
-from gitindex.query.names.chains import receiver
+from gitindex.languages.scopes.model import Part
+from gitindex.languages.syntax.kinds import FUNCTIONS
+from gitindex.query.names.chains import UNREADABLE, receiver
 from gitindex.query.names.meanings import (
     ECMA,
     OUTSIDE,
@@ -14,6 +17,7 @@ from gitindex.query.names.meanings import (
     UNKNOWN,
     Meaning,
     State,
+    defined,
     is_type,
 )
 from gitindex.query.names.names import Names
@@ -62,9 +66,10 @@ class Binder:
             found = self.names.modules.exported((source.path,), place.name)
             if found.state is State.DEFINED:
                 return found
-        chain = receiver(data, at, source.language in _ARROWS)
+        chain, read = self.receiver(source, at)
         if chain is not None:
             value = self.types.chain(chain, ExpressionPlace(source, scope, at))
+            value = value._replace(sure=value.sure and read)
             found = self.types.member(value, place.name)
             plain = not any(part.called or part.inner for part in chain)
             if found.state is State.OUTSIDE:  # a member of a module outside the tree
@@ -82,6 +87,8 @@ class Binder:
         )
         if source.language in _IMPLICIT and found.state is not State.LOCAL:
             inherited = self._implicit(source, place)
+            if source.language == "java":
+                inherited = self._by_use(source, place, at, inherited)
             if inherited.state is State.DEFINED or found.state is State.UNKNOWN:
                 return inherited
             return found._replace(sure=False)
@@ -95,11 +102,24 @@ class Binder:
             return found._replace(state=State.KEY)  # both a variable and a member
         return found
 
+    def receiver(self, source: FileNames, at: int) -> tuple[Sequence[Part] | None, bool]:
+        """Return the object of the member at an offset, and whether the tree names it.
+
+        None for a bare name. What the tree does not name is read from the text, and proves nothing.
+        """
+        scopes = self.project.scopes(source.path)
+        chain = scopes.receiver(at) if scopes else None
+        if chain:
+            return chain, True
+        text = receiver(self.project.text(source.path), at, source.language in _ARROWS)
+        if text is None and chain is not None:
+            return [UNREADABLE], False
+        return text, scopes is None
+
     def assigned(self, source: FileNames, place: Occurrence) -> list[tuple[str, int]]:
         """Return where members that are not symbols get their values, in a class or an object."""
-        data = self.project.text(source.path)
         at = self.project.offset(source.path, place.line, place.column)
-        chain = receiver(data, at, source.language in _ARROWS)
+        chain, _ = self.receiver(source, at)
         if chain is None:
             return []
         value = self.types.chain(chain, ExpressionPlace(source, place.enclosing, at))
@@ -155,6 +175,16 @@ class Binder:
         found = self.types.member(value, place.name)
         return found if found.state is State.DEFINED else UNKNOWN
 
+    def _by_use(self, source: FileNames, place: Occurrence, at: int, found: Meaning) -> Meaning:
+        """Return the methods that a call means, the fields otherwise; sure in the innermost class."""
+        called = place.use == Use.CALL
+        kept = [d for d in found.definitions if (d.kind in FUNCTIONS) == called]
+        types = any(map(is_type, found.definitions))  # `new Inner()` is a call, too
+        if not kept or types or place.use not in (Use.CALL, Use.REFERENCE):
+            return found
+        owner = self.types.classes.owner(source, place.enclosing)
+        return defined(kept, owner is not None and self.types.classes.is_innermost(owner, at))
+
     def _is_imported(self, source: FileNames, name: str) -> bool:
         """Return whether a name is only bound by imports in the file."""
         scopes = self.project.scopes(source.path)
@@ -200,8 +230,18 @@ class Binder:
                 if name == there or (name == local and not whole):
                     return self.names.modules.imported(source, item, there)
             if name in re.split(r"\W+", item.module):
-                return Meaning(State.MODULE)
+                return self._segment(source, item.module, name)
         return UNBOUND if near else OUTSIDE
+
+    def _segment(self, source: FileNames, module: str, name: str) -> Meaning:
+        """Return the meaning of a part of an imported path: a module, in Java also a class."""
+        if source.language != "java":  # in Python nothing but a module can stand there
+            return Meaning(State.MODULE, sure=source.language == "python")
+        types = [d for d in self.project.definitions(name) if is_type(d)]
+        head = module[: f"{module}.".index(f".{name}.") if f".{name}." in f"{module}." else 0]
+        home = f"{head.replace('.', '/')}/{name}.java"
+        found = [d for d in types if f"/{d.path}".endswith(f"/{home}") and d.parent < 0]
+        return defined(found, True) if found else Meaning(State.MODULE, sure=not types)
 
 
 def _definition_at(source: FileNames, place: Occurrence) -> Meaning:

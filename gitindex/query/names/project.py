@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
@@ -18,14 +17,11 @@ from gitindex.languages.scopes.flow import FLOWING, FileFlow
 from gitindex.languages.scopes.model import MODELLED, FileScopes
 from gitindex.query.names.memory import Memory, TreeMemory
 from gitindex.query.names.source import Definition, FileNames, LiveFile, Text, place_of
+from gitindex.query.names.written import WrittenImports, words_of_file
 from gitindex.view.tree import TreeView
 
 CHUNK = 300
 """Values bound in one statement."""
-
-_WORDS = re.compile(r"[^\w$-]+")
-_MAIN = frozenset({"__init__", "index", "mod", "lib", "main"})
-"""Files that are imported by the name of their folder."""
 
 
 # CROSS JOIN keeps the join order: from the values asked for to the tree, which may be large.
@@ -73,7 +69,8 @@ class Project:
         if name not in self._defined:
             self.view.ensure_facts(words=[name])
             rows = self.view.rows(_SYMBOLS_NAMED, name)
-            self._defined[name] = sorted(map(_definition, rows), key=place_of)
+            found = (_definition(row, os.fsdecode(row[0])) for row in rows)
+            self._defined[name] = sorted(found, key=place_of)
         return self._defined[name]
 
     def places(self, name: str, within: Iterable[str] = ()) -> dict[str, list[Occurrence]]:
@@ -269,39 +266,23 @@ class Project:
         self.tree.notes["includes"] = lines
         return lines
 
+    @property
+    def written(self) -> WrittenImports:
+        """The unresolved imports of the tree."""
+        if "written" not in self.tree.notes:
+            self.tree.notes["written"] = WrittenImports(self.view)
+        found: WrittenImports = self.tree.notes["written"]
+        return found
+
     def importing(self, path: str) -> list[str]:
         """Return files that may import a file, by the words of their unresolved imports."""
-        words, loose = self._import_words()
-        folder, _, name = path.rpartition("/")
-        stem = name.partition(".")[0]
-        called = {name, stem, folder.rpartition("/")[2]}
-        found = {other for word in called for other in words.get(word, ())}
-        return sorted(found | loose if stem in _MAIN else found, key=os.fsencode)
+        return sorted(self.written.files_with(words_of_file(path)), key=os.fsencode)
 
     def importing_name(self, name: str) -> list[FileNames]:
         """Return files whose imports list a name."""
-        words, _ = self._import_words()
-        self.load(words.get(name, ()))
-        return [s for s in map(self.source, sorted(words.get(name, ()))) if s is not None]
-
-    def _import_words(self) -> tuple[dict[str, set[str]], set[str]]:
-        """Return importing files by word, and files that import a folder without naming it."""
-        if "imports" in self.tree.notes:
-            known: tuple[dict[str, set[str]], set[str]] = self.tree.notes["imports"]
-            return known
-        self.view.ensure_facts()
-        words: dict[str, set[str]] = {}
-        loose: set[str] = set()
-        for raw, module, names in self.view.rows(
-            "SELECT l.path, i.module, i.names FROM {live} l JOIN {imports} i ON i.blob_id=l.blob_id"
-        ):
-            path = os.fsdecode(raw)
-            if not module.strip("./"):
-                loose.add(path)
-            for word in _WORDS.split(f"{module} {names}"):
-                words.setdefault(word, set()).add(path)
-        self.tree.notes["imports"] = words, loose
-        return words, loose
+        paths = self.written.files_with({name})
+        self.load(paths)
+        return [s for s in map(self.source, sorted(paths)) if s is not None]
 
     def _settle(self, paths: list[str]) -> None:
         """Extract the facts of edited files."""
@@ -357,7 +338,7 @@ class Project:
             " JOIN {names} n ON n.id=s.name_id",
             list(fresh),
         ):
-            symbols[row[0]].append(_definition(row))
+            symbols[row[0]].append(_definition(row, fresh[row[0]].path))
         imports: dict[bytes, list[tuple[int, Import]]] = {path: [] for path in fresh}
         for path, ordinal, module, names, level, line in rows_of(
             self.view,
@@ -384,6 +365,5 @@ def rows_of(view: TreeView, sql: str, values: Sequence[Any], *rest: Any) -> list
     return rows
 
 
-def _definition(row: Any) -> Definition:
-    path, *fields, exported = row
-    return Definition._make((os.fsdecode(path), *fields, bool(exported)))
+def _definition(row: Any, path: str) -> Definition:
+    return tuple.__new__(Definition, (path, *row[1:-1], row[-1] == 1))  # there are thousands

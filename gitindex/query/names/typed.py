@@ -13,7 +13,7 @@ MAX_TEXT = 1 << 18
 _COMPOSITE = re.compile(r"^&?\s*((?:\w+\.)?\w+)(?:\[[^\]{}]*\])?\{")
 Locals = dict[str, Bound]
 
-_BEFORE = frozenset({"java", "csharp", "cpp", "dart", "php"})
+_BEFORE = frozenset({"csharp", "cpp", "dart", "php"})
 """Languages with `Type name`."""
 _AFTER = frozenset({"kotlin", "scala", "swift", "rust"})
 """Languages with `name: Type`."""
@@ -28,8 +28,6 @@ _NAME_TYPE = re.compile(
 _MADE = re.compile(
     r"\b(\w{1,100})\s{0,5}=\s{0,5}(?:new\s{1,5})?((?:\w{1,60}(?:\.|::)){0,3}[A-Z]\w{0,100})\s{0,5}[({]"
 )
-_GO_NAME_TYPE = re.compile(r"\b(\w{1,100})\s{1,5}\*?((?:\w{1,60}\.)?[A-Z]\w{0,100})\b")
-_GO_RESULT = re.compile(r"\)\s{0,5}\(?\*?((?:\w{1,60}\.)?[A-Z]\w{0,100})")
 _RESULT = re.compile(r"([A-Z]\w{0,100})(?:<[^<>]{0,100}>)?[&*]?\s{1,5}(\w{1,100})\s{0,5}\(")
 
 
@@ -43,9 +41,6 @@ def typed_names(text: str, language: str) -> Locals:
 
 def result_of(signature: str, name: str, language: str) -> str:
     """Return the result annotation of a function; empty without one."""
-    if language == "go":
-        found = list(_GO_RESULT.finditer(signature))
-        return found[-1].group(1) if found else ""
     if language in _BEFORE:
         match = next((m for m in _RESULT.finditer(signature) if m.group(2) == name), None)
         return match.group(1) if match else ""
@@ -54,14 +49,8 @@ def result_of(signature: str, name: str, language: str) -> str:
 
 def field_type(signature: str, name: str, language: str) -> str:
     """Return the declared type of a field."""
-    if language not in _BEFORE and language != "go":
-        return ""
-    pattern = _GO_NAME_TYPE if language == "go" else _TYPE_NAME
-    for match in pattern.finditer(f"{signature};"):
-        kind, called = (match.group(2), match.group(1)) if language == "go" else match.groups()
-        if called == name:
-            return kind
-    return ""
+    found = _TYPE_NAME.findall(f"{signature};") if language in _BEFORE else ()
+    return next((kind for kind, called in found if called == name), "")
 
 
 def _read(text: str, language: str) -> Iterator[tuple[str, Bound]]:

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from gitindex.languages.scopes.model import (
-    EACH,
-    EXPORTED_WHOLE,
-    WHOLE,
-    Bound,
-)
-from gitindex.languages.syntax.kinds import FUNCTIONS, SPACES, VALUES
-from gitindex.query.names.chains import LITERAL, Part, cast_type, read_chain, split_top
+from gitindex.languages.scopes.model import EACH, EXPORTED_WHOLE, MODELLED, WHOLE, Bound, Part
+from gitindex.languages.syntax.kinds import FUNCTIONS, SPACES
+from gitindex.query.names.chains import LITERAL, cast_type, read_chain, split_top
 from gitindex.query.names.classes import Classes
 from gitindex.query.names.heritage import declared
 from gitindex.query.names.meanings import (
@@ -26,11 +22,12 @@ from gitindex.query.names.meanings import (
 )
 from gitindex.query.names.names import Names
 from gitindex.query.names.project import Project
-from gitindex.query.names.source import Definition
+from gitindex.query.names.source import Definition, FileNames
 from gitindex.query.names.type_names import OF_EACH, PLAIN, WRAPPERS
 from gitindex.query.names.typed import field_type, go_value, result_of
 from gitindex.query.names.values import (
     MAX_DEPTH,
+    NOMINAL,
     NOT_KNOWN,
     NOT_OURS,
     ExpressionPlace,
@@ -39,9 +36,6 @@ from gitindex.query.names.values import (
     instance_of,
     of_space,
 )
-
-NOMINAL = frozenset({"go", "java"})
-"""Languages where the declared type is the type."""
 
 _THIS = frozenset({"this", "self", "$this", "Self", "static"})
 _SUPER = frozenset({"super", "parent", "base"})
@@ -61,7 +55,7 @@ class Types:
         self.classes = Classes(names, self._named_type)
         self._busy: set[tuple[str, int, str]] = set()
 
-    def chain(self, parts: list[Part], place: ExpressionPlace) -> Value:
+    def chain(self, parts: Sequence[Part], place: ExpressionPlace) -> Value:
         """Return the value of `a.b(…).c`."""
         own = self._own_exports(parts, place) if place.source.language in ECMA else 0
         if own:
@@ -78,7 +72,7 @@ class Types:
                 break
         return value
 
-    def _own_exports(self, parts: list[Part], place: ExpressionPlace) -> int:
+    def _own_exports(self, parts: Sequence[Part], place: ExpressionPlace) -> int:
         """Return how many parts name this module's `exports` or `module.exports`."""
         names = [part.name for part in parts[:2] if not part.called]
         count = 1 if names[:1] == ["exports"] else 2 if names == ["module", "exports"] else 0
@@ -170,13 +164,21 @@ class Types:
         if source is None or depth > MAX_DEPTH:
             return NOT_KNOWN
         place = self.classes.beside(source, definition, definition.parent, depth + 1)
-        told = field_type(definition.signature, definition.name, source.language)
-        bound = Bound(told) if told else declared(definition)
-        value = self._bound(bound, place, definition.name)
+        value = self._bound(self._declared(source, definition), place, definition.name)
         owner = source.symbol(definition.parent)
         if value.kind is ValueKind.UNKNOWN and owner is not None and is_type(owner):
             return self._attribute(instance_of(owner), definition.name, depth + 1) or value
         return value
+
+    def _declared(self, source: FileNames, definition: Definition) -> Bound:
+        """Return how a variable or a field gets its value; the tree says it, else the signature."""
+        if source.language not in MODELLED:
+            told = field_type(definition.signature, definition.name, source.language)
+            return Bound(told) if told else declared(definition)
+        scopes = self.project.scopes(source.path)
+        at = self.project.offset(source.path, definition.line, definition.column)
+        bound = scopes.bound_at(definition.name, at) if scopes else None
+        return bound or declared(definition)
 
     def _first(self, part: Part, place: ExpressionPlace) -> Value:
         if part.inner:
@@ -192,10 +194,13 @@ class Types:
             return self._value(self.names.modules.loaded(source, part.load), place, part.name)
         if part.name in _SUPER and (part.called or source.language != "python"):
             owner = self.classes.owner(source, scope)
-            return Value(ValueKind.SUPER, owner, sure=True) if owner else NOT_KNOWN
+            sure = source.language == "python" or self.classes.is_innermost(owner, place.at)
+            return Value(ValueKind.SUPER, owner, sure=sure) if owner else NOT_KNOWN
         if part.name in _THIS and source.language != "python":
-            found = instance_of(self.classes.owner(source, scope))
-            return found._replace(sure=self.classes.is_method(source, place.at))
+            owner = self.classes.owner(source, scope)
+            sure = self.classes.is_method(source, place.at)
+            sure = sure and self.classes.is_innermost(owner, place.at)
+            return instance_of(owner)._replace(sure=sure)
         value = self._value(self._look(part.name, place), place, part.name)
         return self._call(value, place) if part.called else value
 
@@ -216,40 +221,36 @@ class Types:
             values = (self.of_definition(d, place.depth + 1) for d in found[:4])
             known = (v for v in (given, *values) if v.kind is not ValueKind.UNKNOWN)
             value = next(known, NOT_KNOWN)
-            sure = meaning.sure or holder.sure
-            sure = value.sure and sure and len(found) == 1
-            return value._replace(sure=sure and not self._is_set_again(found[0]))
+            sure = (meaning.sure or holder.sure) and len(found) == 1
+            return value._replace(
+                sure=value.sure and sure and not self.classes.may_change(found[0])
+            )
         if meaning.state is State.UNBOUND and name in PLAIN:
             return NOT_OURS
         if holder.definition is not None:
             return self._attribute(holder, name, place.depth) or NOT_KNOWN
         return NOT_KNOWN
 
-    def _is_set_again(self, definition: Definition) -> bool:
-        """Return whether a variable of a JavaScript module is assigned after its declaration."""
-        source = self.project.source(definition.path)
-        if source is None or source.language not in ECMA or definition.kind not in VALUES:
-            return False
-        scopes = self.project.scopes(source.path)
-        return scopes is None or scopes.is_set_again(definition.name, 0)
-
     def _local(self, bound: Bound, meaning: Meaning, place: ExpressionPlace, name: str) -> Value:
         source, within = place.source, meaning.within
         if within is None:
             found = self._bound(bound, place._replace(at=meaning.at).deeper(), name)
-            return found._replace(sure=found.sure and meaning.single)
+            single = meaning.single or source.language in NOMINAL
+            return found._replace(sure=found.sure and single)
         if (
             not bound.annotation
             and not bound.value
             and self.classes.is_receiver(source, within, name)
         ):
             owner = source.symbol(within.parent)
+            sure = meaning.single and self.classes.is_plain(source, within, meaning.variable)
             if owner is not None and (name in _CLASS or within.name == "__new__"):
-                return Value(ValueKind.TYPE, owner, sure=meaning.single)
-            return instance_of(owner)._replace(sure=meaning.single)
+                return Value(ValueKind.TYPE, owner, sure=sure)
+            return instance_of(owner)._replace(sure=sure)
         inner = place._replace(scope=within.ordinal, at=meaning.at).deeper()
         found = self._bound(bound, inner, name)
-        return found._replace(sure=found.sure and (meaning.single or bool(bound.annotation)))
+        single = meaning.single or source.language in NOMINAL
+        return found._replace(sure=found.sure and single)
 
     def _look(self, name: str, place: ExpressionPlace) -> Meaning:
         return self.names.lookup(place.source, name, place.scope, place.at, place.of_type)
@@ -265,13 +266,18 @@ class Types:
                 text = bound.annotation.lstrip("*& ") if place.source.language == "go" else ""
                 value = self.annotation(text or bound.annotation, place.deeper(), bound.pick)
                 sure = place.source.language in NOMINAL
-                if text and value.kind is ValueKind.OUTSIDE:  # otherwise it may be an interface
+                if value.kind is not ValueKind.OUTSIDE:
+                    sure = sure and value.sure
+                elif text:  # in Go: otherwise it may be an interface
                     sure = bound.annotation.startswith("*")
                 value = value._replace(sure=sure)
+            if value.kind is ValueKind.UNKNOWN and bound.parts:
+                value = self.chain(bound.parts, place.deeper())
             if value.kind is ValueKind.UNKNOWN and bound.value:
                 if place.source.language == "go":
                     bound = go_value(bound)
                 value = self.expression(bound.value, place.deeper(), bound.pick)
+                value = value._replace(sure=False)
             return value
         finally:
             self._busy.discard(key)
@@ -281,12 +287,13 @@ class Types:
             whole = self.names.modules.exported(value.module.paths, EXPORTED_WHOLE)
             value = self._value(whole._replace(module=None), place, "")._replace(sure=value.sure)
         if value.kind is ValueKind.TYPE:
-            return Value(ValueKind.OBJECT, value.definition, sure=value.sure)
+            plain = value.definition is not None and self.classes.makes_own(value.definition)
+            return Value(ValueKind.OBJECT, value.definition, sure=value.sure and plain)
         if value.kind is ValueKind.FUNCTION:
             found = self._result(value, place.depth)
             source = self.project.source(value.definition.path) if value.definition else None
             nominal = source is not None and source.language in NOMINAL
-            return found._replace(sure=value.sure and nominal)
+            return found._replace(sure=value.sure and found.sure and nominal)
         return NOT_KNOWN if value.kind is not ValueKind.SUPER else value
 
     def _result(self, value: Value, depth: int, pick: int = WHOLE) -> Value:
@@ -294,7 +301,11 @@ class Types:
         source = self.project.source(definition.path) if definition else None
         if definition is None or source is None:
             return NOT_KNOWN
-        text = result_of(self.names.header(source, definition), definition.name, source.language)
+        text = self._declared(source, definition).annotation.lstrip("* ")
+        if source.language not in NOMINAL:
+            text = result_of(
+                self.names.header(source, definition), definition.name, source.language
+            )
         place = self.classes.beside(source, definition, definition.ordinal, depth + 1)
         return self.annotation(text, place, pick)
 
@@ -360,7 +371,7 @@ class Types:
                 return self.annotation(told.group(1), place.deeper())
         value = self.chain(parts, place.deeper())
         if value.kind is ValueKind.TYPE:
-            return Value(ValueKind.OBJECT, value.definition)
+            return Value(ValueKind.OBJECT, value.definition, sure=value.sure)
         if value.kind is ValueKind.OUTSIDE or parts[-1].name in PLAIN:
             return NOT_OURS
         return NOT_KNOWN
@@ -380,6 +391,6 @@ class Types:
                     bound._replace(pick=pick), place._replace(depth=depth + 1), f"self.{name}"
                 )
                 if value.kind is not ValueKind.UNKNOWN:
-                    return value
+                    return value._replace(sure=False)  # code anywhere may assign it
             todo = [*self.classes.bases(at)[0], *todo]
         return None

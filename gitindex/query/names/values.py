@@ -12,6 +12,9 @@ from gitindex.query.names.source import Definition, FileNames
 MAX_DEPTH = 12
 """Maximum steps from one expression to the next."""
 
+NOMINAL = frozenset({"go", "java"})
+"""Languages where the declared type is the type."""
+
 
 class ValueKind(StrEnum):
     """Kinds of values."""

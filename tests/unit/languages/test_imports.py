@@ -217,3 +217,26 @@ def test_a_broken_config_resolves_nothing(config: str) -> None:
     files = {"tsconfig.json": config, "a.ts": ""}
     resolver = Resolver(files, lambda name: files[name].encode())
     assert resolver.resolve("a.ts", "typescript", imp("@/b")) == ()
+
+
+@pytest.mark.parametrize(
+    ("path", "outside"),
+    [
+        ("net/http", True),
+        ("github.com/other/render", True),
+        ("example.com/own/part", False),
+        ("github.com/kept/here/deep", False),  # a vendor folder
+        ("github.com/taken/over/v2", False),  # a `replace`
+        ("github.com/taken/alone", False),
+        ("C", False),
+    ],
+)
+def test_what_is_certainly_not_in_a_tree_of_go(path: str, outside: bool) -> None:
+    files = {
+        "go.mod": b"module example.com/own\n\nreplace (\n\tgithub.com/taken/over v1.2.0 => ./over\n)\n"
+        b"replace github.com/taken/alone => ../alone\n",
+        "vendor/github.com/kept/here/deep/a.go": b"package deep\n",
+    }
+    assert Resolver(files, files.get).is_outside("go", path) is outside
+    bare = {"a.go": b"package a\n"}
+    assert not Resolver(bare, bare.get).is_outside("go", path)  # without modules nothing is known

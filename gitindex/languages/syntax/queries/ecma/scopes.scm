@@ -81,3 +81,5 @@
     "spyOn" "get" "set" "has" "apply" "require" "replaceProperty" "stub" "mock"))
 (call_expression function: (import) arguments: (arguments (_) @dynamic))
 (binary_expression left: (string) @dynamic operator: "in")
+
+(member_expression object: (_) @receiver property: (_) @of)

@@ -51,3 +51,11 @@
   arguments: (argument_list [(interpreted_string_literal) (raw_string_literal)] @dynamic)
   (#any-of? @_access "MethodByName" "FieldByName" "Lookup" "ExecuteTemplate"))
 (label_name) @label
+
+(selector_expression operand: (_) @receiver field: (_) @of)
+(qualified_type package: (_) @receiver name: (_) @of)
+
+(function_declaration name: (_) @typed result: (_) @type)
+(method_declaration name: (_) @typed result: (_) @type)
+(method_elem name: (_) @typed result: (_) @type)
+(field_declaration name: (_) @typed type: (_) @type)

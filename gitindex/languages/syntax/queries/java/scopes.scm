@@ -60,3 +60,15 @@
 (method_invocation name: (identifier) @_access arguments: (argument_list (string_literal) @dynamic)
   (#any-of? @_access "getMethod" "getDeclaredMethod" "getField" "getDeclaredField" "forName" "findVirtual"
     "findStatic" "loadClass" "newUpdater" "findVarHandle" "findGetter" "findSetter"))
+
+(method_invocation object: (_) @receiver name: (_) @of)
+(field_access object: (_) @receiver field: (_) @of)
+(scoped_identifier scope: (_) @receiver name: (_) @of)
+(scoped_type_identifier . (_) @receiver (type_identifier) @of .)
+(method_reference . (_) @receiver (identifier) @of .)
+
+(method_declaration type: (_) @type name: (_) @typed)
+(annotation_type_element_declaration type: (_) @type name: (_) @typed)
+(field_declaration type: (_) @type declarator: (variable_declarator name: (_) @typed))
+(constant_declaration type: (_) @type declarator: (variable_declarator name: (_) @typed))
+(record_declaration parameters: (formal_parameters (formal_parameter type: (_) @type name: (_) @typed)))

@@ -74,3 +74,5 @@
   subscript: (string) @dynamic)
 (subscript value: (attribute attribute: (identifier) @_access (#any-of? @_access "__dict__" "modules"))
   subscript: (string) @dynamic)
+
+(attribute object: (_) @receiver attribute: (_) @of)

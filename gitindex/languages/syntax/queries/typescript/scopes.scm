@@ -36,3 +36,6 @@
 (import_alias . (identifier) @bind.import)
 (literal_type (string) @dynamic)
 (export_statement "=" (_) @export.whole)
+
+(nested_identifier object: (_) @receiver property: (_) @of)
+(nested_type_identifier module: (_) @receiver name: (_) @of)
