@@ -111,3 +111,5 @@ def stem_of(path: str) -> str:
 _MAIN = frozenset({"__init__", "index", "mod", "__main__"})
 MAIN_NAMES = _MAIN | {"main", "lib", "init", "package"}
 """Names of files that stand for their folder."""
+CENTRAL_NAMES = frozenset({"core", "common", "base", "shared", "internal"})
+"""Names of folders for what the other folders share."""

@@ -7,8 +7,9 @@ window. What is stored depends on the window alone, not on how it was reached.
 from __future__ import annotations
 
 from array import array
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
@@ -22,10 +23,11 @@ from gitindex.store.migrations import statements_of
 ALL = ""
 """Stands for all words together: the length of the messages about a path."""
 MAX_WORD = 60
+CACHED_WORDS = 1 << 14
 SUBJECT, BODY = 3, 1
 """The weight of a word in the subject of a commit, and in the rest of its message."""
 
-Counts = dict[str, Counter[bytes]]
+Counts = dict[str, dict[bytes, int]]
 """By word: its weight in the messages about each path."""
 
 
@@ -59,22 +61,28 @@ def message_words(commit: CommitMessage) -> dict[str, int]:
 
 def _stems(text: str) -> set[str]:
     """Return stems of the smallest words of a text."""
-    parts = {part for word in words_of(text) for part in parts_of(word)}
-    return {stem(part)[:MAX_WORD] for part in parts}
+    return set(chain.from_iterable(map(_stems_of_word, words_of(text))))
+
+
+@lru_cache(CACHED_WORDS)
+def _stems_of_word(word: str) -> tuple[str, ...]:
+    return tuple(stem(part)[:MAX_WORD] for part in parts_of(word))
 
 
 def count_words(
     commits: Iterable[CommitMessage], sign: int = 1, into: Counts | None = None
 ) -> Counts:
     """Count the words of messages for the paths that the commits changed."""
-    counts: Counts = defaultdict(Counter) if into is None else into
+    counts: Counts = defaultdict(dict) if into is None else into
     for commit in commits:
         words = message_words(commit) if commit.paths else {}
         length = sign * sum(words.values())
-        for path in commit.paths if words else ():
-            counts[ALL][path] += length
-            for word, count in words.items():
-                counts[word][path] += sign * count
+        if not words:
+            continue
+        for word, count in ((ALL, length), *((w, sign * c) for w, c in words.items())):
+            held = counts[word]
+            for path in commit.paths:
+                held[path] = held.get(path, 0) + count
     return counts
 
 
@@ -191,7 +199,9 @@ def dump_counts(database: Database, worktree_id: int) -> dict[bytes, dict[str, i
     return found
 
 
-def _merged(held: dict[int, int], counts: Counter[bytes], ids: dict[bytes, int]) -> dict[int, int]:
+def _merged(
+    held: dict[int, int], counts: dict[bytes, int], ids: dict[bytes, int]
+) -> dict[int, int]:
     for path, count in counts.items():
         held[ids[path]] = held.get(ids[path], 0) + count
     return {path_id: count for path_id, count in held.items() if count > 0}

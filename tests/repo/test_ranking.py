@@ -11,6 +11,8 @@ from statistics import fmean
 import pytest
 
 from gitindex.base.worktree import find_worktree
+from gitindex.query.search.definitions import MAX_ROWS, load_definitions
+from gitindex.query.search.features import Atom
 from gitindex.query.search.memory import SearchMemory
 from gitindex.query.search.query_text import parse_query
 from gitindex.query.search.search import POOL, RankingPass, search
@@ -87,7 +89,7 @@ def test_every_result_explains_its_score(golden: tuple[Repo, GoldenSet]) -> None
 def test_what_defines_the_only_word_is_looked_at_whatever_else_speaks_of_it(tmp_path: Path) -> None:
     repo = Repo(tmp_path / "repo")
     repo.init()
-    for number in range(20):
+    for number in range(POOL + 4):
         repo.write(f"lib/use_gadget_of_{number}.py", "gadget()\n" * 9)
     repo.write("lib/a/b/c/d/core.py", "class Gadget:\n    pass\n")
     repo.commit()
@@ -97,3 +99,25 @@ def test_what_defines_the_only_word_is_looked_at_whatever_else_speaks_of_it(tmp_
     looked = {row.candidate.name for row in ranked if row.text.data}
     assert "lib/a/b/c/d/core.py" in looked
     assert len(looked) == POOL + 1 < len(ranked)
+
+
+def test_a_generated_header_is_not_scored_definition_by_definition(tmp_path: Path) -> None:
+    """SQL bounds the definitions that one query scores, however many match."""
+    repo = Repo(tmp_path / "repo")
+    repo.init()
+    lines = (f"#define GADGET_REGISTER_{number} {number}\n" for number in range(3_000))
+    repo.write("gadget.h", "".join(lines))
+    repo.write("gadget.c", "int gadget_register(void) { return 0; }\n")
+    repo.commit()
+    repo.gitindex("index")
+    with open_tree(find_worktree(os.fspath(repo.path)), ".") as view:
+        query, ids = (
+            parse_query("gadget register"),
+            [i for (i,) in view.rows("SELECT id FROM {blobs}")],
+        )
+        atoms = [Atom("gadget", 0.5), Atom("register", 0.5)]
+        (known,) = view.rows("SELECT count(*) FROM {symbols}")
+        found = load_definitions(view, query, atoms, ids, len(ids))
+    assert known[0] > 3_000
+    assert sum(map(len, found.values())) == MAX_ROWS
+    assert "gadget_register" in {named.name for listed in found.values() for named in listed}

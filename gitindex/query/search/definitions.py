@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -115,7 +116,7 @@ class DefinitionMatcher:
 
     def _look_at(self, name: str) -> _NameSaid:
         """Return how a name matches the query, and remember it: names repeat."""
-        parts = parts_of(name)
+        parts = _parts(name)
         levels = self._matcher.levels(parts)
         phrase = self._phrase(parts) if len(levels) > 1 else 0.0
         named = dict(levels)
@@ -145,7 +146,7 @@ class DefinitionMatcher:
             return 0.0
         known = self._around.get(around)
         if known is None:
-            known = self._around[around] = self._matcher.match(parts_of(around)).cover
+            known = self._around[around] = self._matcher.match(_parts(around)).cover
         return known
 
     def _exact(self, name: str) -> float:
@@ -156,7 +157,7 @@ class DefinitionMatcher:
                 level = 1.0
             elif lowered == terms[0]:
                 level = 0.8
-            elif len(terms) > 1 and "".join(parts_of(name)) == terms[1]:
+            elif len(terms) > 1 and "".join(_parts(name)) == terms[1]:
                 level = 0.7
             else:
                 continue
@@ -189,6 +190,12 @@ class DefinitionMatcher:
 
     def _is_qualified(self, named: NamedDefinition) -> bool:
         return bool(self._dotted) and f".{named.qualified.lower()}".endswith(self._dotted)
+
+
+@lru_cache(maxsize=1 << 15)
+def _parts(name: str) -> tuple[str, ...]:
+    """Return the smallest words of a name; a server meets the same names again."""
+    return tuple(parts_of(name))
 
 
 def load_definitions(

@@ -1,4 +1,4 @@
-"""Features of a candidate: path, chunks of its text, definitions. Pure functions, no weights.
+"""Features of a candidate's path, and how names match a query. Pure functions, no weights.
 
 A query is split into its smallest words ("atoms", each with its share of the query). Every feature
 is between 0 and 1; the few without a natural maximum are divided by the best candidate's value in
@@ -11,21 +11,12 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from gitindex.base.path_kind import MAIN_NAMES
+from gitindex.base.path_kind import CENTRAL_NAMES, MAIN_NAMES
 from gitindex.extract.terms import parts_of
 from gitindex.store.lexical import stem
 
-STEP = 700
-"""Half a chunk, in bytes: two steps are about 45 lines. Chunks overlap by a half."""
-MAX_PLACES = 80
-"""Positions of one word in one file that are examined."""
-SATURATION = 1.2
 DEEP = 8
 """Number of folders from which on a path counts as deepest."""
-INSIDE = 0.4
-"""Weight of a match in the middle of a word: `flush` in `cacheflushhandler`."""
-MIN_INSIDE = 5
-_A, _Z, _UPPER_A, _UPPER_Z, _S = *b"azAZ", ord("s")
 
 
 class Atom(NamedTuple):
@@ -33,14 +24,6 @@ class Atom(NamedTuple):
 
     text: str  # lower case
     share: float  # share of the query; all shares sum to 1
-
-
-class ChunkTerm(NamedTuple):
-    """A word to look for in texts."""
-
-    needle: bytes  # lower case, without its English ending
-    weight: float  # inverse document frequency
-    whole: bool  # an identifier as written: the letter after it counts
 
 
 class NameMatch(NamedTuple):
@@ -62,17 +45,7 @@ class PathFeatures(NamedTuple):
     lead: float = 0.0  # how well the name matches the first significant word of the query
     lead_name: float = 0.0  # the name is exactly this word
     shallow: float = 0.0  # 1 at the top, 0 from eight folders on
-
-
-class ChunkFeatures(NamedTuple):
-    """Features of a candidate's text, by chunks."""
-
-    best: float = 0.0  # with the words of the path, as if they were part of it
-    best_three: float = 0.0  # of the text only
-    best_cover: float = 0.0  # share of the query in the best chunk
-    cover: float = 0.0  # share of the query in the whole text
-    place: int = 0  # byte at which the best chunk starts
-    others: tuple[int, ...] = ()  # the next best ones
+    central: float = 0.0  # in a folder for what the other folders share
 
 
 class PathWords(NamedTuple):
@@ -83,6 +56,16 @@ class PathWords(NamedTuple):
     last: tuple[str, ...]
     joined: str  # the stem's words without separators
     is_main: bool
+    is_central: bool
+
+
+class FolderMatch(NamedTuple):
+    """How well the folders of a path match a query."""
+
+    name: tuple[str, ...]  # the words of the folder that contains the file
+    levels: dict[int, float]
+    cover: float
+    last: float  # cover of the folder that contains the file
 
 
 def _common(first: str, second: str) -> int:
@@ -137,6 +120,7 @@ def path_words(path: str) -> PathWords:
         _unique(folders[-1]) if folders else (),
         "".join(words),
         stem_text.lower() in MAIN_NAMES,
+        not CENTRAL_NAMES.isdisjoint(folder.lower().split("/")),
     )
 
 
@@ -150,6 +134,7 @@ class NameMatcher:
         self._shares = [atom.share for atom in atoms]
         self._long = [(n, atom.text) for n, atom in enumerate(atoms) if len(atom.text) >= 4]
         self._known: dict[str, list[tuple[int, float]]] = {}
+        self._folders: dict[tuple[str, ...], FolderMatch] = {}
         self._by_start: dict[str, list[tuple[int, str]]] = {}
         for number, atom in enumerate(atoms):
             self._by_start.setdefault(atom.text[:2], []).append((number, atom.text))
@@ -188,6 +173,17 @@ class NameMatcher:
                     found[number] = level
         return found
 
+    def folder(self, words: PathWords) -> FolderMatch:
+        """Compare the folders of a path; candidates share them."""
+        found = self._folders.get(words.folders)
+        if found is None or found.name != words.last:
+            levels = self.levels(words.folders)
+            covers = (0.0, 0.0)
+            if levels:
+                covers = self.measured(levels, words.folders).cover, self.match(words.last).cover
+            found = self._folders[words.folders] = FolderMatch(words.last, levels, *covers)
+        return found
+
     def lead(self, levels: dict[int, float]) -> float:
         """Return how well a name with these levels matches the first significant word."""
         if not levels or not self._lead:
@@ -223,130 +219,22 @@ _NO_ATOMS: list[tuple[int, float]] = []
 def path_features(matcher: NameMatcher, path: str) -> PathFeatures:
     """Return the features of a path."""
     words = path_words(path)
+    place = max(0.0, 1.0 - path.count("/") / DEEP), float(words.is_central)
+    folder = matcher.folder(words)
     stem_levels = matcher.levels(words.stem)
-    folder_levels = matcher.levels(words.folders)
     whole = dict(stem_levels)
-    for number, level in folder_levels.items():
+    stem_match = matcher.measured(stem_levels, words.stem, words.joined)
+    if not stem_levels and not folder.levels:
+        return PathFeatures(shallow=place[0], central=place[1])
+    for number, level in folder.levels.items():
         if level > whole.get(number, 0.0):
             whole[number] = level
-    stem_match = matcher.measured(stem_levels, words.stem, words.joined)
-    folder = last = 0.0
-    if folder_levels:
-        folder = matcher.measured(folder_levels, words.folders).cover
-        last = matcher.match(words.last).cover
     cover = matcher.measured(whole, words.stem).cover if whole else 0.0
-    shallow = max(0.0, 1.0 - path.count("/") / DEEP)
     if words.is_main:
         lead = matcher.lead(matcher.levels(words.last)), matcher.is_lead(words.last)
-        return PathFeatures(0.0, 0.0, folder, last, last, cover, *lead, shallow)
+        return PathFeatures(0.0, 0.0, folder.cover, folder.last, folder.last, cover, *lead, *place)
     lead = matcher.lead(stem_levels), matcher.is_lead(words.stem)
-    return PathFeatures(*stem_match, folder, last, 0.0, cover, *lead, shallow)
-
-
-def chunk_features(
-    data: bytes, terms: Sequence[ChunkTerm], lowered: bytes = b"", path: str = ""
-) -> ChunkFeatures:
-    """Return BM25 over overlapping chunks of a text. Uses `find` on bytes for speed."""
-    lowered = lowered or data.lower()
-    scores: dict[int, float] = {}
-    covers: dict[int, float] = {}
-    joint: dict[int, float] = {}
-    held = total = base = 0.0
-    said = _said(path, terms) if path else [0.0] * len(terms)
-    for term, beside in zip(terms, said, strict=True):
-        weight = term.weight
-        total += weight
-        counts = _counts(data, lowered, term)
-        if counts:
-            held += weight
-        at_least = _saturated(weight, beside)
-        base += at_least
-        for start, count in counts.items():
-            part = _saturated(weight, count)
-            scores[start] = scores.get(start, 0.0) + part
-            covers[start] = covers.get(start, 0.0) + (weight if count > 1.0 else weight * count)
-            part = _saturated(weight, count + beside) - at_least if beside else part
-            joint[start] = joint.get(start, 0.0) + part
-    if not scores:
-        return ChunkFeatures(base)
-    chunks = sorted(scores.items(), key=_best_chunk)
-    three, taken = _three(chunks)
-    first, *others = (at * STEP for at in taken)
-    best, total = base + max(joint.values()), total or 1.0
-    cover = covers[taken[0]] / total
-    return ChunkFeatures(best, three, cover, held / total, first, tuple(others))
-
-
-def _saturated(weight: float, count: float) -> float:
-    return weight * (1 + SATURATION) * count / (count + SATURATION)
-
-
-def _said(path: str, terms: Sequence[ChunkTerm]) -> list[float]:
-    """Return how often the path counts as text for each term: the name twice, folders once."""
-    words = path_words(path)
-    found = []
-    for term in terms:
-        needle = term.needle.decode()
-        inside = len(needle) >= MIN_INSIDE and needle in words.joined
-        stem_says = inside or any(word.startswith(needle) for word in words.stem)
-        folder_says = any(word.startswith(needle) for word in words.folders)
-        found.append(2.0 * stem_says + folder_says)
-    return found
-
-
-def _best_chunk(chunk: tuple[int, float]) -> tuple[float, int]:
-    return -chunk[1], chunk[0]
-
-
-def _counts(data: bytes, lowered: bytes, term: ChunkTerm) -> dict[int, float]:
-    """Return the weight of a word in each chunk that has it; each position is in two chunks."""
-    found: dict[int, float] = {}
-    for place, worth in _places(data, lowered, term):
-        step = place // STEP
-        found[step] = found.get(step, 0.0) + worth
-    if found:
-        steps = list(found.items())
-        for step, worth in steps:
-            if step:
-                found[step - 1] = found.get(step - 1, 0.0) + worth
-    return found
-
-
-def _places(data: bytes, lowered: bytes, term: ChunkTerm) -> list[tuple[int, float]]:
-    """Return the positions of a word with their weights: starts of words count most."""
-    needle, size = term.needle, len(term.needle)
-    strict = term.whole or size <= 3
-    inside = INSIDE if size >= MIN_INSIDE else 0.0
-    found: list[tuple[int, float]] = []
-    find = lowered.find
-    at = find(needle)
-    while at != -1 and len(found) < MAX_PLACES:
-        before = data[at - 1] if at else 32
-        worth = 1.0
-        if (_A <= before <= _Z and not _UPPER_A <= data[at] <= _UPPER_Z) or (
-            _UPPER_A <= before <= _UPPER_Z
-        ):
-            worth = inside
-        if strict and worth:
-            after = lowered[at + size] if at + size < len(lowered) else 32
-            if _A <= after <= _Z and after != _S:
-                worth = 0.0 if size <= 3 else worth / 2
-        if worth:
-            found.append((at, worth))
-        at = find(needle, at + size)
-    return found
-
-
-def _three(chunks: Sequence[tuple[int, float]]) -> tuple[float, list[int]]:
-    """Return the sum of the best three chunks that do not overlap, and where they start."""
-    total, taken = 0.0, list[int]()
-    for start, score in chunks:
-        if all(abs(start - other) > 1 for other in taken):
-            total += score
-            taken.append(start)
-            if len(taken) == 3:
-                break
-    return total, taken
+    return PathFeatures(*stem_match, folder.cover, folder.last, 0.0, cover, *lead, *place)
 
 
 def _unique(words: Iterable[str]) -> tuple[str, ...]:

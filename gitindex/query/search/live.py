@@ -13,7 +13,8 @@ from gitindex.base.worktree import Worktree
 from gitindex.extract.policy import BINARY_PROBE
 from gitindex.extract.terms import decode_text, terms_of, words_of
 from gitindex.languages.table import language_of
-from gitindex.query.search.features import NameMatcher, chunk_features, path_features
+from gitindex.query.search.chunks import ChunkScorer
+from gitindex.query.search.features import NameMatcher, path_features
 from gitindex.query.search.long_query import split_query
 from gitindex.query.search.query_text import Filters, Query, path_matches
 from gitindex.query.search.ranking import (
@@ -123,7 +124,7 @@ class _Scan:
         """Return one result: the best line of a file."""
         data = dict(live_files(self._worktree, [seen.path])).get(seen.path, b"")
         text = decode_text(data)
-        chunk = chunk_features(data, self._rarity.chunk_terms(self._query)).place
+        chunk = ChunkScorer(self._rarity.chunk_terms(self._query)).features(data).place
         line = best_line(data, chunk, self._query)
         if self._query.phrases:
             line = phrase_line(text, self._query.phrases[0]) or 0

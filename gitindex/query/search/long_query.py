@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from gitindex.base.escape import counted
 from gitindex.extract.terms import words_of
 from gitindex.query.search.query_text import (
     MAX_QUERY,
@@ -50,14 +51,14 @@ def split_query(text: str, filters: Filters = Filters()) -> SplitQuery:  # noqa:
     if len(whole) <= LONG and not body.strip():
         query = parse_query(whole, filters)
         if query.unused:
-            warnings.append(f"{query.unused} words of the query were not used")
+            warnings.append(f"not used: {counted(query.unused, 'words')} of the query")
         return SplitQuery([query], warnings)
     if not body.strip() or len(title) > MAX_TITLE:
         title, body = whole[:MAX_TITLE], whole
     asked = parse_query(title, filters)._replace(must_hold=False)
     chosen, unused = _telling(body)
     if unused:
-        warnings.append(f"{unused} words of the query were not used")
+        warnings.append(f"not used: {counted(unused, 'words')} of the query")
     queries = [asked._replace(phrases=())]
     if chosen:
         queries.append(parse_query(" ".join(chosen), filters)._replace(must_hold=False))

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from gitindex.languages.facts import FactsKey
+from gitindex.languages.generated import is_generated
 from gitindex.query.search.past_subjects import StoredSubjects
 from gitindex.query.search.path_index import PathIndex
 from gitindex.store.connection import marks
@@ -51,10 +52,10 @@ class CandidateText(NamedTuple):
     """The bytes of a file."""
 
     data: bytes
-    lowered: bytes
+    generated: bool  # a line of it says so
 
 
-NO_TEXT = CandidateText(b"", b"")
+NO_TEXT = CandidateText(b"", False)
 
 
 def candidate_of(row: Row) -> Candidate:
@@ -110,13 +111,13 @@ class SearchMemory:
         return texts
 
     def _keep(self, oid: str, data: bytes) -> CandidateText:
-        text = CandidateText(data, data.lower())
+        text = CandidateText(data, is_generated(data))
         if len(data) <= MAX_BLOB and oid not in self._texts:
             self._texts[oid] = text
-            self._size += 2 * len(data)
+            self._size += len(data)
             while self._size > MAX_BYTES:
                 _, dropped = self._texts.popitem(last=False)
-                self._size -= 2 * len(dropped.data)
+                self._size -= len(dropped.data)
         return text
 
 

@@ -16,7 +16,8 @@ from typing import NamedTuple
 from gitindex.base.path_kind import FileKinds, file_kinds, stem_of
 from gitindex.base.vocabulary import PathKind
 from gitindex.extract.terms import parts_of
-from gitindex.query.search.features import Atom, ChunkTerm, PathFeatures, needle_of
+from gitindex.query.search.chunks import MAX_TERMS, ChunkTerm
+from gitindex.query.search.features import Atom, PathFeatures, needle_of
 from gitindex.query.search.query_text import Query, Word, path_matches
 
 K1, B = 1.2, 0.75
@@ -46,6 +47,7 @@ class Features(NamedTuple):
     lead: float = 0.0  # how well the file's name matches the first significant word of the query
     lead_name: float = 0.0  # the name is exactly this word
     shallow: float = 0.0  # 1 at the top, 0 from eight folders on
+    central: float = 0.0  # in a folder such as core or common: what the other folders share
     size: float = 0.0  # lines, on a logarithmic scale; 3,000 and more are 1
     asked_path: float = 0.0  # the query is this path, or the end of it
     asked_name: float = 0.0  # the query is the file's name
@@ -162,7 +164,7 @@ class Rarity:
                 weight = factor * term.weight
                 if term.needle not in found or found[term.needle].weight < weight:
                     found[term.needle] = term._replace(weight=weight)
-        return list(found.values())
+        return list(found.values())[:MAX_TERMS]
 
     def _idf(self, holders: int) -> float:
         return math.log(1 + (max(self.documents, holders) - holders + 0.5) / (holders + 0.5))

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from gitindex.extract.terms import MAX_TERM, parts_of, terms_of
-from gitindex.query.search.features import STEP, needle_of
+from gitindex.query.search.chunks import STEP
+from gitindex.query.search.features import needle_of
 from gitindex.query.search.query_text import Query
 
 MAX_COUNTED = 200

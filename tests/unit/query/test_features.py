@@ -7,12 +7,11 @@ from itertools import pairwise
 import pytest
 
 from gitindex.base.path_kind import FileKinds
+from gitindex.query.search.chunks import ChunkScorer, ChunkTerm
 from gitindex.query.search.definitions import DefinitionMatcher, NamedDefinition
 from gitindex.query.search.features import (
     Atom,
-    ChunkTerm,
     NameMatcher,
-    chunk_features,
     needle_of,
     path_features,
     similarity,
@@ -180,6 +179,12 @@ def test_other_kinds_of_files_give_way_unless_asked_for() -> None:
     assert kinds_of(plain, "lib/test_functions.bash") == FileKinds()
 
 
+def test_a_folder_for_what_the_others_share_is_central() -> None:
+    matcher = NameMatcher([Atom("parse", 1.0)])
+    paths = ["pkg/core/parse.py", "pkg/Common/x.py", "core.py", "pkg/score/parse.py"]
+    assert [path_features(matcher, path).central for path in paths] == [1.0, 1.0, 0.0, 0.0]
+
+
 def test_a_header_beside_its_source_is_a_declaration() -> None:
     paths = ["src/idna.h", "src/idna.c", "include/uv.h", "a/x.hpp", "b/x.cpp", "a/y.hh", "a/y.cc"]
     assert headers(paths) == {"src/idna.h", "a/y.hh"}
@@ -188,31 +193,31 @@ def test_a_header_beside_its_source_is_a_declaration() -> None:
 def test_the_best_chunk_counts_not_the_length_of_the_file() -> None:
     terms = [ChunkTerm(b"thread", 1.0, False), ChunkTerm(b"lock", 1.0, False)]
     filler = b"something else altogether is written here\n" * 100
-    together = chunk_features(filler + b"the lock of a thread\n" + filler, terms)
-    apart = chunk_features(b"lock\n" + filler + b"thread\n", terms)
+    together = ChunkScorer(terms).features(filler + b"the lock of a thread\n" + filler)
+    apart = ChunkScorer(terms).features(b"lock\n" + filler + b"thread\n")
     assert together.best > apart.best
     assert together.cover == apart.cover == 1.0
     assert together.best_cover == 1.0 > apart.best_cover
     assert abs(together.place - len(filler)) < 1_400
-    assert chunk_features(b"", terms).best == 0.0
+    assert ChunkScorer(terms).features(b"").best == 0.0
 
 
 def test_words_of_the_path_belong_to_every_chunk() -> None:
     terms = [ChunkTerm(b"socket", 1.0, False), ChunkTerm(b"clos", 1.0, False)]
     paths = ("net/socket.py", "socket/net.py", "net/other.py")
-    assert _falls([chunk_features(b"close it", terms, path=path).best for path in paths])
-    alone = chunk_features(b"nothing", terms, path="net/socket.py")
-    both = chunk_features(b"socket", terms, path="net/socket.py")
-    assert 0.0 < alone.best < both.best < alone.best + chunk_features(b"socket", terms).best
+    assert _falls([ChunkScorer(terms).features(b"close it", path=path).best for path in paths])
+    alone = ChunkScorer(terms).features(b"nothing", path="net/socket.py")
+    both = ChunkScorer(terms).features(b"socket", path="net/socket.py")
+    assert 0.0 < alone.best < both.best < alone.best + ChunkScorer(terms).features(b"socket").best
     assert alone.best_three == 0.0
 
 
 def test_starts_of_words_count_more_than_their_insides() -> None:
     terms = [ChunkTerm(b"flush", 1.0, False)]
     texts = (b"flush it", b"cacheflushhandler", b"nothing")
-    assert _falls([chunk_features(text, terms).best for text in texts])
-    assert chunk_features(b"cacheFlush", terms) == chunk_features(b"cache_Flush", terms)
-    assert chunk_features(b"videos", [ChunkTerm(b"id", 1.0, False)]).best == 0.0
+    assert _falls([ChunkScorer(terms).features(text).best for text in texts])
+    assert ChunkScorer(terms).features(b"cacheFlush") == ChunkScorer(terms).features(b"cache_Flush")
+    assert ChunkScorer([ChunkTerm(b"id", 1.0, False)]).features(b"videos").best == 0.0
 
 
 def test_needles_are_what_all_forms_start_with() -> None:

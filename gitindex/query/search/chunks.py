@@ -1,0 +1,170 @@
+"""BM25 over overlapping chunks of a candidate's text. Pure functions; native/chunks.c does the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from gitindex.base.compiled import LIBRARY
+from gitindex.query.search.features import PathWords, path_words
+
+STEP = 700
+"""Half a chunk, in bytes: two steps are about 45 lines. Chunks overlap by a half."""
+MAX_TERMS = 128
+"""Words of a query, and their parts, that are looked for in texts."""
+MAX_PLACES = 80
+"""Positions of one word in one file that are examined."""
+SATURATION = 1.2
+INSIDE = 0.4
+"""Weight of a match in the middle of a word: `flush` in `cacheflushhandler`."""
+MIN_INSIDE = 5
+_A, _Z, _UPPER_A, _UPPER_Z, _S = *b"azAZ", ord("s")
+
+
+class ChunkTerm(NamedTuple):
+    """A word to look for in texts."""
+
+    needle: bytes  # lower case, without its English ending
+    weight: float  # inverse document frequency
+    whole: bool  # an identifier as written: the letter after it counts
+
+
+class ChunkFeatures(NamedTuple):
+    """Features of a candidate's text, by chunks."""
+
+    best: float = 0.0  # with the words of the path, as if they were part of it
+    best_three: float = 0.0  # of the text only
+    best_cover: float = 0.0  # share of the query in the best chunk
+    cover: float = 0.0  # share of the query in the whole text
+    place: int = 0  # byte at which the best chunk starts
+    others: tuple[int, ...] = ()  # the next best ones
+
+
+class ChunkScorer:
+    """BM25 over overlapping chunks of texts, for the terms of one query."""
+
+    def __init__(self, terms: Sequence[ChunkTerm]) -> None:
+        self._terms = terms
+        self._needles = [term.needle.decode() for term in terms]
+        self._inside = [
+            (n, text) for n, text in enumerate(self._needles) if len(text) >= MIN_INSIDE
+        ]
+        self._starts: dict[str, int] = {}
+
+    def features(self, data: bytes, path: str = "") -> ChunkFeatures:
+        """Return the features of a text; the words of its path count as if they were part of it."""
+        said = self._said(path_words(path)) if path else [0.0] * len(self._terms)
+        listed = tuple([(*term, beside) for term, beside in zip(self._terms, said, strict=True)])
+        score = LIBRARY.score_chunks if LIBRARY is not None else python_chunks
+        best, three, best_cover, cover, places = score(data, listed, STEP)
+        return ChunkFeatures(best, three, best_cover, cover, places[0] if places else 0, places[1:])
+
+    def _said(self, words: PathWords) -> list[float]:
+        """Return how often the path counts as text for each term: the name twice, folders once."""
+        stem_bits = self._bits(words.stem)
+        folder_bits = self._bits(words.folders)
+        for number, needle in self._inside:
+            if needle in words.joined:
+                stem_bits |= 1 << number
+        return [
+            2.0 * (stem_bits >> number & 1) + (folder_bits >> number & 1)
+            for number in range(len(self._terms))
+        ]
+
+    def _bits(self, words: Sequence[str]) -> int:
+        """Return the terms with which one of the words starts, one bit each."""
+        found, known = 0, self._starts
+        for word in words:
+            bits = known.get(word)
+            if bits is None:
+                starts = (1 << n for n, text in enumerate(self._needles) if word.startswith(text))
+                bits = known[word] = sum(starts)
+            found |= bits
+        return found
+
+
+def python_chunks(
+    data: bytes, terms: Sequence[tuple[bytes, float, bool, float]], step: int
+) -> tuple[float, float, float, float, tuple[int, ...]]:
+    """Do what native/chunks.c does. Uses `find` on bytes for speed."""
+    lowered = data.lower()
+    scores: dict[int, float] = {}
+    covers: dict[int, float] = {}
+    joint: dict[int, float] = {}
+    held = total = base = 0.0
+    for needle, weight, whole, beside in terms:
+        total += weight
+        counts = _counts(_places(data, lowered, needle, whole), step)
+        if counts:
+            held += weight
+        at_least = _saturated(weight, beside)
+        base += at_least
+        for start, count in counts.items():
+            part = _saturated(weight, count)
+            scores[start] = scores.get(start, 0.0) + part
+            covers[start] = covers.get(start, 0.0) + (weight if count > 1.0 else weight * count)
+            part = _saturated(weight, count + beside) - at_least if beside else part
+            joint[start] = joint.get(start, 0.0) + part
+    if not scores:
+        return base, 0.0, 0.0, 0.0, ()
+    three, taken = _three(sorted(scores.items(), key=_best_chunk))
+    best, total = base + max(joint.values()), total or 1.0
+    places = tuple(at * step for at in taken)
+    return best, three, covers[taken[0]] / total, held / total, places
+
+
+def _saturated(weight: float, count: float) -> float:
+    return weight * (1 + SATURATION) * count / (count + SATURATION)
+
+
+def _best_chunk(chunk: tuple[int, float]) -> tuple[float, int]:
+    return -chunk[1], chunk[0]
+
+
+def _counts(places: Iterable[tuple[int, float]], step: int) -> dict[int, float]:
+    """Return the weight of a word in each chunk that has it; each position is in two chunks."""
+    found: dict[int, float] = {}
+    for place, worth in places:
+        at = place // step
+        found[at] = found.get(at, 0.0) + worth
+    for at, worth in list(found.items()):
+        if at:
+            found[at - 1] = found.get(at - 1, 0.0) + worth
+    return found
+
+
+def _places(data: bytes, lowered: bytes, needle: bytes, whole: bool) -> list[tuple[int, float]]:
+    """Return the positions of a word with their weights: starts of words count most."""
+    size = len(needle)
+    strict = whole or size <= 3
+    inside = INSIDE if size >= MIN_INSIDE else 0.0
+    found: list[tuple[int, float]] = []
+    find = lowered.find
+    at = find(needle)
+    while at != -1 and len(found) < MAX_PLACES:
+        before = data[at - 1] if at else 32
+        worth = 1.0
+        if (_A <= before <= _Z and not _UPPER_A <= data[at] <= _UPPER_Z) or (
+            _UPPER_A <= before <= _UPPER_Z
+        ):
+            worth = inside
+        if strict and worth:
+            after = lowered[at + size] if at + size < len(lowered) else 32
+            if _A <= after <= _Z and after != _S:
+                worth = 0.0 if size <= 3 else worth / 2
+        if worth:
+            found.append((at, worth))
+        at = find(needle, at + size)
+    return found
+
+
+def _three(chunks: Sequence[tuple[int, float]]) -> tuple[float, list[int]]:
+    """Return the sum of the best three chunks that do not overlap, and where they start."""
+    total, taken = 0.0, list[int]()
+    for start, score in chunks:
+        if all(abs(start - other) > 1 for other in taken):
+            total += score
+            taken.append(start)
+            if len(taken) == 3:
+                break
+    return total, taken
