@@ -54,7 +54,7 @@ def _ours(worktree: Worktree, package: str, commit: str, memory: FactsMemory) ->
         open_tree(worktree, ".", TreeChoice(at=f"{commit}^"), memory) as old,
         open_tree(worktree, ".", TreeChoice(at=commit), memory) as new,
     ):
-        found = [one for one in find_surface(TreeChange(old, new)) if one.incompatible]
+        found = [one for one in find_surface(TreeChange(old, new, memory)) if one.incompatible]
     own = [one.definition for one in found if one.definition.path.startswith(f"{package}/")]
     return [f"{definition.path} {definition.qualified}" for definition in own]
 

@@ -71,7 +71,8 @@ def replay_commits(worktree: Worktree, count: int) -> Replay:
             open_tree(worktree, ".", TreeChoice(at=f"{commit}^"), memory) as old,
             open_tree(worktree, ".", TreeChoice(at=commit), memory) as new,
         ):
-            alarms += [Alarm(commit, one) for one in find_dangling(TreeChange(old, new)).sure]
+            change = TreeChange(old, new, memory)
+            alarms += [Alarm(commit, one) for one in find_dangling(change).sure]
         cost.append((time.process_time() - started) * 1000)
     return Replay(len(commits), alarms, cost)
 

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 from gitindex.store.connection import Database, check_version
 from gitindex.store.migrations import CURRENT, schema
-from gitindex.store.sqlite import Connection, SqliteError, connect, connect_as, translated
+from gitindex.store.sqlite import (
+    LENGTH_LIMIT,
+    Connection,
+    SqliteError,
+    connect,
+    connect_as,
+    translated,
+)
+
+MAX_VALUE = 16 << 20
+"""Bytes of one value in a database that came as bytes."""
 
 
 def open_fresh(path: str) -> Database:
@@ -41,6 +52,24 @@ def open_foreign(path: str) -> Database:
             connection.close()
             raise
     return Database(path, connection)
+
+
+def open_bytes(data: bytes, seconds: float) -> Connection | None:
+    """Open the bytes of an untrusted database in memory for so long; None if they are none."""
+    if not data:
+        return None  # SQLite says MemoryError
+    until = time.monotonic() + seconds
+    connection = connect(":memory:")
+    try:
+        connection.setlimit(LENGTH_LIMIT, MAX_VALUE)
+        connection.deserialize(data)
+        for pragma in ("trusted_schema=OFF", "cell_size_check=ON", "query_only=ON"):
+            connection.execute(f"PRAGMA {pragma}")
+        connection.set_progress_handler(lambda: time.monotonic() > until, 10_000)
+    except (SqliteError, OverflowError):
+        connection.close()
+        return None
+    return connection
 
 
 def schema_text(database: Database) -> list[tuple[str, ...]]:

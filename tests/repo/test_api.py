@@ -98,11 +98,7 @@ CASES = {
 def world(tmp_path_factory: pytest.TempPathFactory) -> Repo:
     made = Repo(tmp_path_factory.mktemp("api") / "repo")
     made.init()
-    for name, text in FILES.items():
-        made.write(name, text)
-    made.commit()
-    made.index()
-    return made
+    return made.index_files(FILES)
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
@@ -172,3 +168,18 @@ def test_a_property_that_can_be_set_now_breaks_nobody(released: Repo) -> None:
     released.git("add", "-A")
     answer = json.loads(released.gitindex("api", "--staged", "--json").stdout)
     assert [row["qualifiedName"] for row in answer["api"] if row["incompatible"]] == []
+
+
+def test_the_attribute_hook_of_a_class_offers_no_name_of_its_module(released: Repo) -> None:
+    """Only a module's own `__getattr__` may still serve a name that is gone."""
+    hook = "    def __getattr__(self, name):\n        return name\n"
+    edit(released, "m/core.py", "    def _inner(self):\n        pass\n", hook)
+    edit(released, "m/core.py", "def build(name, size=1):\n    return name\n", "")
+    released.commit("hook")
+    assert api(released, "v1.0.0..HEAD") == [("removed", "build", True)]
+    released.write("m/core.py", "def __getattr__(name):\n    return name\n")
+    released.commit("module")
+    assert ("removed", "build", True) not in api(released, "v1.0.0..HEAD")
+    released.write("m/core.py", "")
+    released.commit("no hook")
+    assert api(released, "HEAD~..HEAD") == [("removed", "__getattr__", True)]

@@ -37,11 +37,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Repo:
     """One indexed repository for all cases: each stages a change and takes it back."""
     made = Repo(tmp_path_factory.mktemp("dangling") / "repo")
     made.init()
-    for name, text in FILES.items():
-        made.write(name, text)
-    made.commit()
-    made.index()
-    return made
+    return made.index_files(FILES)
 
 
 @pytest.fixture
@@ -290,3 +286,18 @@ def test_a_member_that_the_classes_below_have_is_not_missed(tmp_path: Path) -> N
     made.git("add", "-A")
     with comparing(made.worktree, ".", parse_range("", True)) as change:
         assert find_dangling(change).sure == []
+
+
+def test_a_deleted_module_is_called_deleted(repo: Repo) -> None:
+    """Not "`signals` is gone from signals.py"; one line for each place that used it."""
+    repo.write("pkg/__init__.py", "from .signals import sent, received\n")
+    repo.write("pkg/signals.py", "sent = object()\nreceived = object()\n")
+    repo.commit()
+    repo.index()
+    repo.git("rm", "-q", "pkg/signals.py")
+    done = repo.gitindex("impact", "--dangling", "--staged")
+    assert done.returncode == 1
+    [line] = done.stdout.splitlines()
+    assert line.startswith("pkg/__init__.py:1: `")
+    assert line.endswith("` used, but pkg/signals.py is deleted")
+    assert repo.answer("impact", "--dangling", "--staged")["deletedFiles"] == ["pkg/signals.py"]

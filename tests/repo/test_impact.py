@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from gitindex.cli.verbs import gates
 from tests.support import Repo
 
 FILES = {
@@ -28,11 +29,7 @@ FILES = {
 
 @pytest.fixture
 def project(repo: Repo) -> Repo:
-    for name, text in FILES.items():
-        repo.write(name, text)
-    repo.commit()
-    repo.index()
-    return repo
+    return repo.index_files(FILES)
 
 
 def dangling(repo: Repo) -> list[tuple[str, int, str]]:
@@ -213,6 +210,15 @@ def test_a_command_runs_with_the_affected_tests(project: Repo) -> None:
     assert project.gitindex("gate", "run").returncode == 2
 
 
+def test_many_node_ids_become_files(project: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A command line has a limit: files are shorter than their tests."""
+    replace(project, "pkg/core.py", "    return LIMIT", "    return LIMIT + 1")
+    monkeypatch.chdir(project.path)
+    assert gates._affected() == ["tests/test_cli.py::test_main"]
+    monkeypatch.setattr(gates, "MAX_ARGUMENTS", 10)
+    assert gates._affected() == ["tests/test_cli.py"]
+
+
 def test_a_gate_that_fails_by_itself_does_not_block(project: Repo) -> None:
     replace(project, "pkg/core.py", "def build", "def make")
     assert project.gitindex("gate", "dangling").returncode == 1
@@ -221,3 +227,53 @@ def test_a_gate_that_fails_by_itself_does_not_block(project: Repo) -> None:
     (project.path / ".git/gitindex/facts.db").write_bytes(b"not a database, whatever it says" * 99)
     done = project.gitindex("gate", "dangling")
     assert (done.returncode, "nothing was checked" in done.stderr) == (0, True), done
+
+
+FIXTURES = {
+    "pkg/__init__.py": "",
+    "pkg/app.py": "def build():\n    return 1\n\n\nclass Door:\n    def __call__(self):\n        return self.knock()\n\n    def knock(self):\n        return 1\n",
+    "tests/conftest.py": "import pytest\n\nfrom pkg.app import build\n\n\n@pytest.fixture\ndef app():\n    return build()\n\n\n@pytest.fixture()\ndef client(app):\n    return app\n",
+    "tests/test_uses.py": "def test_uses(client):\n    assert client\n\n\ndef test_alone():\n    pass\n",
+    "tests/unit/test_deep.py": "def test_deep(tmp_path, app):\n    assert app\n",
+    "tests/test_not.py": "def test_not():\n    pass\n",
+    "tests/test_door.py": "import pkg.app\n\n\ndef test_door():\n    assert list(map(pkg.app.Door(), []))\n",
+}
+
+
+@pytest.fixture
+def fixtures(repo: Repo) -> Repo:
+    for name, text in FIXTURES.items():
+        repo.write(name, text)
+    repo.commit()
+    repo.index()
+    return repo
+
+
+def test_a_fixture_is_used_by_the_tests_that_take_it(fixtures: Repo) -> None:
+    """No call names a fixture: pytest hands it over by the name of a parameter."""
+    replace(fixtures, "pkg/app.py", "def build():\n    return 1", "def build():\n    return 2")
+    found = fixtures.answer("impact", "--staged", "--tests")["ranked"]
+    assert [(one["path"], one["nodes"]) for one in found if one["route"] == "calls"] == [
+        ("tests/unit/test_deep.py", ["tests/unit/test_deep.py::test_deep"]),
+        ("tests/test_uses.py", ["tests/test_uses.py::test_uses"]),
+    ]
+    assert "tests/test_door.py" not in [one["path"] for one in found]
+
+
+def test_what_a_framework_may_call_is_left_to_imports(fixtures: Repo) -> None:
+    """`__call__` has no caller by name: who imports the module may run it, through fixtures too."""
+    replace(
+        fixtures,
+        "pkg/app.py",
+        "    def knock(self):\n        return 1",
+        "    def knock(self):\n        return 2",
+    )
+    found = fixtures.answer("impact", "--staged", "--tests")["ranked"]
+    paths = [(one["path"], one["distance"]) for one in found if one["route"] == "imports"]
+    assert paths == [
+        ("tests/conftest.py", 1),
+        ("tests/test_door.py", 1),
+        ("tests/test_not.py", 2),
+        ("tests/test_uses.py", 2),
+        ("tests/unit/test_deep.py", 2),
+    ]

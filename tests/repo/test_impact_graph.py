@@ -23,11 +23,7 @@ FILES = {
 
 @pytest.fixture
 def project(repo: Repo) -> Repo:
-    for name, text in FILES.items():
-        repo.write(name, text)
-    repo.commit()
-    repo.index()
-    return repo
+    return repo.index_files(FILES)
 
 
 def ask(repo: Repo, between: str = "", staged: bool = False, depth: int = 2) -> dict[str, Any]:

@@ -38,11 +38,9 @@ def breaks(repo: Repo, *args: str) -> list[tuple[str, int, str, str]]:
 
 
 def snapshot(folder: Path) -> dict[str, tuple[int, int, bytes]]:
-    """Everything below a folder: mode, time and bytes; not SQLite's index of its own log."""
+    """Everything below a folder: mode, time and bytes."""
     found = {}
     for path in sorted(folder.rglob("*")):
-        if path.name.endswith("-shm"):
-            continue
         info = path.lstat()
         data = path.read_bytes() if path.is_file() else b""
         found[str(path)] = (info.st_mode, info.st_mtime_ns, data)

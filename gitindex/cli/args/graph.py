@@ -173,7 +173,7 @@ def impact(
     as_json: Json = False,
 ) -> None:
     """What a change reaches: symbols, files and tests."""
-    from gitindex.cli.verbs import graph as commands
+    from gitindex.cli.verbs import impact as commands
 
     if dangling and tests:
         raise BadParameter("--dangling and --tests exclude each other")

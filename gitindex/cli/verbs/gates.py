@@ -88,7 +88,10 @@ def _run_affected(args: list[str]) -> int:
     program = shutil.which(command[0], path=env["PATH"])
     if program is None:
         return _unchecked(f"{command[0]} was not found")
-    done = subprocess.run([program, *command[1:], *tests], env=env, check=False)
+    try:
+        done = subprocess.run([program, *command[1:], *tests], env=env, check=False)
+    except OSError as error:  # more files than one command line takes, or no program after all
+        return _unchecked(f"{command[0]}: {error.strerror}")
     return int(Exit.NO if done.returncode else Exit.OK)
 
 
@@ -104,9 +107,13 @@ def _affected() -> list[str]:
             found = affected_tests(change).tests
     except GateClosed:
         raise GitIndexError("not indexed", "run `gitindex index`") from None
-    return [node for test in found for node in test.nodes or (test.path,)]
+    nodes = [node for test in found for node in test.nodes or (test.path,)]
+    long = sum(len(os.fsencode(node)) + 1 for node in nodes) > MAX_ARGUMENTS
+    return [test.path for test in found] if long else nodes
 
 
+MAX_ARGUMENTS = 100_000
+"""Bytes of node ids on one command line; with more, whole files are named."""
 _LINES = {"merge": _merge_line, "api": _api_line}
 _PUSHING = ("PRE_COMMIT_REMOTE_NAME", "PRE_COMMIT_REMOTE_URL", "PRE_COMMIT_TO_REF", "CI")
 """Variables that pre-commit sets before a push, and every CI always."""

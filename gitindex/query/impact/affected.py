@@ -1,4 +1,4 @@
-"""Find the tests that a change affects, the likeliest first: by calls, then by imports."""
+"""Find the tests that a change affects: those that executed it, then by calls, then by imports."""
 
 from __future__ import annotations
 
@@ -8,23 +8,30 @@ from typing import NamedTuple
 
 from gitindex.base.path_kind import is_test
 from gitindex.base.vocabulary import Tier
-from gitindex.languages.syntax.kinds import FUNCTIONS, TYPES
+from gitindex.languages.facts import Use
+from gitindex.languages.syntax.kinds import FUNCTIONS
 from gitindex.query.impact.change import ChangedSymbol, Difference, TreeChange
+from gitindex.query.impact.executed import executed_tests
+from gitindex.query.impact.fixtures import fixture_users, is_fixture, is_shared, tests_below
 from gitindex.query.impact.reach import importing_rings, runnable_tests, users
+from gitindex.query.names.finder import PROVEN, Finder
 from gitindex.query.names.source import Definition
 
 MAX_DEPTH = 8
-MAX_FOLLOWED = 40
-"""Symbols per changed file whose callers are followed; beyond this, imports are used instead."""
-MAX_IMPORTERS = 500
-"""Files reached through imports before the rest is left out: nearly all files are by then."""
+MAX_EXAMINED = 12
+"""Files whose names are resolved to follow callers; a name in more files is left to imports."""
+MAX_IMPORTERS = 200
+"""Files reached through imports before farther ones are left out, which the answer then says."""
 _FOLLOWED = (Tier.SEMANTIC, Tier.EXACT, Tier.IMPORT, Tier.DISPATCH)
+_MADE = ("__init__", "__new__", "__post_init__")
+_WIDTH = "SELECT count(*) FROM {names} n JOIN {occurrences} o ON o.name_id=n.id WHERE n.text=?"
 
 
 class ReachRoute(StrEnum):
     """How a test is reached, the surest first."""
 
     CHANGED = "changed"  # part of the change
+    EXECUTED = "executed"  # ran the changed code, as coverage.py recorded
     CALLS = "calls"  # reached through calls and uses
     IMPORTS = "imports"  # reached through imports only
 
@@ -54,104 +61,126 @@ def affected_tests(change: TreeChange) -> AffectedTests:
     found: dict[str, AffectedTest] = {}
     for path in runnable_tests(change, change.paths):
         found[path] = AffectedTest(path, ReachRoute.CHANGED, 0)
+    executed = executed_tests(change)
+    for path in runnable_tests(change, executed.tests):
+        found.setdefault(path, _reached(path, ReachRoute.EXECUTED, executed.tests[path]))
     calls = _Calls(change)
     calls.follow()
     for path, reached in calls.tests().items():
         found.setdefault(path, reached)
-    importers, truncated = 0, False
-    for distance, ring in enumerate(importing_rings(change, calls.unexplained()), 1):
-        for path in runnable_tests(change, ring):
-            found.setdefault(path, AffectedTest(path, ReachRoute.IMPORTS, distance))
-        importers += len(ring)
-        if importers > MAX_IMPORTERS:
-            truncated = True
-            break
+    unexplained = calls.unexplained()
+    truncated = _follow_imports(change, unexplained - executed.known, set(), found)
+    truncated |= _follow_imports(change, unexplained & executed.known, executed.idle, found)
     return AffectedTests(sorted(found.values(), key=AffectedTest.order), truncated)
 
 
+def _follow_imports(
+    change: TreeChange, paths: set[str], idle: set[str], found: dict[str, AffectedTest]
+) -> bool:
+    """Add the tests that import some files, directly or not, except idle ones. True if cut off."""
+    importers = 0
+    for distance, ring in enumerate(importing_rings(change, paths), 1):
+        project = change.after.project
+        shared = {p for path in ring if is_shared(path) for p in tests_below(project, path)}
+        for path in runnable_tests(change, (ring | shared) - idle):
+            step = distance + (path not in ring)
+            found.setdefault(path, AffectedTest(path, ReachRoute.IMPORTS, step))
+        importers += len(ring)
+        if importers > MAX_IMPORTERS:
+            return True
+    return False
+
+
 class _Calls:
-    """Follows the callers of changed symbols, step by step, up to the tests."""
+    """Follows the users of changed symbols, step by step, up to the tests."""
 
     def __init__(self, change: TreeChange) -> None:
         self._change = change
-        self._code = [one for one in change.symbols if _is_code(one)]
-        self._seen: dict[tuple[str, int], int] = {}
+        self._left = MAX_EXAMINED
         self._found: dict[str, dict[str, int]] = {}  # test file → node id → distance
-        self._explained: set[str] = set()  # changed files whose symbols reach tests
+        self._explained: set[str] = set()  # changed files all of whose users are known
 
     def follow(self) -> None:
-        """Follow each changed file's symbols; files that reach no test are left to imports."""
+        """Follow each changed file's symbols; what may have other users is left to imports."""
         by_path: dict[str, list[ChangedSymbol]] = {}
-        for one in self._code:
+        for one in self._change.symbols:
             by_path.setdefault(one.definition.path, []).append(one)
         for path, symbols in by_path.items():
-            if is_test(path):
-                continue
-            if self._follow(symbols) and not self._has_loose_code(path):
+            if not is_test(path) and self._follow(symbols):
                 self._explained.add(path)
 
-    def _has_loose_code(self, path: str) -> bool:
-        """Return whether code outside functions and classes changed."""
-        return any(
-            one.definition.path == path and not _is_code(one) for one in self._change.symbols
-        ) or not any(one.definition.path == path for one in self._code)
-
     def _follow(self, symbols: list[ChangedSymbol]) -> bool:
-        """Return True if tests were reached and nothing was cut off."""
-        removed = [s.definition for s in symbols if s.difference is Difference.REMOVED]
-        others = [s.definition for s in symbols if s.difference is not Difference.REMOVED]
-        rings = [(self._change.before, removed), (self._change.after, others)]
-        reached, followed = False, 0
-        own: set[tuple[str, int]] = {(d.path, d.ordinal) for d in others}
+        """Return True if every way upwards ends in a test, and there is one."""
+        before, after = self._change.before, self._change.after
+        ring = [
+            (before if s.difference is Difference.REMOVED else after, s.definition)
+            for s in symbols
+            if s.difference is not Difference.ADDED or s.definition.parent >= 0
+        ]  # what uses a new name is changed as well; a new member may replace another
+        seen = {(d.path, d.ordinal) for finder, d in ring if finder is after}
+        closed, known = True, len(self._found)
         for distance in range(1, MAX_DEPTH + 1):
             following: list[Definition] = []
-            for finder, wanted in rings:
-                for definition, tier in users(self._change, finder, wanted):
-                    key = (definition.path, definition.ordinal)
-                    if key in own or tier not in _FOLLOWED:
-                        continue
-                    own.add(key)
-                    if is_test(definition.path):
-                        reached = True
-                        self._note(definition, distance)
-                    else:
-                        following.append(definition)
-            followed += len(following)
-            if followed > MAX_FOLLOWED:
-                return False
-            if not following:
-                break
-            rings = [(self._change.after, following)]
-        return reached
+            for finder, wanted in ring:
+                found, complete = self._users(finder, wanted, distance)
+                closed = closed and (complete or is_test(wanted.path))
+                for definition in found:
+                    if (definition.path, definition.ordinal) not in seen:
+                        seen.add((definition.path, definition.ordinal))
+                        if not self._note(definition, distance):
+                            following.append(definition)
+            ring = [(after, definition) for definition in following]
+        return closed and not ring and len(self._found) > known
 
-    def _note(self, definition: Definition, distance: int) -> None:
+    def _users(
+        self, finder: Finder, wanted: Definition, distance: int
+    ) -> tuple[list[Definition], bool]:
+        """Return the symbols that use one, and whether nothing else does."""
+        project = finder.project
+        if is_test(wanted.path) and is_fixture(project, wanted):
+            return fixture_users(project, wanted), True
+        if wanted.name in _MADE:  # making an object calls it
+            source = project.source(wanted.path)
+            wanted = (source.symbol(wanted.parent) if source else None) or wanted
+        width = sum(count for (count,) in finder.view.rows(_WIDTH, wanted.name))
+        if width > self._left:
+            return [], False
+        self._left -= width
+        told = finder.find([wanted])
+        loose = [s.path for s in told.sites if s.enclosing is None and s.use != Use.IMPORT]
+        for path in filter(is_test, loose):
+            self._found.setdefault(path, {}).setdefault("", distance)
+        found = [d for d, tier in users(self._change, finder, [wanted]) if tier in _FOLLOWED]
+        certain = not told.cut and all(why == PROVEN for why in told.excluded.values())
+        return found, bool(told.sites) and certain and all(map(is_test, loose))
+
+    def _note(self, definition: Definition, distance: int) -> bool:
+        """Note a test; False for what is none, whose own users count."""
+        if not is_test(definition.path):
+            return False
+        is_node = definition.name.startswith("test") and definition.kind in FUNCTIONS
+        if not is_node and (
+            is_shared(definition.path) or is_fixture(self._change.after.project, definition)
+        ):
+            return False
         nodes = self._found.setdefault(definition.path, {})
-        node = self._node(definition)
+        python = is_node and definition.path.endswith(".py")
+        parts = definition.qualified.split(".") if python else ()
+        node = "::".join([definition.path, *parts]) if parts else ""
         nodes[node] = min(distance, nodes.get(node, distance))
-
-    def _node(self, definition: Definition) -> str:
-        """Return the pytest node id of a test; empty for a helper or fixture, used by any test."""
-        parts = definition.qualified.split(".")
-        is_node = parts[-1].startswith("test") and definition.kind in FUNCTIONS
-        if not is_node or not definition.path.endswith(".py"):
-            return ""
-        return "::".join([definition.path, *parts])
+        return is_node
 
     def tests(self) -> dict[str, AffectedTest]:
         """Return the test files reached through calls."""
         wanted = runnable_tests(self._change, self._found)
-        found = {}
-        for path in wanted:
-            nodes = self._found[path]
-            whole = "" in nodes
-            names = () if whole else tuple(sorted(nodes, key=lambda n: (nodes[n], n)))
-            found[path] = AffectedTest(path, ReachRoute.CALLS, min(nodes.values()), names)
-        return found
+        return {path: _reached(path, ReachRoute.CALLS, self._found[path]) for path in wanted}
 
     def unexplained(self) -> set[str]:
         """Return the changed files that calls do not explain."""
         return {path for path in self._change.paths if path not in self._explained}
 
 
-def _is_code(one: ChangedSymbol) -> bool:
-    return one.definition.kind in FUNCTIONS | TYPES
+def _reached(path: str, route: ReachRoute, nodes: dict[str, int]) -> AffectedTest:
+    """Return a test file with its tests, the nearest first; all of it if one of them is unknown."""
+    names = () if "" in nodes else tuple(sorted(nodes, key=lambda n: (nodes[n], n)))
+    return AffectedTest(path, route, min(nodes.values()), names)

@@ -17,6 +17,7 @@ from gitindex.query.names.finder import Finder
 from gitindex.query.names.memory import Memory
 from gitindex.query.names.project import Project
 from gitindex.query.names.source import Definition, FileNames
+from gitindex.view.overlay_tables import FactsMemory
 from gitindex.view.tree import NOW, TreeChoice, TreeView, open_tree
 
 
@@ -63,8 +64,8 @@ class ChangedSymbol(NamedTuple):
 class TreeChange:
     """The difference between two trees."""
 
-    def __init__(self, before: TreeView, after: TreeView) -> None:
-        memory = Memory()
+    def __init__(self, before: TreeView, after: TreeView, facts: FactsMemory | None = None) -> None:
+        memory = Memory(workers=facts.kept_workers() if facts else None)
         self.before, self.after = Finder(before, memory), Finder(after, memory)
 
     @classmethod
@@ -128,8 +129,12 @@ def comparing(worktree: Worktree, path: str, between: TreePair) -> Iterator[Tree
         and not try_git(worktree.root, "rev-parse", "-q", "--verify", "HEAD").output
     ):
         before = before._replace(at=_EMPTY_TREE)  # before the first commit
-    with open_tree(worktree, path, before) as old, open_tree(worktree, path, between.after) as new:
-        yield TreeChange(old, new)
+    facts = FactsMemory()  # one child parses for both trees
+    with (
+        open_tree(worktree, path, before, facts) as old,
+        open_tree(worktree, path, between.after, facts) as new,
+    ):
+        yield TreeChange(old, new, facts)
 
 
 _EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"

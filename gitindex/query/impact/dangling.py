@@ -19,10 +19,10 @@ from gitindex.languages.syntax.kinds import FUNCTIONS, SPACES
 from gitindex.languages.table import TEXT
 from gitindex.query.impact.change import TreeChange
 from gitindex.query.impact.standing import Judge
-from gitindex.query.impact.words import file_words, import_words
 from gitindex.query.names.meanings import STRICT
 from gitindex.query.names.sites import Site
 from gitindex.query.names.source import Definition, FileNames
+from gitindex.query.names.written import words_of_file, words_of_import
 
 MAX_LOST = 400
 """Lost names that one change may have; the rest is not examined."""
@@ -222,12 +222,12 @@ class _DanglingSearch:
         if self._within is not None:
             candidates.intersection_update(self._within)
         self._after.load(candidates)
-        words = {word for path in self._gone for word in file_words(path)}
+        words = {word for path in self._gone for word in words_of_file(path)}
         for path in candidates:
             source = self._after.source(path)
             for item in source.imports if source else ():
                 assert source is not None
-                if words.isdisjoint(import_words(item)):
+                if words.isdisjoint(words_of_import(item)):
                     continue
                 was = self._gone.intersection(self._before.resolve(source, item))
                 if was:

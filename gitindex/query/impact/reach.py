@@ -11,9 +11,9 @@ from gitindex.base.path_kind import is_test
 from gitindex.base.vocabulary import Tier
 from gitindex.languages.table import TEXT
 from gitindex.query.impact.change import ChangedSymbol, Difference, TreeChange
-from gitindex.query.impact.words import file_words, import_words
+from gitindex.query.impact.importers import Importers
 from gitindex.query.names.finder import Finder
-from gitindex.query.names.project import Project
+from gitindex.query.names.project import LISTED, rows_of
 from gitindex.query.names.source import Definition, place_of
 
 if TYPE_CHECKING:
@@ -64,9 +64,9 @@ def importing_rings(change: TreeChange, paths: Iterable[str]) -> Iterator[set[st
     reached = ring | set(change.paths)
     deleted = {path for path in ring if change.paths.get(path) == "deleted"}
     while ring:
-        found = _importers(change.after.project, ring)
+        found = Importers(change.after.project).of(ring)
         if deleted:  # the new tree does not resolve imports of deleted files
-            found |= _importers(change.before.project, deleted)
+            found |= Importers(change.before.project).of(deleted)
             deleted = set()
         ring = found - reached
         reached |= ring
@@ -76,24 +76,12 @@ def importing_rings(change: TreeChange, paths: Iterable[str]) -> Iterator[set[st
 
 def runnable_tests(change: TreeChange, paths: Iterable[str]) -> set[str]:
     """Return the paths that can be run as tests in the new tree."""
-    sources = (change.after.project.source(path) for path in paths if is_test(path))
-    return {s.path for s in sources if s is not None and s.origin.language not in _NO_CODE}
-
-
-def _importers(project: Project, targets: set[str]) -> set[str]:
-    maybe = {path for target in targets for path in project.importing(target)} - targets
-    project.load(maybe)
-    words = {word for target in targets for word in file_words(target)}
-    return {
-        path
-        for path in maybe
-        if (source := project.source(path)) is not None
-        and any(
-            not targets.isdisjoint(project.resolve(source, item))
-            for item in source.imports
-            if not words.isdisjoint(import_words(item))
-        )
-    }
+    view = change.after.view
+    tests = [os.fsencode(path) for path in paths if is_test(path)]
+    view.ensure_facts(paths=tests)
+    sql = f"SELECT l.path, b.language FROM {LISTED} JOIN {{blobs}} b ON b.id=l.blob_id"
+    rows = rows_of(view, sql, tests)
+    return {os.fsdecode(path) for path, language in rows if language not in _NO_CODE}
 
 
 def _reached(change: TreeChange, depth: int) -> tuple[list[Reached], bool]:

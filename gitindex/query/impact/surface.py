@@ -102,7 +102,7 @@ class _Names:
             return False
         if any(local == name for item in source.imports for _, local in item.names):
             return True
-        return bool(source.named("__getattr__")) and source.language == "python"
+        return bool(source.children(-1, "__getattr__")) and source.language == "python"
 
 
 def _of_path(before: Finder, after: Finder, path: str, names: _Names) -> Iterator[SurfaceChange]:
@@ -204,6 +204,8 @@ def _is_exported(symbol: Definition, outer: Definition | None, language: str) ->
     if symbol.kind in SPACES:
         return False
     if language == "python":
+        if symbol.name == "__getattr__" and outer is None:
+            return True  # it serves names of the module
         private = symbol.name.startswith("_") and symbol.name != "__init__"
         return not private and (outer is not None or symbol.exported)
     if language == "go":
