@@ -65,20 +65,29 @@ fi
 
 # Record the event, then make the public status say so, if it is ours: a checkout may have put a tracked
 # file in its place. The two files that the runner wrote differ in the state, and at most in an error.
+# Whoever adds them to git makes objects whose names the runner knows; where one exists, git may track
+# the file, and it stays as it is. Where it appears during the rename, the file gets its bytes back.
 umask 077
 printf '%s\n' "$gitindex_event $*" >>"$store/spool/$worktree"
 [ "$gitindex_event" = reference-transaction ] && exit 0
-if [ -f "$store/published/$worktree" ] && [ ! -h .llmc ] &&
+if [ -f "$store/published/$worktree" ] && [ ! -h .llmc ] && [ -O .llmc ] &&
     [ -f .llmc/stale_status.json ] && [ ! -h .llmc/stale_status.json ] &&
     [ -f .llmc/rag_index_status.json ] && [ ! -h .llmc/rag_index_status.json ]; then
     IFS= read -r stale <.llmc/stale_status.json
     IFS= read -r status <.llmc/rag_index_status.json
+    IFS=' ' read -r one two <"$store/public/$worktree"
+    one=${GIT_OBJECT_DIRECTORY:-$common/objects}/$one
+    two=${GIT_OBJECT_DIRECTORY:-$common/objects}/$two
     before=${stale%%'"index_state": "stale"'*}
     after=${stale##*'"index_state": "stale"'}
     case $status in
         "$before"'"index_state": "'*"${after%\}}"*)
-            if [ -x /bin/mv ]; then mv=/bin/mv; else mv=mv; fi
-            LC_ALL=C "$mv" -f .llmc/stale_status.json .llmc/rag_index_status.json
+            if [ ! -e "$one" ] && [ ! -e "$two" ] && [ ! -e "$git_dir/index.lock" ]; then
+                if [ -x /bin/mv ]; then mv=/bin/mv; else mv=mv; fi
+                LC_ALL=C "$mv" -f .llmc/stale_status.json .llmc/rag_index_status.json
+                [ ! -e "$one" ] || printf '%s\n' "$status" >.llmc/rag_index_status.json
+                [ ! -e "$two" ] || printf '%s\n' "$stale" >.llmc/stale_status.json
+            fi
             ;;
     esac
 fi

@@ -19,6 +19,8 @@ from gitindex.store.seal import damage_of_store
 if TYPE_CHECKING:
     from typing import Any
 
+    from gitindex.git.look_memory import Probe
+
 ATTEMPTS = 5
 DAMAGED = "the store is damaged"
 """Start of the message of a proof whose store was changed behind its writer's back."""
@@ -55,7 +57,7 @@ class Observation(NamedTuple):
 
 
 def observe(
-    worktree: Worktree, scope: EditScope = EditScope.NONE, probe: WorktreeProbe | None = None
+    worktree: Worktree, scope: EditScope = EditScope.NONE, probe: Probe | None = None
 ) -> Observation:
     """Return a consistent observation: the marker is the same before and after HEAD was read.
 

@@ -148,7 +148,8 @@ def _text(seen: Observation, verdict: Verdict) -> str:
     laid_over = ""
     if edits and verdict.code in (Exit.OK, Exit.NO):
         laid_over = f"; {counted(edits, 'edited paths')} laid over"
-    lines = [f"{verdict.word}: {verdict.why}{laid_over}"]
+    never = verdict.why.startswith("not indexed")  # "stale" would be a riddle there
+    lines = [verdict.why if never else f"{verdict.word}: {verdict.why}{laid_over}"]
     lost = seen.proof.marker.quarantined_files if seen.proof.marker else 0
     if lost and verdict.code in (Exit.OK, Exit.NO):
         paths = f"{lost} file{'s' if lost > 1 else ''}"
@@ -158,7 +159,14 @@ def _text(seen: Observation, verdict: Verdict) -> str:
     elif seen.progress is not None and (seen.progress.phase or "").startswith("waiting"):
         lines.append(f"  {safe_text(str(seen.progress.phase))}")
     if verdict.code is Exit.GATED and not is_newer(seen.proof):
-        lines.append(f"  hint: run `gitindex {'wait' if seen.pending else 'index'}`")
+        lines.append(f"  hint: run `gitindex {_next_step(seen)}`")
     elif verdict.code is Exit.ERROR or verdict.freshness is FreshnessState.UNKNOWN:
         lines.append("  hint: run `gitindex doctor`")
     return "\n".join(lines)
+
+
+def _next_step(seen: Observation) -> str:
+    """Return the command that ends a gated state: for a repository without an index, `install`."""
+    if seen.pending:
+        return "wait"
+    return "index" if seen.searchable else "install"

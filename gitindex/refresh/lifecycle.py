@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from gitindex.base.atomic_file import read_small, remove
@@ -27,6 +28,7 @@ from gitindex.git.command import try_git
 from gitindex.refresh import public_files
 from gitindex.refresh.detached import start_detached
 from gitindex.refresh.outbox import TEAM_FILE
+from gitindex.refresh.public_folder import TrackedFolder, changing, ensure_folder
 from gitindex.refresh.queue import KEEP_ENDED, read_history
 from gitindex.refresh.session import wipe_store
 from gitindex.refresh.spool import waiting
@@ -104,11 +106,12 @@ def repair(worktree: Worktree) -> ManageResult:
         return ManageResult(ManageOutcome.SKIPPED_INDEXING, "A job runs; nothing was changed.")
     try:
         marker = _adoptable(worktree)
-        public_files.ensure_folder(worktree)
-        publish_marker(worktree, marker, identify_store(worktree))
-        public_files.publish_status(worktree, marker)
-        if observe(worktree).head_tree != marker.tree_id:
-            public_files.mark_stale(worktree)
+        with changing(worktree):
+            ensure_folder(worktree)
+            publish_marker(worktree, marker, identify_store(worktree))
+            public_files.publish_status(worktree, marker)
+            if observe(worktree).head_tree != marker.tree_id:
+                public_files.mark_stale(worktree)
     except (CorruptStore, _NotAdoptable) as why:
         return ManageResult(
             ManageOutcome.NOT_ADOPTABLE, f"Nothing to adopt: {why}. Create the index."
@@ -242,7 +245,8 @@ def _remove_index(worktree: Worktree) -> None:
             mapping.forget(database, worktree.id)
         finally:
             database.close()
-        for path in (worktree.spool, worktree.taken, worktree.progress, worktree.failure):
+        notes = (worktree.spool, worktree.taken, worktree.progress, worktree.failure)
+        for path in (*notes, worktree.public_objects):
             remove(path)
         return
     names = ("runner.lock", "runner.alive", "python", "log", "log.1", "facts.seal.lock")
@@ -259,14 +263,16 @@ def _others(worktree: Worktree) -> bool:
 
 
 def _remove_face(worktree: Worktree) -> None:
+    """Remove our files from `.llmc/`, unless git tracks any, and the folder if nothing is left."""
     if os.path.islink(worktree.llmc) or not os.path.isdir(worktree.llmc):
         return
-    remove(worktree.marker)
-    remove(worktree.stale_status)
-    remove(path_of(worktree.root))
-    ignore = os.path.join(worktree.llmc, ".gitignore")
-    if os.listdir(worktree.llmc) == [".gitignore"] and read_small(ignore) == b"*\n":
-        remove(ignore)
+    with suppress(TrackedFolder), changing(worktree):
+        remove(worktree.marker)
+        remove(worktree.stale_status)
+        remove(path_of(worktree.root))
+        ignore = os.path.join(worktree.llmc, ".gitignore")
+        if os.listdir(worktree.llmc) == [".gitignore"] and read_small(ignore) == b"*\n":
+            remove(ignore)
     _remove_if_empty(worktree.llmc)
 
 

@@ -1,4 +1,4 @@
-"""The writer's side of a worktree's public files: folder, status, progress and failure notes."""
+"""The writer's side of a worktree's public files: the store's folders, status, progress and failure."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import stat
 import sys
 
 from gitindex import __version__
-from gitindex.base.atomic_file import read_small, remove, sweep_temporaries, write_atomic
+from gitindex.base.atomic_file import read_small, remove, write_atomic
 from gitindex.base.errors import GitIndexError, StoreReplaced
 from gitindex.base.ownership import STORE, check_folder
 from gitindex.base.runner_lock import alive_file
 from gitindex.base.vocabulary import BuildKind, IndexState
-from gitindex.base.worktree import FROM_TEMPLATE, LLMC, STORE_FOLDERS, Worktree
+from gitindex.base.worktree import FROM_TEMPLATE, STORE_FOLDERS, Worktree
 from gitindex.base.writer_version import VERSION, newer_writer
 from gitindex.freshness.fingerprint import SCHEMA_VERSION, runtime_version
 from gitindex.freshness.marker import CompletionMarker
@@ -25,11 +25,15 @@ from gitindex.freshness.status_file import (
     save_record,
     utc_now,
 )
-from gitindex.git.command import try_git
-from gitindex.git.index_file import surely_lacks
-from gitindex.git.shadow_index import index_of
+from gitindex.refresh.public_folder import (
+    TrackedFolder,
+    changing,
+    ensure_folder,
+    note_objects,
+    write_public,
+)
 
-LITTER_SECONDS = 60.0
+SHA1_DIGITS = 40
 NOTE_BYTES = 256
 
 
@@ -86,71 +90,26 @@ def refuse_older_writer(worktree: Worktree) -> None:
         )
 
 
-def ensure_folder(worktree: Worktree, make: bool = True) -> None:
-    """Create `.llmc/`, or refuse one that we may not write. Never in a worktree that is gone.
-
-    Without `make` it was there when the job began: where it is missing now, it is being removed.
-    """
-    if not check_folder(worktree.llmc, LLMC):
-        if not (make and os.path.lexists(os.path.join(worktree.root, ".git"))):
-            raise GitIndexError("the worktree was removed")
-        os.mkdir(worktree.llmc, 0o700)
-    if stat.S_IMODE(os.stat(worktree.llmc).st_mode) != 0o700:
-        os.chmod(worktree.llmc, 0o700)
-    ignore = os.path.join(worktree.llmc, ".gitignore")
-    if not os.path.exists(ignore):
-        _write(worktree, ignore, b"*\n")
-
-
-def may_make_folder(worktree: Worktree) -> bool:
-    """Whether a user asked for an index here; a git template alone is not enough."""
-    return os.path.isdir(worktree.llmc) or not os.path.exists(
-        os.path.join(worktree.store, FROM_TEMPLATE)
-    )
-
-
-def is_ours(worktree: Worktree) -> bool:
-    """May a status be written, even though a refresh was refused? Never into what git tracks."""
-    try:
-        check_folder(worktree.llmc, LLMC)
-    except GitIndexError:
-        return False
-    return not is_tracked(worktree)
-
-
-def is_tracked(worktree: Worktree) -> bool:
-    """Does git track anything in `.llmc/`? Also true where git cannot say.
-
-    Git's index is searched for the name; only where it has it, or is of another format, git is asked.
-    """
-    with contextlib.suppress(OSError), open(index_of(worktree), "rb") as file:
-        if surely_lacks(file.read(), LLMC.encode()):
-            return False
-    listed = try_git(worktree.root, "ls-files", "-z", "--", LLMC)
-    return listed.returncode != 0 or bool(listed.output)
-
-
-def sweep_litter(worktree: Worktree) -> None:
-    """Remove old temporary files of killed writers."""
-    folders = (worktree.store, *(os.path.join(worktree.store, name) for name in STORE_FOLDERS))
-    for folder in (worktree.llmc, *folders):
-        if not os.path.islink(folder):
-            sweep_temporaries(folder, LITTER_SECONDS)
-
-
 def publish_status(worktree: Worktree, marker: CompletionMarker) -> None:
     """Write the fresh status, then the stale one a hook will rename over it.
 
-    In this order, and with the spool looked at last: a hook appends its event before it renames,
-    so either we see the event here or it finds the stale file. Never is `fresh` the last word.
     A checkout may have brought a tracked `.llmc/` meanwhile: that is left alone.
     """
-    if is_tracked(worktree):
-        return
     fresh = _status(worktree, IndexState.FRESH, marker.completed_at, marker.head_commit)
-    save_record(worktree.root, fresh, worktree.store)
-    stale = fresh._replace(index_state=IndexState.STALE)
-    _write(worktree, worktree.stale_status, render_status(stale))
+    with contextlib.suppress(TrackedFolder), changing(worktree):
+        _put(worktree, fresh, fresh._replace(index_state=IndexState.STALE))
+
+
+def _put(worktree: Worktree, status: StatusRecord, stale: StatusRecord) -> None:
+    """Write a status, then the one that ends it.
+
+    In this order, and with the spool looked at last: a hook appends its event before it renames,
+    so either we see the event here or it finds the stale file. Never is `fresh` the last word.
+    """
+    texts = render_status(status), render_status(stale)
+    note_objects(worktree, len(status.last_indexed_commit or "") or SHA1_DIGITS, *texts)
+    save_record(worktree.root, status, worktree.store)
+    write_public(worktree, worktree.stale_status, texts[1])
     if os.path.exists(worktree.spool):
         mark_stale(worktree)
 
@@ -167,16 +126,16 @@ def write_state(
     worktree: Worktree, state: IndexState, error: str | None = None, make: bool = True
 ) -> None:
     """Write a status that keeps what is known of the last success. Makes `.llmc/` if need be."""
-    ensure_folder(worktree, make)
-    last = load_record(worktree.root)
-    at, commit = (last.last_indexed_at, last.last_indexed_commit) if last else ("", None)
-    remove(worktree.stale_status)  # it would tell of the success before this state
-    save_record(worktree.root, _status(worktree, state, at, commit, error), worktree.store)
-    if state is IndexState.ERROR:  # the next event ends it: HEAD is another one then
-        stale = _status(worktree, IndexState.STALE, at, commit)
-        _write(worktree, worktree.stale_status, render_status(stale))
-        if os.path.exists(worktree.spool):
-            mark_stale(worktree)
+    with changing(worktree):
+        ensure_folder(worktree, make)
+        last = load_record(worktree.root)
+        at, commit = (last.last_indexed_at, last.last_indexed_commit) if last else ("", None)
+        remove(worktree.stale_status)  # it would tell of the success before this state
+        status = _status(worktree, state, at, commit, error)
+        if state is IndexState.ERROR:  # the next event ends it: HEAD is another one then
+            _put(worktree, status, _status(worktree, IndexState.STALE, at, commit))
+        else:
+            save_record(worktree.root, status, worktree.store)
 
 
 def note_progress(worktree: Worktree, kind: BuildKind, phase: str, percent: float | None) -> None:
@@ -221,8 +180,3 @@ def _status(
 ) -> StatusRecord:
     repo = worktree.root.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
     return StatusRecord(repo, state, at, commit, SCHEMA_VERSION, error)
-
-
-def _write(worktree: Worktree, path: str, data: bytes) -> None:
-    """Write into `.llmc/` by one rename; the temporary file lies in the store."""
-    write_atomic(path, data, scratch=worktree.store)

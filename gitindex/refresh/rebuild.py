@@ -21,6 +21,7 @@ from gitindex.freshness.marker import is_newer
 from gitindex.freshness.observation import prove
 from gitindex.refresh import public_files
 from gitindex.refresh.log import Log
+from gitindex.refresh.public_folder import changing, ensure_folder, is_ours, write_public
 from gitindex.refresh.queue import RefreshJobService
 from gitindex.refresh.refresher import Refresher
 from gitindex.refresh.scope import FULL
@@ -48,7 +49,7 @@ def plan_rebuild(session: Session, asked: Worktree, reason: str) -> RebuildPlan 
     And where a refresh would be refused: then it says why.
     """
     database = session.database
-    if is_newer(prove(asked)) or not public_files.is_ours(asked):
+    if is_newer(prove(asked)) or not is_ours(asked):
         return None
     for table in ("contexts", "pack_imports"):
         if database.row(f"SELECT 1 FROM {table} LIMIT 1"):
@@ -155,9 +156,9 @@ def _put_marker(worktree: Worktree, name: str) -> None:
         return
     with suppress(GitIndexError, FileNotFoundError):
         target = worktree_at(os.fsdecode(root))
-        if public_files.is_ours(target):
-            public_files.ensure_folder(target)
-            write_atomic(target.marker, data, scratch=worktree.store)
+        with changing(target):
+            ensure_folder(target)
+            write_public(target, target.marker, data)
 
 
 def clear_building(worktree: Worktree) -> None:

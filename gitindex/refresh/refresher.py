@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import NamedTuple
 
-from gitindex.base.errors import GitIndexError, ObjectMissing, StoreError
+from gitindex.base.errors import ObjectMissing, StoreError
 from gitindex.base.vocabulary import SkipReason
 from gitindex.base.worktree import LLMC, Worktree
 from gitindex.extract import policy
@@ -25,7 +25,7 @@ from gitindex.git.interface import Entry, Head, TooManyPaths
 from gitindex.languages.facts import FactsKey
 from gitindex.refresh.heavy_slot import heavy_slot
 from gitindex.refresh.ingest import Ingest
-from gitindex.refresh.public_files import ensure_folder
+from gitindex.refresh.public_folder import TrackedFolder, changing, ensure_folder
 from gitindex.refresh.scope import EMPTY, FULL, RefreshScope, resolve_scope
 from gitindex.refresh.session import Session
 from gitindex.store import history, mapping, subjects
@@ -100,8 +100,9 @@ class Refresher:
         """Read back what was published, then write its marker."""
         self._read_back(run_id)
         self._session.check_identity()
-        ensure_folder(self._worktree, make=self._make_folder)
-        publish_marker(self._worktree, self._marker(), self._session.store_file())
+        with changing(self._worktree):
+            ensure_folder(self._worktree, make=self._make_folder)
+            publish_marker(self._worktree, self._marker(), self._session.store_file())
 
     def _plan(self, head: Head, scope: RefreshScope) -> Plan:
         base = self._published()
@@ -110,9 +111,7 @@ class Refresher:
         rules, read = self._policy(base, changed), reader_of(self._repo)
         for path, entry in changed.items():
             if path == LLMC.encode() or path.startswith(LLMC.encode() + b"/"):
-                raise GitIndexError(
-                    f"{LLMC} is tracked in this repository", f"`git rm -r --cached {LLMC}`"
-                )
+                raise TrackedFolder
             if entry is None:
                 plan.gone.append(path)
                 continue

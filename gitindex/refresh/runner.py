@@ -141,8 +141,7 @@ class Runner:
         except GitIndexError as error:
             worktree = request.worktree if request else worktree_at(self._anchor.root)
             quietly(public_files.note_failure, worktree, error.message, None)
-            if public_files.is_ours(worktree):
-                quietly(public_files.write_state, worktree, IndexState.ERROR, error.message)
+            quietly(public_files.write_state, worktree, IndexState.ERROR, error.message)
             raise
 
     def _anything_waiting(self) -> bool:

@@ -90,7 +90,7 @@ class StoreRun:
 
     def _forget(self, name: str) -> None:
         """End the jobs of a worktree that is gone, so that nobody waits for them."""
-        for folder in ("spool", "taken", "progress", "failure", "published"):
+        for folder in ("spool", "taken", "progress", "failure", "published", "public"):
             remove(os.path.join(self._anchor.store, folder, name))
         supersede_lost(self._session.database, name)
 

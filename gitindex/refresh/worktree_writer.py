@@ -16,7 +16,7 @@ from gitindex.base.worktree import LLMC, Worktree
 from gitindex.freshness.marker import CompletionProof, is_newer
 from gitindex.freshness.observation import has_pending, prove, read_failure
 from gitindex.freshness.status_file import load_record
-from gitindex.refresh import public_files, spool
+from gitindex.refresh import public_files, public_folder, spool
 from gitindex.refresh.log import Log
 from gitindex.refresh.queue import Job, RefreshJobService, is_forced
 from gitindex.refresh.refresher import Refresher
@@ -56,7 +56,7 @@ class WorktreeWriter:
 
     def recover(self) -> None:
         """Take over what a dead runner left half-way: its temporaries, its job, its events."""
-        quietly(public_files.sweep_litter, self.worktree)
+        quietly(public_folder.sweep_litter, self.worktree)
         for job in self._jobs().take_over_orphans(Layer.SYNTACTIC):
             self._note_failure(job.error or "its runner died too often", job.head_at_enqueue)
         if os.path.exists(self.worktree.taken):  # it took events and died before it enqueued them
@@ -115,8 +115,8 @@ class WorktreeWriter:
         if is_newer(proof):
             raise GitIndexError("the marker is of a newer gitindex: upgrade gitindex")
         check_folder(worktree.llmc, LLMC)
-        if public_files.is_tracked(worktree):
-            raise GitIndexError(f"{LLMC} is tracked by git", f"`git rm -r --cached {LLMC}`")
+        if public_folder.is_tracked(worktree):
+            raise public_folder.TrackedFolder
         public_files.note_progress(worktree, kind, "starting", None)
         notes = ProgressNotes(worktree, kind, self._report)
         refresher = Refresher(worktree, self._session, notes, self._first)
@@ -170,9 +170,8 @@ class WorktreeWriter:
         def note() -> None:
             self._session.check_identity()
             public_files.note_failure(self.worktree, message, commit)
-            if public_files.is_ours(self.worktree):
-                state = IndexState.ERROR
-                public_files.write_state(self.worktree, state, message, make=self._first)
+            state = IndexState.ERROR
+            public_files.write_state(self.worktree, state, message, make=self._first)
 
         quietly(note)
 
@@ -228,9 +227,9 @@ class LongJobStatus:
 
     def _write(self) -> None:
         worktree = self._worktree
-        if self._over.wait(LONG_JOB_SECONDS) or not public_files.may_make_folder(worktree):
+        if self._over.wait(LONG_JOB_SECONDS) or not public_folder.may_make_folder(worktree):
             return
-        if public_files.is_ours(worktree) and not self._over.is_set():
+        if not self._over.is_set():
             quietly(public_files.write_state, worktree, IndexState.REBUILDING)
 
 

@@ -133,6 +133,29 @@ def test_a3_a_template_leaves_temporary_repositories_alone(quiet: Repo, tmp_path
     clone.wait_fresh()
 
 
+def test_a3_a_fresh_clone_looks_as_without_us_until_its_first_index(
+    quiet: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also while a long first job runs, which would write `rebuilding` elsewhere."""
+    monkeypatch.setattr("gitindex.refresh.worktree_writer.LONG_JOB_SECONDS", 0.0)
+    write_template(str(tmp_path / "template"), temporary=True)
+    clone = Repo(tmp_path / "clone")
+    options = ("-q", f"--template={tmp_path / 'template'}")
+    quiet.git("clone", *options, str(quiet.path), str(clone.path), env={"GITINDEX": "0"})
+    seen = {}
+
+    def look(phase: str, _percent: float | None) -> None:
+        seen[phase] = clone.git("status", "--porcelain", "--ignored")
+
+    assert clone.git("status", "--porcelain", "--ignored") == ""
+    append_event(clone.worktree, "post-checkout")
+    Runner(clone.worktree, report=look).serve()
+    assert {"extract", "publish"} <= seen.keys()
+    assert set(seen.values()) == {""}
+    assert clone.verdict().state == "fresh"
+    assert clone.git("status", "--porcelain", "--ignored") == "!! .llmc/\n"
+
+
 def test_a3_submodules_are_left_alone(quiet: Repo, tmp_path: Path) -> None:
     write_template(str(tmp_path / "template"), temporary=True)
     environment = {"GIT_TEMPLATE_DIR": str(tmp_path / "template")}

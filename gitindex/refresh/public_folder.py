@@ -1,0 +1,176 @@
+"""The folder `.llmc/` of a worktree: who may write into it, and that what git tracks is left alone."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import time
+from collections.abc import Iterator
+
+from gitindex.base.atomic_file import read_small, remove, sweep_temporaries, write_atomic
+from gitindex.base.errors import GitIndexError
+from gitindex.base.ownership import check_folder
+from gitindex.base.worktree import FROM_TEMPLATE, LLMC, STORE_FOLDERS, Worktree
+from gitindex.freshness.status_file import path_of
+from gitindex.git.command import try_git
+from gitindex.git.index_file import surely_lacks
+from gitindex.git.interface import blob_id
+from gitindex.git.shadow_index import identity_of, index_of
+
+LITTER_SECONDS = 60.0
+LOCK_SECONDS = 2.0
+"""How long a change waits for the git command that was writing the index meanwhile."""
+POLL_SECONDS = 0.005
+_CONVERTING = (b"filter", b"ident", b"encoding")
+
+_waited: set[int] = set()
+"""Locks that outlasted the wait: a killed git left them, or it is an editor that is open."""
+
+
+class TrackedFolder(GitIndexError):
+    """Git tracks something in `.llmc/`: nothing there is written or removed."""
+
+    def __init__(self) -> None:
+        super().__init__(f"{LLMC} is tracked by git", f"`git rm -r --cached {LLMC}`")
+
+
+@contextlib.contextmanager
+def changing(worktree: Worktree) -> Iterator[None]:
+    """Change files of ours in `.llmc/`; TrackedFolder if git tracks any of them.
+
+    A `git add -f` may be under way. It holds `index.lock` from before it reads a file until its index
+    is in place. So the index is looked at again after the change, as soon as a lock that is there has
+    gone; where git tracks the folder by then, the files get back the bytes that it has read.
+    """
+    if worktree.beside:
+        yield
+        return
+    check_folder(worktree.llmc, LLMC)
+    before = {path: read_small(path) for path in _files(worktree)}
+    seen = identity_of(index_of(worktree))
+    if is_tracked(worktree):
+        raise TrackedFolder
+    try:
+        yield
+    finally:
+        _await_lock(index_of(worktree) + ".lock")
+        if identity_of(index_of(worktree)) != seen and is_tracked(worktree):
+            _put_back(before)
+            raise TrackedFolder
+
+
+def _files(worktree: Worktree) -> tuple[str, ...]:
+    ignore = os.path.join(worktree.llmc, ".gitignore")
+    return ignore, worktree.marker, worktree.stale_status, path_of(worktree.root)
+
+
+def _await_lock(lock: str) -> None:
+    """Wait until this very lock is gone, for a bounded time, and only once."""
+    held = _inode(lock)
+    deadline = time.monotonic() + LOCK_SECONDS
+    while held and held not in _waited and _inode(lock) == held:
+        if time.monotonic() > deadline:
+            _waited.add(held)
+        time.sleep(POLL_SECONDS)
+
+
+def _inode(path: str) -> int:
+    try:
+        return os.lstat(path).st_ino
+    except OSError:
+        return 0
+
+
+def _put_back(before: dict[str, bytes | None]) -> None:
+    for path, data in before.items():
+        if data is None:
+            remove(path)
+        elif read_small(path) != data:
+            write_atomic(path, data)  # the store may have been cleared
+
+
+def is_tracked(worktree: Worktree) -> bool:
+    """Does git track anything in `.llmc/`? Also true where git cannot say.
+
+    Git's index is searched for the name; only where it has it, or is of another format, git is asked.
+    """
+    with contextlib.suppress(OSError), open(index_of(worktree), "rb") as file:
+        if surely_lacks(file.read(), LLMC.encode()):
+            return False
+    listed = try_git(worktree.root, "ls-files", "-z", "--", LLMC)
+    return listed.returncode != 0 or bool(listed.output)
+
+
+def is_ours(worktree: Worktree) -> bool:
+    """May this user write into `.llmc/`, and is nothing in it tracked?"""
+    try:
+        check_folder(worktree.llmc, LLMC)
+    except GitIndexError:
+        return False
+    return not is_tracked(worktree)
+
+
+def ensure_folder(worktree: Worktree, make: bool = True) -> None:
+    """Create `.llmc/`, or refuse one that we may not write. Never in a worktree that is gone.
+
+    Without `make` it was there when the job began: where it is missing now, it is being removed.
+    """
+    if not check_folder(worktree.llmc, LLMC):
+        if not (make and os.path.lexists(os.path.join(worktree.root, ".git"))):
+            raise GitIndexError("the worktree was removed")
+        os.mkdir(worktree.llmc, 0o700)
+    if stat.S_IMODE(os.stat(worktree.llmc).st_mode) != 0o700:
+        os.chmod(worktree.llmc, 0o700)
+    ignore = os.path.join(worktree.llmc, ".gitignore")
+    if not os.path.exists(ignore):
+        write_public(worktree, ignore, b"*\n")
+
+
+def may_make_folder(worktree: Worktree) -> bool:
+    """Whether a user asked for an index here; a git template alone is not enough."""
+    return os.path.isdir(worktree.llmc) or not os.path.exists(
+        os.path.join(worktree.store, FROM_TEMPLATE)
+    )
+
+
+def write_public(worktree: Worktree, path: str, data: bytes) -> None:
+    """Write into `.llmc/` by one rename; the temporary file lies in the store."""
+    write_atomic(path, data, scratch=worktree.store)
+
+
+def note_objects(worktree: Worktree, digits: int, *contents: bytes) -> None:
+    """Tell the hook the names of the loose objects that `git add` would make of these contents.
+
+    The hook runs no git: where such an object exists, somebody has added our file, and the hook leaves
+    it alone. Where git would convert the file, its object is not known: then the hook never touches it.
+    """
+    names = [blob_id(data, digits) for data in contents]
+    words = "" if _is_converted(worktree) else " ".join(f"{n[:2]}/{n[2:]}" for n in names)
+    write_atomic(worktree.public_objects, words.encode() + b"\n", durable=False)
+
+
+def _is_converted(worktree: Worktree) -> bool:
+    """Would git store our status file with other bytes? Git is asked only where attributes may say so."""
+    sources = (
+        os.path.join(worktree.root, ".gitattributes"),
+        os.path.join(worktree.common_dir, "info", "attributes"),
+    )
+    texts = [read_small(path) or b"" for path in sources if os.path.isfile(path)]
+    if not any(word in text for text in texts for word in _CONVERTING):
+        return False
+    names = (f"{LLMC}/{os.path.basename(path)}" for path in _files(worktree)[2:])
+    wanted = ("filter", "ident", "working-tree-encoding")
+    told = try_git(worktree.root, "check-attr", "-z", *wanted, "--", *names)
+    values = set(told.output.split(b"\0")[2::3])
+    return told.returncode != 0 or bool(values - {b"unspecified", b"unset"})
+
+
+def sweep_litter(worktree: Worktree) -> None:
+    """Remove old temporary files of killed writers, but nothing that git tracks."""
+    folders = [worktree.store, *(os.path.join(worktree.store, name) for name in STORE_FOLDERS)]
+    if not is_tracked(worktree):
+        folders.append(worktree.llmc)
+    for folder in folders:
+        if not os.path.islink(folder):
+            sweep_temporaries(folder, LITTER_SECONDS)

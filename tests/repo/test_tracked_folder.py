@@ -1,0 +1,209 @@
+"""Files of ours that somebody adds to git: from that moment on neither hook nor runner touches them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+from pathlib import Path
+
+import pytest
+
+from gitindex.base.atomic_file import write_atomic
+from gitindex.base.errors import GitIndexError
+from gitindex.base.shipped import shipped_folder
+from gitindex.base.vocabulary import IndexState
+from gitindex.coordinator import IndexCoordinator
+from gitindex.refresh import public_files, public_folder
+from gitindex.refresh.lifecycle import clear
+from gitindex.refresh.public_folder import TrackedFolder, changing
+from gitindex.refresh.refresher import Refresher
+from tests.support import TIMEOUT, Repo
+
+STATUS, STALE = ".llmc/rag_index_status.json", ".llmc/stale_status.json"
+UNSEEN = {"GITINDEX": "0"}
+HOOK = Path(shipped_folder("hooks"), "event.sh")
+
+
+def fire(repo: Repo, script: Path = HOOK) -> None:
+    """Run the hook as git would, with no runner that could follow."""
+    Path(repo.worktree.store, "python").write_text("/bin/false\n")
+    command = ["sh", "-c", f"gitindex_event=post-commit; . '{script}'"]
+    subprocess.run(command, cwd=repo.path, timeout=TIMEOUT, check=True)
+
+
+def contents(repo: Repo) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in (repo.path / ".llmc").iterdir()}
+
+
+@pytest.mark.parametrize("what", [".llmc", STATUS, STALE, ".llmc/completion_marker.json"])
+def test_a4_what_is_added_and_committed_stays_as_it_was_added(quiet: Repo, what: str) -> None:
+    """The hook of that very commit runs before any runner could look."""
+    before = contents(quiet)
+    quiet.git("add", "-f", what)
+    quiet.git("commit", "-qm", "ours")
+    quiet.wait_idle()
+    assert quiet.git("status", "--porcelain") == ""
+    with pytest.raises(GitIndexError, match="tracked"):
+        IndexCoordinator(str(quiet.path)).reindex_incremental()
+    tracked = [os.path.basename(path) for path in quiet.git("ls-files", ".llmc").split()]
+    assert {name: contents(quiet)[name] for name in tracked} == {n: before[n] for n in tracked}
+    quiet.git("rm", "-rq", "--cached", ".llmc")
+    quiet.git("commit", "-qm", "not ours")
+    quiet.wait_idle()
+    quiet.index()
+    assert quiet.state() == "fresh"
+
+
+@pytest.mark.parametrize("what", [STATUS, STALE])
+def test_a4_the_hook_knows_the_objects_of_both_files(quiet: Repo, what: str) -> None:
+    before = contents(quiet)
+    quiet.git("add", "-f", what)
+    fire(quiet)
+    assert contents(quiet) == before
+
+
+def test_a4_the_hook_still_marks_what_nobody_added(quiet: Repo) -> None:
+    stale = contents(quiet)["stale_status.json"]
+    fire(quiet)
+    assert contents(quiet)["rag_index_status.json"] == stale
+    assert not (quiet.path / STALE).exists()
+
+
+def test_a4_a_repository_of_sha256(tmp_path: Path) -> None:
+    repo = Repo(tmp_path / "repo")
+    repo.init("--object-format=sha256")
+    repo.write("app.py", "def main(): pass\n")
+    repo.commit()
+    repo.index()
+    before = contents(repo)
+    repo.git("add", "-f", STATUS)
+    fire(repo)
+    assert contents(repo) == before
+    repo.git("rm", "-q", "--cached", STATUS)
+
+
+def test_a4_an_add_during_the_hooks_rename(quiet: Repo, tmp_path: Path) -> None:
+    """The object appears between the hook's look and its rename: the bytes are put back."""
+    mover = tmp_path / "mv"
+    mover.write_text(f'#!/bin/sh\ngit add -f {STATUS} {STALE}\nexec /bin/mv "$@"\n')
+    mover.chmod(0o700)
+    script = tmp_path / "event.sh"
+    script.write_text(HOOK.read_text().replace("/bin/mv", str(mover)))
+    before = contents(quiet)
+    fire(quiet, script)
+    assert quiet.git("ls-files", ".llmc").split() == [STATUS, STALE]
+    assert quiet.git("diff", "--name-only") == ""
+    assert contents(quiet) == before
+
+
+def test_a4_while_git_writes_its_index_the_hook_waits_for_the_runner(quiet: Repo) -> None:
+    before = contents(quiet)
+    (quiet.path / ".git/index.lock").touch()
+    fire(quiet)
+    assert contents(quiet) == before
+
+
+@pytest.mark.parametrize("attribute", ["filter=lfs", "ident", "working-tree-encoding=UTF-16"])
+def test_a4_a_file_that_git_would_convert_is_left_to_the_runner(
+    quiet: Repo, attribute: str
+) -> None:
+    """Its object is not known; an attribute of other files changes nothing."""
+    for pattern, marked in (("*.json", False), ("*.bin", True)):
+        quiet.write(".gitattributes", f"{pattern} {attribute}\n")
+        quiet.git("add", "-A")
+        quiet.git("commit", "-qm", pattern, env=UNSEEN)
+        quiet.index()
+        before = contents(quiet)
+        fire(quiet)
+        assert (contents(quiet) != before) is marked, pattern
+        (quiet.path / ".git/gitindex/spool/main").unlink()
+
+
+def test_a4_the_runner_puts_back_what_was_added_while_it_wrote(quiet: Repo) -> None:
+    before = contents(quiet)
+
+    def change() -> None:
+        with changing(quiet.worktree):
+            quiet.git("add", "-f", STATUS)
+            write_atomic(str(quiet.path / STATUS), b"other\n")
+            (quiet.path / STALE).unlink()
+
+    with pytest.raises(TrackedFolder):
+        change()
+    assert contents(quiet) == before
+
+
+def test_a4_the_runner_waits_for_an_add_that_is_under_way(quiet: Repo) -> None:
+    """Git has read our file and holds the lock; its index comes after the change."""
+    before, lock = contents(quiet), quiet.path / ".git/index.lock"
+    other = {"GIT_INDEX_FILE": str(quiet.path.parent / "index")}
+    quiet.git("read-tree", "HEAD", env=other)
+    quiet.git("add", "-f", STATUS, env=other)
+    lock.touch()
+    changed = threading.Event()
+
+    def finish() -> None:
+        assert changed.wait(TIMEOUT)
+        lock.write_bytes(Path(other["GIT_INDEX_FILE"]).read_bytes())
+        lock.rename(quiet.path / ".git/index")
+
+    def change() -> None:
+        with changing(quiet.worktree):
+            write_atomic(str(quiet.path / STATUS), b"other\n")
+            changed.set()
+
+    adding = threading.Thread(target=finish)
+    adding.start()
+    with pytest.raises(TrackedFolder):
+        change()
+    adding.join(TIMEOUT)
+    assert contents(quiet) == before
+
+
+def test_a4_a_lock_that_stays_is_waited_for_once(
+    quiet: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (quiet.path / ".git/index.lock").touch()
+    slept: list[float] = []
+    monkeypatch.setattr(public_folder, "LOCK_SECONDS", 0.0)
+    monkeypatch.setattr("gitindex.refresh.public_folder.time.sleep", slept.append)
+    for _ in range(3):
+        public_files.write_state(quiet.worktree, IndexState.REBUILDING)
+    assert len(slept) == 1
+
+
+def test_a4_an_add_during_a_long_job(quiet: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder was free when the job began; its marker is not written into what git tracks now."""
+    quiet.write("more.py", "def more(): pass\n")
+    quiet.git("add", "more.py")
+    quiet.git("commit", "-qm", "more", env=UNSEEN)
+    before, read_back = contents(quiet), Refresher._read_back
+
+    def added(self: Refresher, run_id: str) -> None:
+        quiet.git("add", "-f", ".llmc")
+        read_back(self, run_id)
+
+    monkeypatch.setattr(Refresher, "_read_back", added)
+    with pytest.raises(GitIndexError, match="tracked"):
+        IndexCoordinator(str(quiet.path)).reindex_incremental()
+    assert contents(quiet) == before
+
+
+def test_a4_clear_and_sweeping_leave_tracked_files(quiet: Repo) -> None:
+    quiet.write(".llmc/.old.1-0.tmp", "mine\n")
+    os.utime(quiet.path / ".llmc/.old.1-0.tmp", (1, 1))
+    quiet.git("add", "-f", ".llmc")
+    before = contents(quiet)
+    public_folder.sweep_litter(quiet.worktree)
+    clear(quiet.worktree, quiet.worktree.root)
+    assert contents(quiet) == before
+    assert not Path(quiet.worktree.database).exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+def test_a14_the_hook_leaves_a_folder_of_another_user_alone(quiet: Repo) -> None:
+    before = contents(quiet)
+    os.chown(quiet.path / ".llmc", 12345, 12345)
+    fire(quiet)
+    assert contents(quiet) == before
