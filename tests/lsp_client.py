@@ -22,6 +22,7 @@ class LspClient:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
+        self.pid = self._process.pid
         self._number = 0
         self.capabilities = self.ask(
             "initialize",

@@ -14,6 +14,7 @@ from gitindex.query.callgraph.answer import GraphQuery, call_graph
 from gitindex.query.names.finder import Finder
 from gitindex.query.names.memory import Memory
 from gitindex.query.names.targets import find_target
+from gitindex.query.near_names import NameMemory
 from gitindex.query.references import (
     ReferenceQuery,
     declared_fields,
@@ -45,6 +46,7 @@ class EditorSession:
         """Texts that the editor holds, by absolute path; they may equal the file on disk."""
         self._facts = FactsMemory()
         self._names: dict[str, Memory] = {}
+        self._defined: dict[str, NameMemory] = {}
 
     def locate(self, file: str) -> EditorFile | None:
         """Return the file with its worktree; None outside of any repository."""
@@ -59,7 +61,10 @@ class EditorSession:
         """Return definitions with similar names, nearest first."""
         wanted = SymbolQuery(asked, limit=MAX_SYMBOLS, exact=False)
         with self._open(find_worktree(root)) as view:
-            return [*map(dict, list_symbols(view, wanted)["symbols"])] if view else []
+            if view is None:
+                return []
+            memory = self._defined.setdefault(root, NameMemory())
+            return [*map(dict, list_symbols(view, wanted, memory)["symbols"])]
 
     def outline(self, file: EditorFile) -> list[dict[str, Any]]:
         """Return all definitions of one file."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,6 +17,8 @@ SIMILAR = 0.7
 """Minimum similarity of two names of similar length, as difflib computes it."""
 EXACT, SAME_LETTERS, PREFIX, SUB_WORDS, INSIDE, LETTERS, SIMILAR_RANK = range(7)
 
+_DEFINED = "FROM {names} n WHERE EXISTS (SELECT 1 FROM {symbols} s WHERE s.name_id=n.id)"
+_LIKE = "LIKE ? ESCAPE '\\'"
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
 
 
@@ -27,6 +29,33 @@ class NearName(NamedTuple):
     name: str
 
 
+class NameMemory:
+    """The names of all published definitions as one text, for a process that is asked often."""
+
+    def __init__(self) -> None:
+        self._key: tuple[str, int, int] = ("", 0, 0)
+        self._names = self._lowered = ""
+
+    def containing(self, view: TreeView, word: str) -> Iterator[str]:
+        """Yield the names that contain a word in lower case; those of edits come last."""
+        published = view.served.published
+        key = (view.worktree.database, published.worktree_id, published.generation)
+        if key != self._key:
+            names = view.published_rows(f"SELECT n.text {_DEFINED}")
+            self._names = "\n".join(name for (name,) in names if "\n" not in name)
+            low = self._names.lower()
+            self._lowered = low if len(low) == len(self._names) else self._names
+            self._key = key
+        at = self._lowered.find(word)
+        while at >= 0:
+            start = self._lowered.rfind("\n", 0, at) + 1
+            end = self._lowered.find("\n", at)
+            yield self._names[start : end if end >= 0 else None]
+            at = self._lowered.find(word, end) if end >= 0 else -1
+        like = f"SELECT n.text {_DEFINED} AND n.text {_LIKE}"
+        yield from (name for (name,) in view.laid_rows(like, f"%{escape_like(word)}%"))
+
+
 def near_names(view: TreeView, asked: str, limit: int) -> list[NearName]:
     """Return the names of definitions nearest to a text, nearest first."""
     asked = asked.strip()
@@ -34,7 +63,23 @@ def near_names(view: TreeView, asked: str, limit: int) -> list[NearName]:
         return []
     found = rank_names(asked, _names(view, _subsequence(asked)))
     if len(found) < limit and len(asked) > 2 and not any(n.rank <= SUB_WORDS for n in found):
-        found += _similar(asked, _names(view, f"{_escaped(asked[0])}%"), {n.name for n in found})
+        found += _similar(asked, _names(view, f"{escape_like(asked[0])}%"), {n.name for n in found})
+    return sorted(found, key=lambda near: _order(near, asked))[:limit]
+
+
+def containing_names(
+    view: TreeView, asked: str, limit: int, memory: NameMemory | None = None
+) -> list[NearName]:
+    """Return the names that contain the words of a text, nearest first: sooner than `near_names`."""
+    asked = asked.strip()
+    words = _WORDS.findall(asked)
+    if not words or len(asked) > MAX_ASKED:
+        return near_names(view, asked, limit)
+    if memory is not None:
+        names = [*dict.fromkeys(memory.containing(view, max(words, key=len).lower()))]
+    else:
+        names = _names(view, "%" + "%".join(map(escape_like, words)) + "%")
+    found = [near for near in rank_names(asked, names) if near.rank <= INSIDE]
     return sorted(found, key=lambda near: _order(near, asked))[:limit]
 
 
@@ -60,9 +105,10 @@ def _rank(
         return SAME_LETTERS
     if low.startswith(lowered):
         return PREFIX
-    if _starts_sub_words(words, name):
+    inside = lowered in low
+    if (inside or words != [lowered]) and _starts_sub_words(words, name):
         return SUB_WORDS
-    if lowered in low:
+    if inside:
         return INSIDE
     return LETTERS if len(lowered) > 2 and _dense(letters, low, len(lowered)) else None
 
@@ -108,18 +154,15 @@ def _order(near: NearName, asked: str) -> tuple[int, int, str]:
 
 
 def _names(view: TreeView, pattern: str) -> list[str]:
-    rows = view.rows(
-        "SELECT n.text FROM {names} n WHERE n.text LIKE ? ESCAPE '\\'"
-        " AND EXISTS (SELECT 1 FROM {symbols} s WHERE s.name_id=n.id)",
-        pattern,
-    )
+    rows = view.rows(f"SELECT n.text {_DEFINED} AND n.text {_LIKE}", pattern)
     return list(dict.fromkeys(name for (name,) in rows))
 
 
 def _subsequence(asked: str) -> str:
     """Return a LIKE pattern for names with these letters in order; LIKE ignores ASCII case."""
-    return "%" + "%".join(_escaped(char) for char in asked if char != " ") + "%"
+    return "%" + "%".join(escape_like(char) for char in asked if char != " ") + "%"
 
 
-def _escaped(char: str) -> str:
-    return f"\\{char}" if char in "%_\\" else char
+def escape_like(text: str) -> str:
+    """Return a text as a LIKE pattern without wildcards, with `\\` as its escape."""
+    return re.sub(r"[%_\\]", r"\\\g<0>", text)

@@ -15,9 +15,17 @@ from gitindex.extract.frames import WorkRequest
 from gitindex.extract.policy import BINARY_PROBE, MAX_PARSE_BYTES
 from gitindex.extract.pool import Extractor, Task
 from gitindex.languages.facts import BlobFacts, FactsKey, Symbol, decode_facts
-from gitindex.languages.syntax.kinds import TYPES
+from gitindex.languages.syntax.kinds import DATA_KINDS, TYPES
 from gitindex.languages.table import extractor_id, language_of
-from gitindex.query.near_names import INSIDE, near_names
+from gitindex.query.near_names import (
+    INSIDE,
+    MAX_ASKED,
+    SAME_LETTERS,
+    NameMemory,
+    containing_names,
+    escape_like,
+    near_names,
+)
 from gitindex.semantic.coverage import layer_fields, read_coverage
 from gitindex.semantic.scip.symbols import qualified
 from gitindex.store import semantic
@@ -31,15 +39,22 @@ ALL = 1 << 40
 
 MAX_NEAR = 200
 """Similar names whose definitions are looked up."""
-_SELECT = (
+_COLUMNS = (
     'SELECT f.path, n.text, s.qualified_name, s.kind, s.line, s."column", s.start_line,'
     " s.end_line, s.signature, s.doc, s.parent, s.exported,"
     " coalesce((SELECT o.qualified_name FROM {{symbols}} o"
     "   WHERE o.blob_id=s.blob_id AND o.ordinal=s.parent), ''), f.source"
-    " FROM {{symbols}} s JOIN {{names}} n ON n.id=s.name_id"
-    " JOIN {{live}} f ON f.blob_id=s.blob_id"
-    " WHERE {where} ORDER BY n.text<>?, s.exported=0, f.path, s.ordinal LIMIT ?"
 )
+_WHERE = " WHERE {where} ORDER BY n.text<>?, s.exported=0, f.path, s.ordinal LIMIT ?"
+_SELECT = (
+    f"{_COLUMNS} FROM {{{{symbols}}}} s JOIN {{{{names}}}} n ON n.id=s.name_id"
+    f" JOIN {{{{live}}}} f ON f.blob_id=s.blob_id{_WHERE}"
+)
+_SELECT_NAMED = (
+    f"{_COLUMNS} FROM {{{{names}}}} n CROSS JOIN {{{{symbols}}}} s ON s.name_id=n.id"
+    f" CROSS JOIN {{{{live}}}} f ON f.blob_id=s.blob_id{_WHERE}"
+)
+"""Names first: SQLite has no statistics and would begin with the files, 60,000 of them."""
 
 _PARTS = frozenset({"module", "parameter", "type_parameter", "meta", "constructor"})
 """Kinds that indexers list as definitions, but that users do not search for."""
@@ -65,8 +80,13 @@ class PlacedSymbol(NamedTuple):
     layer: Layer = Layer.SYNTACTIC
 
 
-def list_symbols(view: TreeView, wanted: SymbolQuery) -> SymbolsAnswer:
-    """Return definitions of the tree: exact names first, then other case, then similar ones."""
+def list_symbols(
+    view: TreeView, wanted: SymbolQuery, memory: NameMemory | None = None
+) -> SymbolsAnswer:
+    """Return definitions of the tree: exact names first, then other case, then similar ones.
+
+    `memory`: kept by a process that is asked often.
+    """
     limit = min(wanted.limit, MAX_LIMIT)
     if wanted.name and wanted.exact:
         view.ensure_facts(words=[_last(wanted.name)])
@@ -74,7 +94,7 @@ def list_symbols(view: TreeView, wanted: SymbolQuery) -> SymbolsAnswer:
         view.ensure_facts()
     if wanted.exact or not wanted.name:
         return _answer(view, wanted, limit)
-    return _near(view, wanted, limit)
+    return _near(view, wanted, limit, memory)
 
 
 def all_symbols(view: TreeView) -> SymbolsAnswer:
@@ -98,19 +118,19 @@ def named_symbols(
     return list(_fields(found, view.read({placed.path for placed in found})))
 
 
-def _near(view: TreeView, wanted: SymbolQuery, limit: int) -> SymbolsAnswer:
+def _near(
+    view: TreeView, wanted: SymbolQuery, limit: int, memory: NameMemory | None
+) -> SymbolsAnswer:
     """Return the definitions of a name, followed by those of names that contain it.
 
     Without any, `near` suggests names that are similar.
     """
-    answer = _answer(view, wanted, limit)
+    found_near = containing_names(view, wanted.name, MAX_NEAR, memory)
+    simple = _last(wanted.name) == wanted.name and len(wanted.name) <= MAX_ASKED
+    same = [near.name for near in found_near if near.rank <= SAME_LETTERS]
+    answer = _answer(view, wanted, limit, same if simple else None)
     room = limit - len(answer["symbols"])
-    asked = wanted.name.lower()
-    names = [
-        near.name
-        for near in near_names(view, wanted.name, MAX_NEAR)
-        if near.rank <= INSIDE and near.name.lower() != asked
-    ]
+    names = [near.name for near in found_near if SAME_LETTERS < near.rank <= INSIDE]
     if room > 0 and names:
         found = _find_names(view, wanted, names, room + 1)
         contents = view.read({placed.path for placed in found[:room]})
@@ -193,28 +213,34 @@ def _find_names(
     place = {name: number for number, name in enumerate(names)}
     conditions, values = _limits(wanted)
     conditions.append(f"n.text IN ({','.join('?' * len(names))})")
-    rows = view.rows(_SELECT.format(where=" AND ".join(conditions)), *values, *names, "", -1)
+    rows = view.rows(_SELECT_NAMED.format(where=" AND ".join(conditions)), *values, *names, "", -1)
     found = [_placed(row) for row in rows]
     return sorted(found, key=lambda p: (place[p.symbol.name], *_rank(p, "")))[:limit]
 
 
-def _find(view: TreeView, wanted: SymbolQuery, limit: int) -> list[PlacedSymbol]:
+def _find(
+    view: TreeView, wanted: SymbolQuery, limit: int, same: list[str] | None = None
+) -> list[PlacedSymbol]:
+    """Return definitions; `same`: the names that equal the wanted one but for case, if known."""
+    if same is not None:
+        return _find_names(view, wanted, same, limit) if same else []
     conditions, values = _limits(wanted)
     last = _last(wanted.name)
     if wanted.name:
-        conditions.append("s.name_id IN (SELECT id FROM {names} WHERE lower(text)=lower(?))")
-        values.append(last)
+        conditions.append("n.text LIKE ? ESCAPE '\\'")  # no wildcard: only the case may differ
+        values.append(escape_like(last))
         if last != wanted.name:
             conditions.append("('.' || replace(s.qualified_name, '::', '.')) LIKE ?")
             values.append(f"%.{wanted.name.replace('::', '.')}")
+    select = _SELECT_NAMED if wanted.name else _SELECT
     rows = view.rows(
-        _SELECT.format(where=" AND ".join(conditions)),
+        select.format(where=" AND ".join(conditions)),
         *values,
         last,
         limit if wanted.name else -1,
     )
     found = [_placed(row) for row in rows]
-    return sorted(found, key=lambda placed: _rank(placed, last))[:limit]
+    return sorted(found, key=lambda placed: _rank(placed, last, not wanted.path))[:limit]
 
 
 def _limits(wanted: SymbolQuery) -> tuple[list[str], list[str | bytes | int]]:
@@ -230,12 +256,14 @@ def _limits(wanted: SymbolQuery) -> tuple[list[str], list[str | bytes | int]]:
     return conditions, values
 
 
-def _answer(view: TreeView, wanted: SymbolQuery, limit: int) -> SymbolsAnswer:
-    found = _find(view, wanted, limit + 1)
+def _answer(
+    view: TreeView, wanted: SymbolQuery, limit: int, same: list[str] | None = None
+) -> SymbolsAnswer:
+    found = _find(view, wanted, limit + 1, same)
     coverage = read_coverage(view)
     if coverage.current:
         found = list(_merged(found, _known(view, wanted, found), wanted))
-        found.sort(key=lambda placed: _rank(placed, _last(wanted.name)))
+        found.sort(key=lambda placed: _rank(placed, _last(wanted.name), not wanted.path))
     contents = view.read({placed.path for placed in found[:limit]})
     return cast(
         "SymbolsAnswer",
@@ -312,11 +340,15 @@ def _is_wanted(placed: PlacedSymbol, wanted: SymbolQuery) -> bool:
     )
 
 
-def _rank(placed: PlacedSymbol, asked: str) -> tuple[bool, bool, bytes, int, int]:
+def _rank(
+    placed: PlacedSymbol, asked: str, code_first: bool = True
+) -> tuple[bool, bool, bool, bytes, int, int]:
+    """Return the sort key of a definition; in an outline of one file, data keeps its place."""
     symbol = placed.symbol
     named = bool(asked)
     return (
         named and symbol.name != asked,
+        code_first and symbol.kind in DATA_KINDS,
         named and not symbol.exported,
         placed.path,
         symbol.start_line,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import count
+from itertools import count, groupby
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from gitindex.base.vocabulary import FactsStatus
@@ -17,6 +18,18 @@ CHUNK = 400
 MAX_NAMES = 1 << 19
 """Maximum number of name ids cached."""
 
+_HEADS_OF_BLOBS = (
+    "SELECT id, oid, extractor, language, status, lines, reason, interface_hash, flags"
+    " FROM blobs WHERE id BETWEEN ? AND ? ORDER BY id"
+)
+_ROWS_OF_BLOBS = (
+    'SELECT blob_id, ordinal, n.text, qualified_name, kind, line, "column", start_line, end_line,'
+    " signature, doc, parent, exported FROM symbols JOIN names n ON n.id = name_id",
+    "SELECT blob_id, ordinal, module, names, level, line FROM imports",
+    "SELECT blob_id, ordinal, name FROM exports",
+    "SELECT blob_id, n.text, n.text, places FROM occurrences JOIN names n ON n.id = name_id",
+)
+"""Symbols, imports, exports and places: the blob, the order of its rows, and their values."""
 _NAME_INDEXES = {
     "symbols_by_name": "symbols (name_id)",
     "occurrences_by_name": "occurrences (name_id)",
@@ -31,7 +44,9 @@ def make_name_indexes(database: Database) -> None:
     missing = _NAME_INDEXES.keys() - {name for (name,) in rows}
     if missing:
         with database.joined():
-            database.run_all(f"CREATE INDEX {name} ON {_NAME_INDEXES[name]}" for name in missing)
+            database.run_all(
+                f"CREATE INDEX {name} ON {_NAME_INDEXES[name]}" for name in sorted(missing)
+            )
 
 
 class AddedFacts(NamedTuple):
@@ -59,12 +74,18 @@ class BlobTable:
 
     def get(self, key: FactsKey) -> bytes | None:
         row = self._db.row(
-            "SELECT id, language, status, reason, lines, interface_hash, flags"
-            " FROM blobs WHERE oid=? AND extractor=?",
+            "SELECT id FROM blobs WHERE oid=? AND extractor=?",
             bytes.fromhex(key.oid),
             key.extractor,
         )
-        return encode_facts(self._load(*row)) if row else None
+        return (
+            next((payload for _, payload in self._payloads(row[0], row[0])), None) if row else None
+        )
+
+    def payloads(self) -> Iterator[tuple[FactsKey, bytes]]:
+        """Yield the encoded facts of every blob, by id; cheaper than `get` for each."""
+        for first in range(1, self._next_id("blobs"), CHUNK):
+            yield from self._payloads(first, first + CHUNK - 1)
 
     def put(self, key: FactsKey, payload: bytes) -> None:
         facts = decode_facts(payload)
@@ -203,46 +224,34 @@ class BlobTable:
     def _run_many(self, sql: str, rows: Iterable[tuple[Any, ...]]) -> None:
         self._db.run_many(sql.format(self._prefix), rows)
 
-    def _load(
-        self,
-        blob_id: int,
-        language: str,
-        status: str,
-        reason: str,
-        lines: int,
-        interface_hash: str,
-        flags: str,
-    ) -> BlobFacts:
-        symbols = self._db.rows(
-            'SELECT n.text, qualified_name, kind, line, "column", start_line, end_line, signature,'
-            " doc, parent, exported FROM symbols JOIN names n ON n.id = name_id"
-            " WHERE blob_id=? ORDER BY ordinal",
-            blob_id,
+    def _payloads(self, first: int, last: int) -> Iterator[tuple[FactsKey, bytes]]:
+        """Yield the encoded facts of the blobs in a range of ids."""
+        symbols, imports, exports, postings = (
+            self._rows_by_blob(sql, first, last) for sql in _ROWS_OF_BLOBS
         )
-        imports = self._db.rows(
-            "SELECT module, names, level, line FROM imports WHERE blob_id=? ORDER BY ordinal",
-            blob_id,
-        )
-        exports = self._db.rows(
-            "SELECT name FROM exports WHERE blob_id=? ORDER BY ordinal", blob_id
-        )
-        postings = self._db.rows(
-            "SELECT n.text, places FROM occurrences JOIN names n ON n.id = name_id"
-            " WHERE blob_id=? ORDER BY n.text",
-            blob_id,
-        )
-        return BlobFacts(
-            language=language,
-            status=FactsStatus(status),
-            lines=lines,
-            reason=reason,
-            symbols=tuple(Symbol._make((*row[:-1], bool(row[-1]))) for row in symbols),
-            imports=tuple(Import(m, _pairs(n), lv, ln) for m, n, lv, ln in imports),
-            exports=tuple(name for (name,) in exports),
-            interface_hash=interface_hash,
-            flags=tuple(filter(None, flags.split(","))),
-            postings=join_postings(postings),
-        )
+        for blob_id, oid, extractor, *head in self._db.rows(_HEADS_OF_BLOBS, first, last):
+            language, status, lines, reason, interface_hash, flags = head
+            facts = BlobFacts(
+                language=language,
+                status=FactsStatus(status),
+                lines=lines,
+                reason=reason,
+                symbols=tuple(
+                    Symbol._make((*row[:-1], bool(row[-1]))) for row in symbols.get(blob_id, ())
+                ),
+                imports=tuple(
+                    Import(m, _pairs(n), lv, ln) for m, n, lv, ln in imports.get(blob_id, ())
+                ),
+                exports=tuple(name for (name,) in exports.get(blob_id, ())),
+                interface_hash=interface_hash,
+                flags=tuple(filter(None, flags.split(","))),
+                postings=join_postings(postings.get(blob_id, ())),
+            )
+            yield FactsKey(oid.hex(), extractor), encode_facts(facts)
+
+    def _rows_by_blob(self, sql: str, first: int, last: int) -> dict[int, list[tuple[Any, ...]]]:
+        found = self._db.rows(f"{sql} WHERE blob_id BETWEEN ? AND ? ORDER BY 1, 2", first, last)
+        return {blob: [row[2:] for row in part] for blob, part in groupby(found, itemgetter(0))}
 
 
 def _blob_row(blob_id: int, key: FactsKey, facts: BlobFacts, lexical: bool) -> tuple[Any, ...]:
@@ -278,7 +287,5 @@ def _by_extractor(keys: Iterable[FactsKey]) -> dict[str, list[bytes]]:
 
 def dump(database: Database) -> Iterator[str]:
     """Return a canonical text of all facts, without row ids: equal dumps mean equal stores."""
-    table = BlobTable(database)
-    for oid, extractor in database.rows("SELECT oid, extractor FROM blobs ORDER BY oid, extractor"):
-        payload = table.get(FactsKey(oid.hex(), extractor)) or b""
-        yield f"{oid.hex()} {extractor} {payload.hex()}"
+    for key, payload in sorted(BlobTable(database).payloads()):
+        yield f"{key.oid} {key.extractor} {payload.hex()}"

@@ -21,6 +21,8 @@ LOG_BYTES = 8 << 20
 """A larger log is checkpointed into the database after a transaction."""
 TURN_SECONDS = 10.0
 """How long a writer waits for the readers of its own process to close."""
+UNFINISHED_LOG = "locking protocol"
+"""What SQLite says of shared memory whose two headers differ, after trying for ten seconds."""
 MISSING_LOG_TRIES = 40
 MISSING_LOG_SECONDS = 0.01
 
@@ -196,6 +198,7 @@ def open_writer(path: str) -> Database:
             _configure(connection)
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA wal_autocheckpoint=0")
+            connection.execute("PRAGMA journal_size_limit=0")  # a log that was moved is cut
             database.inode = os.stat(path).st_ino
             _bring_up_to_date(database)
         except BaseException:
@@ -238,7 +241,8 @@ def open_reader(path: str) -> Database | None:
 
     SQLite's shared memory is opened read-only too, so a reader changes no byte of it. That needs
     both files of the log, which our writers leave behind; they are missing only for a moment, while
-    a writer closes. A process that has a writer open shares the writer's memory.
+    a writer closes. A process that has a writer open shares the writer's memory. Where a writer was
+    killed while it changed that memory, it is of no use: then SQLite makes it anew from the log.
     """
     if not os.path.exists(path):
         return None
@@ -253,10 +257,12 @@ def open_reader(path: str) -> Database | None:
         except FileNotFoundError:
             return None
         except StoreError as error:
+            if UNFINISHED_LOG in str(error.__cause__):
+                break
             if not _is_passing(error) or not os.path.exists(path):
                 raise
         time.sleep(MISSING_LOG_SECONDS)
-    return Database(path, _connect_reader(path, ""))  # by a gitindex that left no log behind
+    return Database(path, _connect_reader(path, ""))  # or by a gitindex that left no log behind
 
 
 def _patiently(ask: Callable[[], Any]) -> Any:

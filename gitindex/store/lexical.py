@@ -76,12 +76,17 @@ class LexicalWriter:
 
     def add(self, key: FactsKey, body: str, names: str) -> None:
         """Add or replace the document of one blob; visible after `commit`."""
+        with _translated():
+            self._writer.delete_documents_by_term("key", _term(key))
+        self.append(key, body, names)
+
+    def append(self, key: FactsKey, body: str, names: str) -> None:
+        """Add the document of a blob that the index does not hold."""
         document = tantivy.Document()
         document.add_text("key", _term(key))
         document.add_text("body", body)
         document.add_text("names", names)
         with _translated():
-            self._writer.delete_documents_by_term("key", _term(key))
             self._writer.add_document(document)
 
     def remove(self, keys: Iterable[FactsKey]) -> None:

@@ -7,8 +7,9 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from gitindex.base.vocabulary import SkipReason
+from gitindex.base.vocabulary import FactsStatus, SkipReason
 from gitindex.git.interface import Entry, Head
+from gitindex.languages.facts import FactsKey
 from gitindex.store.blobs import CHUNK
 from gitindex.store.connection import Database, marks
 
@@ -101,6 +102,17 @@ def read_mapping(database: Database, worktree_id: int) -> list[FileRow]:
         worktree_id,
     )
     return [FileRow(p, o.hex(), m, b, SkipReason(s) if s else None) for p, o, m, b, s in rows]
+
+
+def facts_of(database: Database, worktree_id: int) -> dict[FactsKey, int]:
+    """Return the ids of all facts that a mapping refers to, without quarantined ones."""
+    rows = database.rows(
+        "SELECT DISTINCT b.id, b.oid, b.extractor FROM files f JOIN blobs b ON b.id=f.blob_id"
+        " WHERE f.worktree_id=? AND b.status<>?",
+        worktree_id,
+        FactsStatus.QUARANTINED,
+    )
+    return {FactsKey(oid.hex(), extractor): blob_id for blob_id, oid, extractor in rows}
 
 
 def policy_rows(database: Database, worktree_id: int) -> list[FileRow]:

@@ -7,10 +7,13 @@ from typing import NamedTuple
 
 from gitindex.base.errors import CorruptStore, GitIndexError
 from gitindex.languages.facts import FactsKey
+from gitindex.store.blobs import DROP_NAME_INDEXES, make_name_indexes
 from gitindex.store.connection import Database
 from gitindex.store.other_databases import open_foreign, open_fresh, schema_text
-from gitindex.store.text_index import copy_blobs
+from gitindex.store.text_index import MAX_SEGMENT, TextIndexWriter
 
+SEGMENT_BYTES = 128 << 20
+"""Texts of this size together become one segment of the text index."""
 _FACTS = ("symbols", "occurrences", "imports", "exports", "documents")
 """Tables whose rows belong to a blob."""
 
@@ -23,31 +26,54 @@ class PackedBlob(NamedTuple):
     lexical: bool
 
 
-def write_pack_database(
-    source: Database, path: str, chosen: dict[FactsKey, int]
-) -> list[PackedBlob]:
-    """Copy the facts of chosen blobs (key → id in the store) into a new database at `path`.
+class PackDatabase:
+    """A new database with the facts of chosen blobs (key → id in the store).
 
-    Blobs and names are numbered in their own order, rows are inserted sorted and the file is
-    vacuumed: the rest of the store and its insertion order leave no trace.
+    Blobs and names are numbered in their own order and rows are inserted sorted: the rest of the
+    store and its insertion order leave no trace.
     """
-    plain = f"{path}.plain"
-    target = open_fresh(plain)
-    try:
+
+    def __init__(self, source: Database, path: str, chosen: dict[FactsKey, int]) -> None:
+        self.database = open_fresh(path)
+        self._texts = TextIndexWriter(self.database)
+        self._texts_bytes = 0
+        try:
+            self.blobs = self._copy(source, chosen)
+        except BaseException:
+            self.database.close()
+            raise
+
+    def add_text(self, blob: PackedBlob, data: bytes) -> None:
+        """Add the words of a blob for grep; the caller adds all blobs in order, then finishes."""
+        self._texts.add(blob.blob_id, data, new=True)
+        self._texts_bytes += len(data)
+        if self._texts_bytes >= SEGMENT_BYTES or blob.blob_id % MAX_SEGMENT == 0:
+            self._flush()
+
+    def finish(self) -> None:
+        """Write the rest and close the file."""
+        self._flush()
+        self.database.close()
+
+    def _flush(self) -> None:
+        with self.database.write():
+            self._texts.flush()
+        self._texts_bytes = 0
+
+    def _copy(self, source: Database, chosen: dict[FactsKey, int]) -> list[PackedBlob]:
+        target = self.database
         target.run("ATTACH ? AS src", f"file:{_uri(source.path)}?mode=ro")
         numbers = {key: number for number, key in enumerate(sorted(chosen), 1)}
-        new_ids = {chosen[key]: number for key, number in numbers.items()}
         with target.write():
-            _copy_tables(target, new_ids)
-            copy_blobs(source, target, new_ids)
+            target.run_all(DROP_NAME_INDEXES)
+            _copy_tables(target, {chosen[key]: number for key, number in numbers.items()})
+            make_name_indexes(target)
             lexical = dict(target.rows("SELECT id, lexical FROM blobs"))
             target.run("UPDATE repo_state SET lexical_docs=?", sum(lexical.values()))
         target.run("DETACH src")
-        target.run("VACUUM INTO ?", path)
-    finally:
-        target.close()
-        os.unlink(plain)
-    return [PackedBlob(number, key, bool(lexical[number])) for key, number in numbers.items()]
+        if len(lexical) != len(chosen):
+            raise GitIndexError("the store changed meanwhile", "try again")
+        return [PackedBlob(number, key, bool(lexical[number])) for key, number in numbers.items()]
 
 
 def open_pack_database(path: str) -> Database:

@@ -140,7 +140,6 @@ class DatabaseSealing:
     def __init__(self, path: str) -> None:
         self._path = path
         self._seal = os.path.join(os.path.dirname(path), "facts.seal")
-        self._lock = -1
 
     def __enter__(self) -> DatabaseSealing:
         self._lock = _open_lock(self._seal)
@@ -393,7 +392,7 @@ def _parse(name: str, data: bytes) -> Seal | str:
 def _write(path: str, seal: Seal) -> None:
     lines = ["open" if seal.is_open else "closed"]
     for name, (identity, sums) in seal.files.items():
-        numbers = " ".join(f"{number:x}" for number in sums)
-        lines.append(f"{name} {' '.join(map(str, identity))} {numbers}")
+        numbers = (f"{number:x}" for number in sums)
+        lines.append(" ".join((name, *map(str, identity), *numbers)))
     body = "\n".join(lines).encode() + b"\n"
     write_atomic(path, b"%08x\n%s" % (crc32(body), body), durable=False)

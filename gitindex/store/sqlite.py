@@ -12,6 +12,7 @@ from gitindex.base.escape import safe_text
 
 Connection = sqlite3.Connection
 SqliteError = sqlite3.Error
+LENGTH_LIMIT = sqlite3.SQLITE_LIMIT_LENGTH
 BUSY_SECONDS = 60.0
 """SQLite's locking is not fair: among fifty writers one may wait a hundred times its share."""
 _DAMAGED = ("malformed", "not a database", "file is encrypted", "disk image")

@@ -92,47 +92,6 @@ def merge_segments(database: Database) -> None:
                 _merge(database, group)
 
 
-def copy_blobs(source: Database, target: Database, new_ids: dict[int, int]) -> None:
-    """Copy the words of some blobs under other ids, into self-contained segments.
-
-    A blob whose segment is damaged has no words in the copy: it stays a candidate for any text.
-    """
-    ordered = sorted(new_ids.values())
-    for at in range(0, len(ordered), MAX_SEGMENT):
-        part = ordered[at : at + MAX_SEGMENT]
-        _copy_part(source, target, new_ids, {blob: n for n, blob in enumerate(part)})
-
-
-def _copy_part(
-    source: Database, target: Database, new_ids: dict[int, int], ordinals: dict[int, int]
-) -> None:
-    known: set[int] = set()
-    wide: set[int] = set()
-    words: Words = {}
-    for segment, head in _heads(source):
-        if head is None:
-            continue
-        new = {
-            old: ordinals[new_ids[blob]]
-            for old, blob in enumerate(head.blobs)
-            if blob in new_ids and new_ids[blob] in ordinals
-        }
-        if not new:
-            continue
-        try:
-            held = SegmentReader(source, segment, head).everything()
-        except (Damaged, ValueError):
-            continue
-        known.update(new.values())
-        wide.update(new[old] for old in head.wide if old in new)
-        for word, holders in held.items():
-            words.setdefault(word, []).extend(new[old] for old in holders if old in new)
-    if known:
-        blobs = [blob if n in known else 0 for blob, n in ordinals.items()]
-        held = {word: sorted(at) for word, at in words.items() if at}
-        _write(target, blobs, wide, pack_words(held))
-
-
 def candidates(database: Database, clauses: Iterable[Clause]) -> set[int] | None:
     """Return blobs that may match; None if any blob may."""
     asked = tuple(clauses)

@@ -7,6 +7,7 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from gitindex.extract.policy import MAX_TEXT_BYTES
@@ -19,9 +20,12 @@ from gitindex.view.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from gitindex.extract.pool import Extractor
+    from gitindex.git.look_memory import LookMemory
 
 MAX_EXTRACTED = 400
 """Files without stored facts that one answer extracts in memory."""
+MAX_TEXTS = 8 << 20
+"""Bytes of blobs that a process remembers between queries."""
 FEW = 8
 """Files that one child extracts; starting another costs more than it saves."""
 TABLES = ("blobs", "names", "symbols", "occurrences", "imports", "exports", "documents")
@@ -51,6 +55,28 @@ class FactsMemory:
         self._limit = limit
         self._held: OrderedDict[FactsKey, BlobFacts] = OrderedDict()
         self._extractor: Extractor | None = None
+        self._texts: OrderedDict[str, bytes] = OrderedDict()
+        self._text_bytes = 0
+
+    def text(self, oid: str) -> bytes | None:
+        """Return the bytes of a blob if they are remembered."""
+        return self._texts.get(oid)
+
+    def keep_text(self, oid: str, data: bytes) -> None:
+        """Remember the bytes of a blob; the oldest are dropped beyond `MAX_TEXTS` bytes."""
+        if oid in self._texts:
+            return
+        self._texts[oid] = data
+        self._text_bytes += len(data)
+        while self._text_bytes > MAX_TEXTS:
+            self._text_bytes -= len(self._texts.popitem(last=False)[1])
+
+    @cached_property
+    def looks(self) -> LookMemory:
+        """The looks at work trees that are remembered; made for a process that asks often."""
+        from gitindex.git.look_memory import LookMemory
+
+        return LookMemory()
 
     def get(self, key: FactsKey) -> BlobFacts | None:
         """Return the facts of `key` if they are remembered."""
@@ -64,7 +90,7 @@ class FactsMemory:
 
     @contextmanager
     def workers(self, blobs: int) -> Iterator[Extractor]:
-        """Yield an extractor for this many blobs; a few go to one child, kept for later."""
+        """Yield an extractor for this many blobs; a few go to the children kept for later."""
         from gitindex.extract.pool import Extractor  # lazily: most answers extract nothing
 
         if blobs > FEW:
@@ -74,10 +100,16 @@ class FactsMemory:
             finally:
                 many.close()
             return
+        yield self.kept_workers()
+
+    def kept_workers(self) -> Extractor:
+        """Return the extractor that lives as long as this memory; its children start when asked."""
+        from gitindex.extract.pool import Extractor
+
         if self._extractor is None:
-            self._extractor = Extractor(workers=1)
+            self._extractor = Extractor(workers=2)
             weakref.finalize(self, self._extractor.close)
-        yield self._extractor
+        return self._extractor
 
 
 class OverlayTables:

@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gitindex.base.errors import CorruptStore, StoreError
 from gitindex.base.escape import safe_text
@@ -22,6 +22,9 @@ from gitindex.store import mapping
 from gitindex.store.connection import Database, open_reader
 from gitindex.store.mapping import Published
 from gitindex.store.seal import ONCE, database_damage
+
+if TYPE_CHECKING:
+    from gitindex.git.look_memory import Probe
 
 ATTEMPTS = 20
 PAUSE_SECONDS = 0.02
@@ -54,7 +57,7 @@ def open_snapshot(
     path: str,
     strict: bool = False,
     scope: EditScope = EditScope.NONE,
-    begun: WorktreeProbe | None = None,
+    begun: Probe | None = None,
 ) -> Iterator[Snapshot]:
     """Open a snapshot whose marker and data agree; raises GateClosed. `begun`: a running probe."""
     for attempt in range(ATTEMPTS):

@@ -17,7 +17,6 @@ from gitindex.git.command import read_blobs
 from gitindex.git.interface import blob_id
 from gitindex.git.merge_tree import MergedTree
 from gitindex.git.settings import user_setting
-from gitindex.git.worktree_probe import WorktreeProbe
 from gitindex.languages.facts import BlobFacts, FactsKey, decode_facts
 from gitindex.store.blobs import BlobTable
 from gitindex.store.connection import marks
@@ -37,6 +36,7 @@ from gitindex.view.snapshot import Snapshot, fingerprint_digest, open_snapshot, 
 
 if TYPE_CHECKING:
     from gitindex.base.answers import FreshnessFields, ReceiptFields, TrustFields
+    from gitindex.git.look_memory import Probe
 
 CHUNK = 400
 """Values bound in one SQL statement."""
@@ -107,10 +107,15 @@ class TreeView:
         found: dict[bytes, bytes] = {}
         with ConfinedRoot(self.worktree.root) as disk:
             for path, oid in oids.items():
+                held = self._memory.text(oid)
+                if held is not None:
+                    found[path] = held
+                    continue
                 with suppress(OSError):
                     file = disk.read(path, MAX_TEXT_BYTES)
                     if file is not None and blob_id(file.data, len(oid)) == oid:
                         found[path] = file.data
+                        self._memory.keep_text(oid, file.data)
         return found
 
     def ensure_facts(
@@ -223,7 +228,7 @@ def open_tree(
     path: str,
     ask: TreeChoice = NOW,
     memory: FactsMemory | None = None,
-    begun: WorktreeProbe | None = None,
+    begun: Probe | None = None,
     buffers: Mapping[bytes, bytes] | None = None,
 ) -> Iterator[TreeView]:
     """Open the tree that is asked for. Raises GateClosed if the gate is closed.
@@ -233,6 +238,8 @@ def open_tree(
     """
     committed = ask.at or ask.staged or ask.merged
     scope = EditScope.NONE if committed else EditScope.ALL
+    if begun is None and memory is not None and not committed:
+        begun = memory.looks.start(worktree)
     with open_snapshot(worktree, path, ask.strict, scope, begun) as served:
         if ask.at:
             overlay = overlay_at(served, ask.at)

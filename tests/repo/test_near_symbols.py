@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from gitindex.lsp.session import EditorSession
 from tests.support import Repo
 
 
@@ -36,3 +37,29 @@ def test_an_edit_is_near_at_once_and_what_is_gone_is_not(named: Repo) -> None:
 def test_the_limit_cuts_and_is_said(named: Repo) -> None:
     answer = named.answer("symbols", "parse", "--limit", "2")
     assert (len(answer["symbols"]), answer["truncated"]) == (2, True)
+
+
+def test_an_editors_memory_of_names_sees_publishes_edits_and_texts(repo: Repo) -> None:
+    """As `symbols` says it: whatever the case, by sub-words, and after every kind of change."""
+    repo.write("a.py", "def parseHeader(): ...\n\n\ndef parse_body(): ...\n\n\nHEADER = 1\n")
+    repo.commit()
+    repo.index()
+    session = EditorSession()
+
+    def found(asked: str) -> list[str]:
+        return [row["name"] for row in session.symbols(str(repo.path), asked)]
+
+    def plain(asked: str) -> list[str]:
+        return [row["name"] for row in repo.answer("symbols", asked)["symbols"]]
+
+    for asked in ("header", "parse", "PARSE_BODY", "parse b", "pHeader", "nothing", "_", "%"):
+        assert found(asked) == plain(asked), asked
+    assert found("header") == ["HEADER", "parseHeader"]
+    repo.write("b.py", "def header_of_an_edit(): ...\n")
+    assert sorted(found("header")) == ["HEADER", "header_of_an_edit", "parseHeader"]
+    repo.commit()
+    repo.index()
+    assert "header_of_an_edit" in found("of_an_ed")
+    session.buffers[str(repo.path / "b.py")] = b"def only_in_the_editor(): ...\n"
+    assert found("the_editor") == ["only_in_the_editor"]
+    assert found("of_an_ed") == []

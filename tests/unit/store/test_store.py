@@ -524,6 +524,29 @@ def test_a14_a_reader_is_never_busy_and_touches_nothing(path: str) -> None:
     assert len(seen) > 60
 
 
+def test_a14_a_reader_after_a_writer_that_died_in_the_shared_memory(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite says so only after a kill at a certain moment (torture, kill_points, seed 9505)."""
+    open_writer(path).close()
+    real = connection._connect_reader
+    asked: list[str] = []
+
+    def killed(path: str, options: str) -> sqlite3.Connection:
+        asked.append(options)
+        if options:
+            said = sqlite3.OperationalError("locking protocol")
+            raise StoreError("the store failed: locking protocol") from said
+        return real(path, options)
+
+    monkeypatch.setattr(connection, "_connect_reader", killed)
+    reader = open_reader(path)
+    assert reader is not None
+    assert reader.row("SELECT count(*) FROM blobs")[0] == 0
+    assert asked == ["&readonly_shm=1", ""]
+    reader.close()
+
+
 def test_a14_a_writer_waits_for_the_readers_of_its_process(
     path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
