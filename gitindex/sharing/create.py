@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
 from gitindex import __version__
 from gitindex.base.errors import Exit, GitIndexError, NotIndexed
+from gitindex.base.escape import counted
 from gitindex.base.vocabulary import FactsStatus
 from gitindex.base.worktree import Worktree
 from gitindex.extract import policy
@@ -24,12 +26,13 @@ from gitindex.git.interface import Repository
 from gitindex.languages.facts import FactsKey
 from gitindex.sharing.manifest import DATABASE, Manifest, merkle_root
 from gitindex.sharing.pack_file import write_pack
+from gitindex.store import mapping
 from gitindex.store.blobs import BlobTable
 from gitindex.store.connection import Database, open_reader
 from gitindex.store.imported import imported_facts
 from gitindex.store.lexical import LexicalWriter
 from gitindex.store.lexical_files import make_canonical
-from gitindex.store.packing import PackedBlob, open_pack_database, write_pack_database
+from gitindex.store.packing import PackDatabase
 
 HEAP_BYTES = 512 << 20
 """Memory for writing the documents of a pack: one segment for all but the largest repositories."""
@@ -56,19 +59,18 @@ def create_pack(worktree: Worktree, rev: str, output: str, report: Report) -> Cr
     try:
         with source.snapshot():
             _refuse_unverified(source)
-            chosen = _chosen(source, repository, tree)
+            chosen = _chosen(source, repository, worktree, tree)
             report("facts", None)
-            database = os.path.join(scratch, DATABASE)
-            packed = write_pack_database(source, database, chosen)
+            database = PackDatabase(source, os.path.join(scratch, DATABASE), chosen)
         report("documents", None)
-        root, names = _write_documents(repository, scratch, packed, report)
+        root, names = _write_documents(repository, scratch, database, report)
         report("compress", None)
         manifest = Manifest(
             runtime_fingerprint(),
             _root_commits(worktree, commit),
             commit,
             tree,
-            len(packed),
+            len(database.blobs),
             root,
             (),
             f"gitindex {__version__}",
@@ -86,12 +88,9 @@ def create_pack(worktree: Worktree, rev: str, output: str, report: Report) -> Cr
 
 def derive_root(database: Database) -> str:
     """Return the Merkle root of the facts in a pack's database."""
-    table = BlobTable(database)
-    leaves = []
-    for oid, extractor in database.rows("SELECT oid, extractor FROM blobs"):
-        payload = table.get(FactsKey(oid.hex(), extractor)) or b""
-        leaves.append((oid.hex(), extractor, hashlib.sha256(payload).digest()))
-    return merkle_root(leaves)
+    return merkle_root(
+        (*key, hashlib.sha256(payload).digest()) for key, payload in BlobTable(database).payloads()
+    )
 
 
 def wanted_keys(repository: Repository, tree: str) -> set[FactsKey]:
@@ -117,13 +116,19 @@ def _refuse_unverified(source: Database) -> None:
     if held is not None:
         left = held.imported - held.verified
         raise GitIndexError(
-            f"{left} blobs came with a pack and are not verified yet",
+            f"not verified yet: {counted(left, 'blobs')} that came with a pack",
             "run `gitindex pack check`, or wait for the runner",
         )
 
 
-def _chosen(source: Database, repository: Repository, tree: str) -> dict[FactsKey, int]:
+def _chosen(
+    source: Database, repository: Repository, worktree: Worktree, tree: str
+) -> dict[FactsKey, int]:
     """Return ids of the facts that the tree needs, without quarantined ones."""
+    row = mapping.published(source, worktree.id)
+    current = json.dumps(runtime_fingerprint()._asdict())
+    if row is not None and row.tree == tree and row.fingerprint == current:
+        return mapping.facts_of(source, row.worktree_id)
     keys = wanted_keys(repository, tree)
     held = BlobTable(source).ids(keys)
     spoilt = {
@@ -135,44 +140,46 @@ def _chosen(source: Database, repository: Repository, tree: str) -> dict[FactsKe
     missing = [key for key in keys if key not in held and is_present(repository, key.oid)]
     if missing:
         raise GitIndexError(
-            f"{len(missing)} blobs of that commit are not indexed",
+            f"not indexed: {counted(len(missing), 'blobs')} of that commit",
             "run `gitindex index` with the commit checked out",
         )
     return {key: blob_id for key, blob_id in held.items() if blob_id not in spoilt}
 
 
 def _write_documents(
-    repository: Repository, scratch: str, packed: list[PackedBlob], report: Report
+    repository: Repository, scratch: str, pack: PackDatabase, report: Report
 ) -> tuple[str, list[str]]:
-    """Build the lexical index of the chosen blobs: the store's own covers other branches too."""
-    database = open_pack_database(os.path.join(scratch, DATABASE))
+    """Build both text indexes of the chosen blobs: the store's own cover other branches too."""
     folder = os.path.join(scratch, "lexical")
     writer = LexicalWriter(folder, HEAP_BYTES)
-    table = BlobTable(database)
-    leaves = []
     try:
-        for number, blob in enumerate(packed):
-            payload = table.get(blob.key) or b""
-            leaves.append((*blob.key, hashlib.sha256(payload).digest()))
+        root = derive_root(pack.database)
+        symbols = _symbol_names(pack.database)
+        for number, blob in enumerate(pack.blobs):
+            data = repository.read(blob.key.oid) if blob.lexical else b""
+            pack.add_text(blob, data)
             if blob.lexical:
-                names = _symbol_names(database, blob.blob_id)
-                writer.add(blob.key, *document_text(repository.read(blob.key.oid), names))
+                names = symbols.get(blob.blob_id, ())
+                writer.append(blob.key, *document_text(data, names))
             if number % 200 == 0:
-                report("documents", 100.0 * number / len(packed))
+                report("documents", 100.0 * number / len(pack.blobs))
         writer.commit()
     finally:
         writer.close()
-        database.close()
+        pack.finish()
     names = [f"lexical/{name}" for name in make_canonical(folder)]
-    return merkle_root(leaves), names
+    return root, names
 
 
-def _symbol_names(database: Database, blob_id: int) -> Iterable[str]:
+def _symbol_names(database: Database) -> dict[int, list[str]]:
+    """Return the names that each blob defines, in their order."""
     rows = database.rows(
-        "SELECT n.text FROM symbols JOIN names n ON n.id=name_id WHERE blob_id=? ORDER BY ordinal",
-        blob_id,
+        "SELECT blob_id, n.text FROM symbols JOIN names n ON n.id=name_id ORDER BY blob_id, ordinal"
     )
-    return [name for (name,) in rows]
+    found: dict[int, list[str]] = {}
+    for blob_id, name in rows:
+        found.setdefault(blob_id, []).append(name)
+    return found
 
 
 def _root_commits(worktree: Worktree, commit: str) -> tuple[str, ...]:

@@ -27,6 +27,7 @@ from gitindex.store.mapping import Published
 BATCH_BYTES = 4 << 20
 ASKED = 20_000
 PUBLISH_MS = 300_000
+MAX_LAG_MS = (1 << 31) - 1
 
 Report = Callable[[str, float | None], None]
 
@@ -97,9 +98,10 @@ def _publish(
     done = _send(server, database, membership, (fence, delta, sorted(missing)), report)
     if membership.fleet:
         server.rows(
-            "SELECT gi_note_fleet(%s, %s, 'fresh', NULL, NULL, NULL, %s)",
+            "SELECT gi_note_fleet(%s, %s, 'fresh', %s, NULL, NULL, %s)",
             membership.repo,
             membership.fleet,
+            _lag_ms(database, row.worktree_id),
             __version__,
         )
     return PublishResult("published" if done else "fenced_off", len(missing), len(put))
@@ -129,6 +131,17 @@ def _send(
             _json(delta),
         )
     return bool(done[0][0])
+
+
+def _lag_ms(database: Database, worktree_id: int) -> int | None:
+    """Return the median time that the last refreshes took from the queue to fresh."""
+    rows = database.rows(
+        "SELECT 1000 * (finished_at - created_at) FROM refresh_jobs WHERE worktree_id=?"
+        " AND context_id=0 AND status='completed' ORDER BY id DESC LIMIT 50",
+        worktree_id,
+    )
+    waited = sorted(int(wait) for (wait,) in rows if wait is not None)
+    return min(waited[len(waited) // 2], MAX_LAG_MS) if waited else None
 
 
 def _is_on_remote(worktree: Worktree, commit: str, ref: str) -> bool:

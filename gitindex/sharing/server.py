@@ -59,7 +59,7 @@ class Server:
         timer.daemon = True
         timer.start()
         try:
-            return self._connection.execute(cast("Any", sql), values).fetchall()
+            return self._connection.execute(cast("Any", sql), values, binary=True).fetchall()
         except _library().OperationalError:
             if late.is_set():
                 raise TimeoutError(f"no answer within {self._seconds:g} s") from None

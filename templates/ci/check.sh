@@ -1,12 +1,20 @@
 #!/bin/sh
 # check.sh GITINDEX FOLDER: what the GitHub Action and the GitLab job run. Variables: BASE, the branch to merge
-# with; FAIL_ON, a list of `merge` and `api`; API_OPTIONS. Writes merge.sarif, api.sarif and affected.txt.
+# with; FAIL_ON, a list of `merge` and `api`; API_OPTIONS; SEED, where packs of the index are; SIGNERS, the lines of an
+# allowed-signers file; PUSH_PACK, `true` to push a pack there. Writes merge.sarif, api.sarif and affected.txt.
 set -u
 gitindex=$1
 out=$2
 mkdir -p "$out"
 export GITINDEX=1 # hooks and gates are off in CI otherwise
-"$gitindex" index || exit 1
+if [ -n "${SIGNERS:-}" ]; then
+    printf '%s\n' "$SIGNERS" >"$out/signers"
+    git config --global gitindex.pack.signers "$(cd "$out" && pwd)/signers"
+fi
+"$gitindex" index ${SEED:+--seed "$SEED"} || exit 1
+if [ -n "${SEED:-}" ] && [ "${PUSH_PACK:-}" = true ]; then
+    "$gitindex" pack check && "$gitindex" pack push --to "$SEED" || exit 1
+fi
 status=0
 
 base=

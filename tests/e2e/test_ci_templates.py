@@ -6,12 +6,14 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import yaml
 
-from tests.support import TIMEOUT, Repo
+from tests.packs import SIGNER, Team
+from tests.support import TIMEOUT, Repo, stop_runners
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -58,9 +60,79 @@ def test_check(pull_request: Repo, tmp_path: Path, fail_on: str, code: int) -> N
     assert (out / "affected.txt").read_text() == "tests/test_use.py\n"
 
 
+@pytest.fixture
+def team(tmp_path: Path) -> Iterator[Team]:
+    made = Team(tmp_path)
+    made.make()
+    yield made
+    stop_runners(tmp_path)
+
+
+def _home(folder: Path, text: str) -> dict[str, str]:
+    """The environment of a user who has nothing of gitindex configured but this."""
+    folder.mkdir()
+    (folder / ".gitconfig").write_text(
+        f"{Path(os.environ['HOME'], '.gitconfig').read_text()}{text}"
+    )
+    return {**os.environ, "HOME": str(folder)}
+
+
+def _signers(team: Team) -> str:
+    return f"{SIGNER} {team.key.with_suffix('.pub').read_text()}".strip()
+
+
+def test_a_job_starts_from_a_pack_and_pushes_the_next(team: Team, tmp_path: Path) -> None:
+    dest = tmp_path / "packs"
+    team.pack(dest)
+    job = team.clone("job")
+    job.write("pkg/later.py", "from pkg.base import lonely\n\nlonely()\n")
+    job.commit("later")
+    env = _home(tmp_path / "ci", f'[gitindex "pack"]\n\tkey = {team.key}\n')
+    env |= {"CI": "true", "SEED": str(dest), "SIGNERS": _signers(team), "PUSH_PACK": "true"}
+    program = Path(sys.executable).parent / "gitindex"
+    done = subprocess.run(
+        ["sh", ROOT / "templates/ci/check.sh", program, tmp_path / "out"],
+        cwd=job.path,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert job.extracted() == 1, "the pack of the commit before leaves only the difference"
+    assert len(list(dest.glob("*.gixp"))) == 2
+
+
+def test_a_container_starts_from_a_pack(team: Team, tmp_path: Path) -> None:
+    """The feature's own script, with another prefix, the user's configuration, and without pip."""
+    dest, prefix = tmp_path / "packs", tmp_path / "usr"
+    team.pack(dest)
+    for name in ("share/gitindex", "bin"):
+        (prefix / name).mkdir(parents=True)
+    lines = (ROOT / "templates/devcontainer/gitindex/install.sh").read_text().splitlines()
+    kept = [line for line in lines if "/venv" not in line]
+    assert len(lines) - len(kept) == 3
+    script = tmp_path / "install.sh"
+    moved = "\n".join(kept).replace("/usr/local", str(prefix))
+    script.write_text(moved.replace("git config --system", "git config --global"))
+    (prefix / "bin/gitindex").symlink_to(Path(sys.executable).parent / "gitindex")
+    env = _home(tmp_path / "user", "")
+    env |= {"SEED": str(dest), "SIGNERS": _signers(team), "PATH": f"{prefix}/bin:{env['PATH']}"}
+    clone = team.clone("container")
+    for step in (script, prefix / "share/gitindex/seed.sh"):
+        subprocess.run(["sh", step], cwd=clone.path, env=env, check=True, timeout=TIMEOUT)
+    assert clone.state() == "fresh"
+    assert clone.extracted() == 0
+
+
 def test_the_files_are_what_their_readers_expect() -> None:
     action = yaml.safe_load((ROOT / "action.yml").read_text())
     assert action["runs"]["using"] == "composite"
     assert all("uses" in step or "run" in step for step in action["runs"]["steps"])
     job = yaml.safe_load((ROOT / "templates/ci/gitlab.yml").read_text())["gitindex"]
     assert all(isinstance(line, str) for line in job["script"])
+    told = action["runs"]["steps"][-1]["env"]
+    assert {"SEED", "SIGNERS", "PUSH_PACK"} <= told.keys()
+    feature = ROOT / "templates/devcontainer/gitindex/devcontainer-feature.json"
+    assert {"seed", "signers"} <= json.loads(feature.read_text())["options"].keys()

@@ -111,6 +111,17 @@ def test_a_commit_opens_no_socket(team: Team, tmp_path: Path) -> None:
 
 @needs_strace
 def test_a_killed_adoption_leaves_nothing_or_all(team: Team, tmp_path: Path) -> None:
+    _kill_adoptions(team, tmp_path, POINTS)
+
+
+@needs_strace
+@pytest.mark.torture
+def test_an_adoption_killed_at_every_call_leaves_nothing_or_all(team: Team, tmp_path: Path) -> None:
+    _kill_adoptions(team, tmp_path, None)
+
+
+def _kill_adoptions(team: Team, tmp_path: Path, points: int | None) -> None:
+    """Kill adoptions at so many of the system calls that change files; None: at every one."""
     team.pack(tmp_path / "dest")
     clone = team.clone("victim")
     expected = _facts(team.origin)
@@ -119,9 +130,9 @@ def test_a_killed_adoption_leaves_nothing_or_all(team: Team, tmp_path: Path) -> 
     assert clone.verdict().code == 0
     total = len(log.read_text().splitlines())
     assert total > 20
-    rng = random.Random(SEED)
+    every = range(1, total)
     killed = 0
-    for point in sorted(rng.sample(range(1, total), POINTS)):
+    for point in every if points is None else sorted(random.Random(SEED).sample(every, points)):
         shutil.rmtree(clone.worktree.store)
         shutil.rmtree(clone.worktree.llmc, ignore_errors=True)
         kill = f"inject={CALLS}:signal=KILL:when={point}"

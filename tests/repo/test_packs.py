@@ -298,7 +298,7 @@ def test_a_branch_that_is_not_indexed_has_no_pack(tmp_path: Path) -> None:
     repo.index()
     repo.write("new.py", "x = 1\n")
     repo.commit("new")
-    with pytest.raises(GitIndexError, match="1 blobs of that commit are not indexed"):
+    with pytest.raises(GitIndexError, match="not indexed: 1 blob of that commit"):
         packs.create(repo.worktree, "HEAD", str(tmp_path), "", quietly)
 
 

@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from gitindex.base.errors import Exit
-from gitindex.base.escape import safe_text
+from gitindex.base.escape import counted, safe_text
 from gitindex.base.worktree import find_worktree
 from gitindex.cli.printing import print_answer
 from gitindex.cli.progress import progress_bar
@@ -98,7 +98,9 @@ def list_packs(path: str, dest: str, as_json: bool) -> int:
     def text(answer: dict[str, Any]) -> None:
         for row in answer["packs"]:
             behind = row["commitsBehind"]
-            where = "not an ancestor" if behind is None else f"{behind} commits behind HEAD"
+            where = (
+                "not an ancestor" if behind is None else f"{counted(behind, 'commits')} behind HEAD"
+            )
             say(f"{row['name']}  {where}{'' if row['usable'] else '; other version'}")
 
     def code(answer: dict[str, Any]) -> int:

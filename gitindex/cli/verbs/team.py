@@ -71,8 +71,9 @@ def status(path: str, as_json: bool) -> int:
         fields = membership.fields_of(own) if own else {"repo": None}
         with connected(own.url if own else address(worktree)) as server:
             store, version = server.rows("SELECT store_id, schema_version FROM gi_probe()")[0]
-            fleet = server.rows("SELECT name, state, installations FROM gi_fleet_view()")
-        rows = [{"repo": r, "state": s, "installations": n} for r, s, n in fleet]
+            fleet = server.rows("SELECT name, state, installations, lag_ms FROM gi_fleet_view()")
+        names = ("repo", "state", "installations", "lagMs")
+        rows = [dict(zip(names, row, strict=True)) for row in fleet]
         return {
             "status": "ok",
             "storeId": str(store),
@@ -85,7 +86,10 @@ def status(path: str, as_json: bool) -> int:
         where = f"; this clone publishes {safe_text(answer['repo'])}" if answer["repo"] else ""
         say(f"the team index answers (schema {answer['schemaVersion']}){where}")
         for row in answer["fleet"]:
-            say(f"  {safe_text(row['repo'])}: {row['installations']} {safe_text(row['state'])}")
+            lag = "" if row["lagMs"] is None else f", {row['lagMs']} ms from queue to fresh"
+            say(
+                f"  {safe_text(row['repo'])}: {row['installations']} {safe_text(row['state'])}{lag}"
+            )
 
     return _print(asked, as_json, text)
 

@@ -1,16 +1,18 @@
 -- The interface of the team's index. Every function runs as gi_owner with a fixed search path and
--- decides by session_user what the caller may see or change.
+-- decides by session_user what the caller may see or change. Questions are in plpgsql, which keeps
+-- its plans for the connection; a function in SQL is planned at each call.
 CREATE FUNCTION gi_probe() RETURNS TABLE (store_id uuid, schema_version int)
 LANGUAGE sql STABLE SECURITY DEFINER AS 'SELECT store_id, schema_version FROM gi_meta';
 
 CREATE FUNCTION gi_visible() RETURNS int[]
-LANGUAGE sql STABLE SECURITY DEFINER AS $$
-    SELECT coalesce(array_agg(DISTINCT m.repo_id), '{}') FROM gi_member m
-    JOIN gi_repo r ON r.id = m.repo_id AND NOT r.archived
-    WHERE m.role = session_user OR m.role = 'public'
-       OR (EXISTS (SELECT 1 FROM pg_roles p WHERE p.rolname = m.role)
-           AND pg_has_role(session_user, m.role, 'member'))
-$$;
+LANGUAGE plpgsql STABLE SECURITY DEFINER AS $$
+BEGIN
+    RETURN ARRAY(SELECT DISTINCT m.repo_id FROM gi_member m
+        JOIN gi_repo r ON r.id = m.repo_id AND NOT r.archived
+        WHERE m.role = session_user OR m.role = 'public'
+           OR (EXISTS (SELECT 1 FROM pg_roles p WHERE p.rolname = m.role)
+               AND pg_has_role(session_user, m.role, 'member')));
+END $$;
 
 CREATE FUNCTION gi_writable(repo int) RETURNS boolean
 LANGUAGE sql STABLE SECURITY DEFINER AS $$
@@ -81,17 +83,21 @@ $$;
 -- size, names, symbols: [[name, kind, line, exported, qualified]], imports, payload}].
 CREATE FUNCTION gi_put_docs(docs jsonb) RETURNS int
 LANGUAGE plpgsql SECURITY DEFINER SET enable_seqscan = off AS $$
-DECLARE ids int[]; oids bytea[]; extractors smallint[];
+DECLARE ids int[]; oids bytea[]; extractors smallint[]; spelled text[]; known int[];
 BEGIN
     IF NOT EXISTS (SELECT 1 FROM gi_member WHERE role = session_user AND may_write) THEN
         RAISE EXCEPTION 'you may not publish' USING ERRCODE = '42501';
     END IF;
     INSERT INTO gi_extractor (text) SELECT DISTINCT d->>'extractor' FROM jsonb_array_elements(docs) d
     ORDER BY 1 ON CONFLICT DO NOTHING;
-    INSERT INTO gi_name (text)
-    SELECT DISTINCT n COLLATE "C" FROM jsonb_array_elements(docs) d, jsonb_array_elements_text(d->'names') n
+    -- Arrays, because the planner takes any JSON for 100 rows, and then reads all names of the index.
+    SELECT array_agg(DISTINCT n) INTO spelled
+    FROM jsonb_array_elements(docs) d, jsonb_array_elements_text(d->'names') n;
+    INSERT INTO gi_name (text) SELECT n FROM unnest(spelled) n
     WHERE NOT EXISTS (SELECT 1 FROM gi_name g WHERE g.text = n COLLATE "C")
-    ORDER BY 1 ON CONFLICT DO NOTHING;
+    ORDER BY n COLLATE "C" ON CONFLICT DO NOTHING;
+    SELECT array_agg(g.id), array_agg(g.text) INTO known, spelled
+    FROM unnest(spelled) n JOIN gi_name g ON g.text = n COLLATE "C";
     WITH added AS (
         INSERT INTO gi_doc (oid, extractor, size, names, writer)
         SELECT decode(d->>'oid', 'hex'), e.id, (d->>'size')::int,
@@ -107,7 +113,7 @@ BEGIN
     FROM unnest(ids, oids, extractors) AS w (id, oid, extractor)
     JOIN gi_extractor e ON e.id = w.extractor
     JOIN jsonb_array_elements(docs) d ON d->>'extractor' = e.text AND d->>'oid' = encode(w.oid, 'hex'),
-    jsonb_array_elements(d->'symbols') s JOIN gi_name n ON n.text = (s->>0) COLLATE "C";
+    jsonb_array_elements(d->'symbols') s JOIN unnest(known, spelled) AS n (id, text) ON n.text = s->>0;
     INSERT INTO gi_import
     SELECT DISTINCT w.id, i FROM unnest(ids, oids, extractors) AS w (id, oid, extractor)
     JOIN gi_extractor e ON e.id = w.extractor
@@ -126,7 +132,7 @@ END $$;
 -- nothing was changed. The same run again changes nothing and is true. delta: {commit, tree,
 -- fingerprint, runId, base, whole, put: [[path, oid, extractor]], gone: [path], packages: [[ecosystem, name, folder]]}.
 CREATE FUNCTION gi_publish(repo int, its_ref text, its_fence bigint, delta jsonb) RETURNS boolean
-LANGUAGE plpgsql SECURITY DEFINER AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET enable_seqscan = off AS $$
 DECLARE held gi_marker; put int; wanted int;
 BEGIN
     IF NOT gi_writable(repo) THEN
@@ -173,33 +179,50 @@ CREATE TYPE gi_hit AS (
 
 -- `(SELECT gi_visible())` is asked once a question, `gi_visible()` once a row.
 CREATE FUNCTION gi_definitions(wanted text, most int) RETURNS SETOF gi_hit
-LANGUAGE sql STABLE SECURITY DEFINER SET enable_seqscan = off AS $$
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET enable_seqscan = off AS $$
+BEGIN
+    RETURN QUERY
     SELECT r.name, t.ref, m.commit, t.path, s.line, s.kind, n.text, s.qualified, s.exported, 'name',
            d.writer::text, m.completed_at, d.oid, NULL::text
     FROM gi_name n JOIN gi_symbol s ON s.name_id = n.id JOIN gi_doc d ON d.id = s.doc_id
     JOIN gi_tree t ON t.doc_id = d.id AND t.repo_id = ANY ((SELECT gi_visible())::int[])
     JOIN gi_repo r ON r.id = t.repo_id JOIN gi_marker m ON m.repo_id = t.repo_id AND m.ref = t.ref
-    WHERE n.text = wanted COLLATE "C" ORDER BY s.exported DESC, 1, 4, 5 LIMIT least(greatest(most, 1), 500)
-$$;
+    WHERE n.text = wanted COLLATE "C" ORDER BY s.exported DESC, 1, 4, 5 LIMIT least(greatest(most, 1), 500);
+END $$;
 
+-- Names that contain a part, the shortest first. They are looked up a few at a time until there are
+-- enough hits: of a common part most names are never looked up, and no more than 10,000 are read.
 CREATE FUNCTION gi_like(part text, most int) RETURNS SETOF gi_hit
-LANGUAGE sql STABLE SECURITY DEFINER SET enable_seqscan = off AS $$
-    SELECT r.name, t.ref, m.commit, t.path, s.line, s.kind, n.text, s.qualified, s.exported, 'name',
-           d.writer::text, m.completed_at, d.oid, NULL::text
-    FROM (SELECT id, text, length(text) AS size FROM gi_name
-          WHERE text ILIKE '%' || replace(replace(replace(part, '\', '\\'), '%', '\%'), '_', '\_') || '%'
-          ORDER BY length(text), text LIMIT 2000) n
-    JOIN gi_symbol s ON s.name_id = n.id JOIN gi_doc d ON d.id = s.doc_id
-    JOIN gi_tree t ON t.doc_id = d.id AND t.repo_id = ANY ((SELECT gi_visible())::int[])
-    JOIN gi_repo r ON r.id = t.repo_id JOIN gi_marker m ON m.repo_id = t.repo_id AND m.ref = t.ref
-    WHERE part ~ '[[:alnum:]]{3}'  -- others have no trigram: every name would be read
-    ORDER BY n.size, n.text, 1, 4, 5 LIMIT least(greatest(most, 1), 500)
-$$;
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET enable_seqscan = off AS $$
+DECLARE ids int[]; seen int[] := gi_visible(); wanted int := least(greatest(most, 1), 500); got int;
+BEGIN
+    IF part !~ '[[:alnum:]]{3}' THEN  -- no trigram: every name would be read
+        RETURN;
+    END IF;
+    ids := ARRAY(SELECT id FROM (SELECT id, text FROM gi_name
+        WHERE text ILIKE '%' || replace(replace(replace(part, '\', '\\'), '%', '\%'), '_', '\_') || '%'
+        LIMIT 10000) AS found ORDER BY length(text), text LIMIT 2000);
+    FOR at IN 1..coalesce(array_length(ids, 1), 0) BY 100 LOOP
+        RETURN QUERY
+        SELECT r.name, t.ref, m.commit, t.path, s.line, s.kind, n.text, s.qualified, s.exported, 'name',
+               d.writer::text, m.completed_at, d.oid, NULL::text
+        FROM gi_name n JOIN gi_symbol s ON s.name_id = n.id JOIN gi_doc d ON d.id = s.doc_id
+        JOIN gi_tree t ON t.doc_id = d.id AND t.repo_id = ANY (seen)
+        JOIN gi_repo r ON r.id = t.repo_id JOIN gi_marker m ON m.repo_id = t.repo_id AND m.ref = t.ref
+        WHERE n.id = ANY (ids[at:at + 99])
+        ORDER BY length(n.text), n.text, 1, 4, 5 LIMIT wanted;
+        GET DIAGNOSTICS got = ROW_COUNT;
+        wanted := wanted - got;
+        EXIT WHEN wanted <= 0;
+    END LOOP;
+END $$;
 
 -- Documents that hold a name. Tier `package`: one of its imports is a package of a repository that
 -- defines the name and that the caller sees; else `name`.
 CREATE FUNCTION gi_references(wanted text, most int) RETURNS SETOF gi_hit
-LANGUAGE sql STABLE SECURITY DEFINER SET enable_seqscan = off AS $$
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET enable_seqscan = off AS $$
+BEGIN
+    RETURN QUERY
     WITH seen AS (SELECT gi_visible() AS repos), named AS (
         SELECT id FROM gi_name WHERE text = wanted COLLATE "C"
     ), packages AS (
@@ -216,16 +239,18 @@ LANGUAGE sql STABLE SECURITY DEFINER SET enable_seqscan = off AS $$
     JOIN gi_tree t ON t.doc_id = d.id AND t.repo_id = ANY ((SELECT repos FROM seen)::int[])
     JOIN gi_repo r ON r.id = t.repo_id JOIN gi_marker m ON m.repo_id = t.repo_id AND m.ref = t.ref
     JOIN gi_extractor e ON e.id = d.extractor
-    ORDER BY 10 DESC, 1, 4 LIMIT least(greatest(most, 1), 200)
-$$;
+    ORDER BY 10 DESC, 1, 4 LIMIT least(greatest(most, 1), 200);
+END $$;
 
 -- Packages of repositories that define a name and that the caller sees.
 CREATE FUNCTION gi_packages_of(wanted text) RETURNS SETOF text
-LANGUAGE sql STABLE SECURITY DEFINER SET enable_seqscan = off AS $$
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET enable_seqscan = off AS $$
+BEGIN
+    RETURN QUERY
     SELECT DISTINCT p.name FROM gi_name n JOIN gi_symbol s ON s.name_id = n.id
     JOIN gi_tree t ON t.doc_id = s.doc_id AND t.repo_id = ANY ((SELECT gi_visible())::int[])
-    JOIN gi_package p ON p.repo_id = t.repo_id WHERE n.text = wanted COLLATE "C" LIMIT 10000
-$$;
+    JOIN gi_package p ON p.repo_id = t.repo_id WHERE n.text = wanted COLLATE "C" LIMIT 10000;
+END $$;
 
 -- Documents that hold all of some words, as whole names in any case.
 CREATE FUNCTION gi_search(words text[], most int) RETURNS SETOF gi_hit
@@ -282,14 +307,16 @@ END $$;
 -- Facts of blobs that are in a tree the caller may see.
 CREATE FUNCTION gi_facts(oids bytea[], extractors text[])
 RETURNS TABLE (oid bytea, extractor text, digest bytea, payload bytea)
-LANGUAGE sql STABLE SECURITY DEFINER AS $$
+LANGUAGE plpgsql STABLE SECURITY DEFINER AS $$
+BEGIN
+    RETURN QUERY
     SELECT f.oid, e.text, f.digest, f.payload FROM unnest(oids, extractors) AS a (oid, extractor)
     JOIN gi_extractor e ON e.text = a.extractor
     JOIN gi_fact f ON f.oid = a.oid AND f.extractor = e.id
     JOIN gi_doc d ON d.oid = f.oid AND d.extractor = f.extractor
     WHERE EXISTS (SELECT 1 FROM gi_tree t WHERE t.doc_id = d.id AND t.repo_id = ANY ((SELECT gi_visible())::int[]))
-    LIMIT 1000
-$$;
+    LIMIT 1000;
+END $$;
 
 CREATE FUNCTION gi_note_fleet(repo int, its_installation uuid, its_state text, its_lag int, p50 int, p99 int, its_version text)
 RETURNS void LANGUAGE plpgsql SECURITY DEFINER AS $$
@@ -303,9 +330,10 @@ BEGIN
         version = excluded.version, seen_at = now();
 END $$;
 
-CREATE FUNCTION gi_fleet_view() RETURNS TABLE (name text, state text, installations bigint, oldest timestamptz)
+CREATE FUNCTION gi_fleet_view() RETURNS TABLE (name text, state text, installations bigint, oldest timestamptz, lag_ms int)
 LANGUAGE sql STABLE SECURITY DEFINER AS $$
-    SELECT r.name, f.state, count(*), min(f.seen_at) FROM gi_fleet f JOIN gi_repo r ON r.id = f.repo_id
+    SELECT r.name, f.state, count(*), min(f.seen_at),
+           percentile_disc(0.5) WITHIN GROUP (ORDER BY f.lag_ms) FROM gi_fleet f JOIN gi_repo r ON r.id = f.repo_id
     WHERE r.id = ANY (gi_visible()) GROUP BY 1, 2 ORDER BY 1, 2
 $$;
 
