@@ -81,6 +81,7 @@ class WebSession:
         self._facts = FactsMemory()
         self._made: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
         self._naming = threading.Lock()
+        self._making = threading.Lock()
 
     @contextmanager
     def open(self, choice: TreeChoice) -> Iterator[TreeView]:
@@ -98,7 +99,7 @@ class WebSession:
         """Return what `make` makes of a tree, cached for the last few trees."""
         overlay = view.overlay
         key = (kind, overlay.source, overlay.tree, overlay.digest)
-        with self._naming:
+        with self._making:
             if key not in self._made:
                 self._made[key] = make(view)
                 if len(self._made) > MAX_MADE:

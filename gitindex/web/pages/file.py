@@ -7,7 +7,7 @@ import os
 from typing import Any
 
 from gitindex.base.errors import Exit, GitIndexError
-from gitindex.base.escape import path_fields, safe_text
+from gitindex.base.escape import counted, path_fields, safe_text
 from gitindex.extract.terms import decode_text
 from gitindex.query.read import MAX_LINES, LineRange, read_lines
 from gitindex.query.symbols import outline
@@ -155,7 +155,12 @@ def _without_content(answer: Answer) -> Html:
     return element(
         "div",
         element("p", f"The content of this file is not shown: {why}."),
-        element("p", "`gitindex status --skipped` lists all such files.", class_="hint"),
+        element(
+            "p",
+            element("code", "gitindex status --skipped"),
+            " lists all such files.",
+            class_="hint",
+        ),
         class_="empty",
     )
 
@@ -209,8 +214,8 @@ def outline_rows(asked: WebQuestion, answer: Answer, callers: dict[str, int | No
                     count,
                     href=link("symbol", identity, at=asked.text("at")),
                     class_="count",
-                    title=f"{count} callers",
-                    aria_label=f"{count} callers of {symbol['name']}",
+                    title=counted(count, "callers"),
+                    aria_label=f"{counted(count, 'callers')} of {symbol['name']}",
                 ),
                 class_=f"depth{min(depth, 4)}",
             )

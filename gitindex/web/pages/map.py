@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
@@ -26,7 +26,16 @@ IMPACT_DEPTH = 2
 MAX_OPEN = 30
 NOTHING = "."
 """The value of `open` for no open folder; without a value the map opens some itself."""
+MAX_PICTURES = 8
 Marks = dict[str, str]
+
+
+class Picture(NamedTuple):
+    """Nodes with their places, and edges, as JSON has them."""
+
+    nodes: list[dict[str, Any]]
+    edges: list[dict[str, Any]]
+    truncated: bool
 
 
 class TreeGraph:
@@ -48,6 +57,18 @@ class TreeGraph:
             )
             for path in graph.files
         }
+        self.pictures: dict[tuple[str, ...], Picture] = {}  # the last few: a page asks twice
+
+    def picture(self, opened: list[str], marks: Marks | None) -> Picture:
+        """Return what is drawn with these folders open and these files marked."""
+        key = (*opened, "\0", *(f"{path}\0{mark}" for path, mark in (marks or {}).items()))
+        if key not in self.pictures:
+            nodes, cut = choose_nodes(self.files, opened, marks)
+            edges, less = join_nodes(nodes, self.imports)
+            shown = [_shown_edge(edge) for edge in edges]
+            self.pictures = dict(list(self.pictures.items())[-MAX_PICTURES:])
+            self.pictures[key] = Picture(_rows(nodes), shown, cut or less)
+        return self.pictures[key]
 
 
 def _answer(session: WebSession, asked: WebQuestion) -> Answer:
@@ -56,17 +77,16 @@ def _answer(session: WebSession, asked: WebQuestion) -> Answer:
     with session.open(asked.choice) as view:
         graph = session.remember("map", view, TreeGraph)
         marks = reached if reached is not None else _neighbours(graph, asked.text("focus"))
-        nodes, cut = choose_nodes(graph.files, asked.many("open"), marks)
-        edges, less = join_nodes(nodes, graph.imports)
+        drawn = graph.picture(asked.many("open"), marks)
         return view.envelope(
-            nodes=_rows(nodes),
-            edges=[_shown_edge(edge) for edge in edges],
-            nodeCount=len(nodes),
-            edgeCount=len(edges),
+            nodes=drawn.nodes,
+            edges=drawn.edges,
+            nodeCount=len(drawn.nodes),
+            edgeCount=len(drawn.edges),
             files=len(graph.files),
             focus=safe_text(asked.text("focus")),
             impact=safe_text(changed),
-            truncated=cut or less,
+            truncated=drawn.truncated,
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 MAX_NODES = 300
@@ -65,29 +65,32 @@ def _folders(files: Mapping[str, MapFile]) -> dict[str, list[str]]:
     """Return the folders and files directly in each folder; the root is the empty name."""
     found: dict[str, set[str]] = {"": set()}
     for path in files:
-        parts = path.split("/")
-        for number in range(len(parts)):
-            folder, entry = "/".join(parts[:number]), "/".join(parts[: number + 1])
+        folder = ""
+        for entry in (*_ancestors(path), path):
             found.setdefault(folder, set()).add(entry)
+            folder = entry
     return {folder: sorted(entries) for folder, entries in found.items()}
+
+
+def _ancestors(path: str) -> Iterator[str]:
+    """Yield the folders that a path is in."""
+    at = path.find("/")
+    while at >= 0:
+        yield path[:at]
+        at = path.find("/", at + 1)
 
 
 def _closure(names: set[str]) -> set[str]:
     """Add the ancestors of each open folder."""
-    found = set()
-    for name in names:
-        parts = name.split("/")
-        found |= {"/".join(parts[: number + 1]) for number in range(len(parts))}
-    return found
+    return names.union(*map(_ancestors, names))
 
 
 def _first_open(files: Mapping[str, MapFile], below: Mapping[str, list[str]]) -> set[str]:
     """Open the folders with the most code first, while there is room."""
     sizes: Counter[str] = Counter()
     for path, file in files.items():
-        parts = path.split("/")
-        for number in range(1, len(parts)):
-            sizes["/".join(parts[:number])] += 100 if file.joined else 1
+        for folder in _ancestors(path):
+            sizes[folder] += 100 if file.joined else 1
     opened: set[str] = set()
     count = len(below[""])
     for folder, _ in sorted(sizes.items(), key=lambda item: (-item[1], item[0])):
@@ -111,6 +114,7 @@ def _add(
 ) -> bool:
     """Add the entries of a folder, then those of open ones: breadth first, within the cap."""
     cut = False
+    sizes = Counter(part for path in files for part in _ancestors(path))
     ring = [folder]
     while ring:
         following = []
@@ -125,9 +129,8 @@ def _add(
                     if is_open:
                         cut = _add_symbols(files[entry], nodes) or cut
                 else:
-                    count = sum(path.startswith(f"{entry}/") for path in files)
                     label = entry.rpartition("/")[2] + "/"
-                    nodes.append(ShownNode(entry, label, "folder", here, count, is_open))
+                    nodes.append(ShownNode(entry, label, "folder", here, sizes[entry], is_open))
                     if is_open:
                         following.append(entry)
         ring = following

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from itertools import groupby
 from operator import itemgetter
+from textwrap import dedent
 from typing import Any
 
 from gitindex.web.frame import copy_button
@@ -16,6 +17,8 @@ from gitindex.web.pages.questions import TABS, command_line
 from gitindex.web.session import Answer, WebPage, WebQuestion, WebSession
 
 MAX_LINE = 400
+SOURCE_CHARS = len("index@") + 12
+"""The label of a hit names the tree as the bar does."""
 MAX_MARKED = 24
 """Maximum number of query terms marked in snippets."""
 _FACETS = ("lang", "path", "kind", "in", "tag", "i", "F", "word", "regex")
@@ -104,7 +107,7 @@ def source_chip(row: dict[str, Any]) -> Html | None:
     source = row.get("source")
     if not source:
         return None
-    shown = source if len(source) <= 18 else f"{source[:18]}…"
+    shown = source[:SOURCE_CHARS]
     title = "from the file on disk" if source == "worktree" else f"from the index: {source}"
     kind = "edited" if source == "worktree" else ""
     return element("span", shown, class_=f"source {kind}".strip(), title=title)
@@ -209,8 +212,8 @@ _ROWS: dict[str, Callable[[WebQuestion, list[dict[str, Any]]], Iterator[Html]]] 
 
 
 def marked(snippet: str, terms: list[str]) -> Html:
-    """Return lines with the terms marked; long lines are cut."""
-    lines = "\n".join(line[:MAX_LINE] for line in snippet.split("\n")[:12])
+    """Return lines with the terms marked; the indent they share and the ends of long ones are cut."""
+    lines = "\n".join(line[:MAX_LINE] for line in dedent(snippet).split("\n")[:12])
     wanted = sorted({term for term in terms[:MAX_MARKED] if term.strip()}, key=len, reverse=True)
     find = re.compile("|".join(map(re.escape, wanted)), re.IGNORECASE) if wanted else None
     return _mark(lines, find)
@@ -238,7 +241,7 @@ def _pattern_of(asked: WebQuestion) -> re.Pattern[str] | None:
 
 
 def _welcome(asked: WebQuestion, answer: Answer) -> Html:
-    keys = [[element("kbd", key), f" {what}  "] for key, what in KEYS]
+    keys = [element("span", element("kbd", key), f" {what}") for key, what in KEYS]
     return element(
         "div",
         element("p", keys, class_="hint"),

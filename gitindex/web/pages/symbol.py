@@ -107,7 +107,7 @@ def _head(asked: WebQuestion, answer: Answer) -> Html:
     return join(
         element(
             "h1",
-            shorten(answer["name"], 80),
+            element("strong", shorten(answer["name"], 80)),
             copy_button("copy as command", f"gitindex refs {_quoted(asked.path)}"),
             element("a", "on the map", href=link("map", focus=focus, at=at)) if focus else None,
             class_="crumbs",
@@ -169,11 +169,22 @@ def _use(asked: WebQuestion, row: dict[str, Any]) -> Html:
     target = link("file", row["path"], f"L{row['line']}", at=asked.text("at"))
     return element(
         "li",
-        element("a", shorten(f"{row['path']}:{row['line']}", 60), href=target, class_="place"),
+        element("a", _spot(row["path"], "/", f":{row['line']}"), href=target, class_="place"),
         element("code", row["text"][:200]),
         element("span", row.get("use", row["role"]), class_="kind"),
         source_chip(row) if row["source"] == "worktree" else None,
         class_="hit one",
+    )
+
+
+def _spot(name: str, mark: str, tail: str = "") -> Html:
+    """Return a path or a symbol whose first part is dimmed, and cut where there is no room."""
+    first, found, last = name.rpartition(mark)
+    sharp = element("span", mark, class_="mark") if found == "#" else None
+    return join(
+        element("span", first, None if sharp else found, class_="folder", title=name[:2_000]),
+        sharp,
+        element("span", shorten(last, 60), tail, class_="name"),
     )
 
 
@@ -186,7 +197,7 @@ def _unexplained(asked: WebQuestion, answer: Answer) -> Html | None:
             "li",
             element(
                 "a",
-                shorten(f"{row['path']}:{row['line']}", 60),
+                _spot(row["path"], "/", f":{row['line']}"),
                 href=link("file", row["path"], f"L{row['line']}", at=asked.text("at")),
                 class_="place",
             ),
@@ -221,7 +232,7 @@ def _calls(asked: WebQuestion, answer: Answer, callers: bool) -> Html:
         rows.append(
             element(
                 "li",
-                element("a", shorten(identity, 64), href=target, class_="place"),
+                element("a", _spot(identity, "#"), href=target, class_="place"),
                 element("span", f"{tier} {kind}", class_="kind"),
                 class_="hit one",
                 title=node["kind"] or None,
@@ -238,7 +249,7 @@ def _tests_block(asked: WebQuestion, answer: Answer) -> Html:
     rows = [
         element(
             "li",
-            element("a", shorten(path, 64), href=link("file", path, at=at), class_="place"),
+            element("a", _spot(path, "/"), href=link("file", path, at=at), class_="place"),
             class_="hit one",
         )
         for path in answer["tests"]
@@ -250,7 +261,9 @@ def _tests_block(asked: WebQuestion, answer: Answer) -> Html:
     )
     return join(
         element("h2", "Tests that reach it"),
-        element("div", listed, hx_get=link("reach", asked.path, at=at), hx_trigger="load"),
+        element(
+            "div", listed, hx_get=link("reach", asked.path, at=at), hx_trigger="intersect once"
+        ),
     )
 
 

@@ -6,6 +6,8 @@
   const hits = () => [...document.querySelectorAll(".hit a.place:first-of-type, .hit > .head > a.place")]
     .filter((a, i, all) => all.indexOf(a) === i && a === a.closest(".hit").querySelector("a.place"));
 
+  if (box && box.value && document.activeElement === box) box.setSelectionRange(box.value.length, box.value.length);
+
   const move = (step) => {
     const all = hits();
     if (!all.length) return;

@@ -13,10 +13,13 @@
     const jobs = answer.jobs.filter((job) => job.startedAt && job.finishedAt).reverse();
     if (plot) { plot.destroy(); plot = null; }
     if (!jobs.length) return;
+    const [first, last] = [jobs[0].finishedAt, jobs[jobs.length - 1].finishedAt];
+    const room = Math.max(60, 0.02 * (last - first));
+    const span = (_, low, high) => (low > first && high < last ? [low, high] : [first - room, last + room]);
     const axis = { stroke: colour("--dim"), grid: { stroke: colour("--line") }, ticks: { stroke: colour("--line") } };
     plot = new uPlot({
       width: Math.max(320, holder.clientWidth), height: 220,
-      scales: { x: { time: true, range: (_, low, high) => (low === high ? [low - 900, high + 900] : [low, high]) }, s: { range: (_, low, high) => [0, Math.max(high, 0.1)] }, b: { range: (_, low, high) => [0, Math.max(high, 1)] } },
+      scales: { x: { time: true, range: span }, s: { range: (_, low, high) => [0, Math.max(high, 0.1)] }, b: { range: (_, low, high) => [0, Math.max(high, 1)] } },
       axes: [axis, { ...axis, scale: "s", label: "seconds" }, { ...axis, scale: "b", side: 1, label: "blobs", grid: { show: false } }],
       series: [
         {},

@@ -12,7 +12,7 @@
     { selector: "node", style: {
       label: "data(label)", "font-size": 12, color: colour("--text"), "text-valign": "center", "text-halign": "center",
       shape: "round-rectangle", width: "data(width)", height: 22, "background-color": colour("--panel"),
-      "border-width": 1, "border-color": colour("--line"), "text-max-width": 160, "text-wrap": "ellipsis" } },
+      "border-width": 1, "border-color": colour("--line") } },
     { selector: "node[kind='folder']", style: { "font-weight": 600, "border-color": colour("--dim") } },
     { selector: "node[kind='symbol']", style: { "background-color": colour("--bg"), "font-size": 11 } },
     { selector: ":parent", style: {
@@ -26,9 +26,11 @@
     { selector: "node.near", style: { "border-color": colour("--link"), "border-width": 2 } },
   ];
 
+  // Cutting a label here is cheaper than the library's ellipsis, which measures every one.
+  const cut = (label) => (label.length > 22 ? `${label.slice(0, 21)}…` : label);
   const elements = (answer) => [
     ...answer.nodes.map((node) => ({
-      data: { ...node, parent: node.parent || undefined, width: Math.max(48, Math.min(170, 7.2 * node.label.length + 18)) },
+      data: { ...node, label: cut(node.label), parent: node.parent || undefined, width: Math.max(48, Math.min(170, 7.2 * node.label.length + 18)) },
       position: "x" in node ? { x: node.x, y: node.y } : undefined,
     })),
     ...answer.edges.map((edge, number) => ({
@@ -57,7 +59,7 @@
     if (graph) graph.destroy();
     graph = cytoscape({
       container: holder, elements: elements(answer), style: style(), layout: { name: "preset", fit: true, padding: 16 },
-      minZoom: 0.1, maxZoom: 3, autoungrabify: true, boxSelectionEnabled: false,
+      minZoom: 0.1, maxZoom: 3, hideEdgesOnViewport: true, autoungrabify: true, boxSelectionEnabled: false,
     });
     graph.on("tap", "node", (event) => {
       const node = event.target;
