@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import random
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,14 +13,17 @@ import pytest
 from gitindex.base.errors import StoreError
 from tests.e2e.test_faults import STRACE
 from tests.gits import GitUnavailable
-from tests.support import Repo
+from tests.support import TIMEOUT, Repo
 from tests.torture import Clock
 from tests.torture.damage import damaged_stores
 from tests.torture.fuzz import fuzzed_requests
 from tests.torture.hostile import hostile_repositories
 from tests.torture.kills import kill_points
+from tests.torture.looks import looks
+from tests.torture.mutants import ROOT
 from tests.torture.oracle import Oracle, answers
 from tests.torture.power import cuts_of_a_lying_disk, power_cuts
+from tests.torture.seeded import FAULTS
 from tests.torture.soak import soak
 from tests.torture.world import KINDS, World
 
@@ -112,6 +117,34 @@ def test_soak(tmp_path: Path) -> None:
     soak(Clock(cases=6), random.Random(SEED), tmp_path)
 
 
+def test_looks(tmp_path: Path) -> None:
+    looks(Clock(cases=50), random.Random(SEED), tmp_path)
+
+
+def test_looks_that_compare_nothing_but_head_are_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The control of the suite above."""
+    equals = "gitindex.git.look_memory.StatLook.equals"
+    monkeypatch.setattr(equals, lambda look, other: look.head == other.head)
+    with pytest.raises(AssertionError):
+        looks(Clock(cases=400), random.Random(SEED), tmp_path)
+
+
+@pytest.mark.control(*FAULTS)
+def test_seeded_faults_are_noticed() -> None:
+    """One wrong line for each of these promises: the test that holds it fails."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.torture.seeded"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_every_suite_is_sampled() -> None:
     from tests.torture.renames import renames
     from tests.torture.suites import SHARES, SUITES
@@ -122,6 +155,7 @@ def test_every_suite_is_sampled() -> None:
         fuzzed_requests,
         hostile_repositories,
         kill_points,
+        looks,
         power_cuts,
         renames,  # by tests/repo/test_rename_packages.py, which needs no network
         soak,

@@ -28,6 +28,7 @@ GOALS = {
     "soak.calls": 20_000,
 }
 """What several runs of `make torture` together are to reach."""
+NOT_KINDS = {"seconds", "code", "answers", "cases", "wrong"}
 
 
 def collect() -> list[dict[str, Any]]:
@@ -101,6 +102,11 @@ def _columns(id_: str, collected: list[dict[str, Any]], sums: Counter[str]) -> l
 
 
 def _total(what: str, sums: Counter[str]) -> list[str]:
+    suite, _, kind = what.partition(".")
+    if kind == "kinds":
+        names = {name.partition(".")[2] for name in sums if name.startswith(f"{suite}.")}
+        told = [f"{name} {sums[f'{suite}.{name}']:,}" for name in sorted(names - NOT_KINDS)]
+        return ["–", ", ".join(told) or "none", "–", "–"]
     goal, done = GOALS[what], sums[what]
     wrong = sums[f"{what.partition('.')[0]}.wrong"]
     return [f"{goal:,}", f"{done:,}", f"{wrong:,}", "yes" if done >= goal else "no"]

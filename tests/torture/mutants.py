@@ -2,8 +2,9 @@
 
     python -m tests.torture.mutants [MODULE …] [--sample N] [--seed S]
 
-Prints one line for each mutant that survives the tests of its module, and the sums. As a pytest plugin
-(`-p tests.torture.mutants`, with GITINDEX_MUTANT=module:number) it puts one mutant in the module's place.
+Prints one line for each mutant that survives the tests of its module, and the sums. Each mutant has a fork
+of this process, which has imported all that is not ours: the mutant is in its place before anything of
+ours is imported.
 """
 
 from __future__ import annotations
@@ -13,28 +14,36 @@ import ast
 import importlib.util
 import os
 import random
+import signal
 import subprocess
 import sys
+import time
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 TESTS = {
     "gitindex.base.atomic_file": ["tests/unit/base/test_atomic_file.py"],
     "gitindex.base.worktree": ["tests/repo/test_paths.py"],
     "gitindex.freshness.gate": ["tests/unit/freshness/test_gate.py"],
-    "gitindex.freshness.marker": ["tests/repo/test_marker.py"],
-    "gitindex.freshness.stamp": ["tests/repo/test_stamp.py", "tests/repo/test_unfinished.py"],
-    "gitindex.freshness.status_file": ["tests/unit/freshness/test_status_file.py"],
-    "gitindex.freshness.verdict": [
-        "tests/repo/test_freshness.py",
-        "-k",
-        "i01 or i02 or i14 or edits",
+    "gitindex.freshness.marker": [
+        "tests/unit/freshness/test_marker_fields.py",
+        "tests/repo/test_marker.py",
     ],
+    "gitindex.freshness.stamp": [
+        "tests/unit/freshness/test_stamp_file.py",
+        "tests/repo/test_stamp.py",
+        "tests/repo/test_unfinished.py",
+    ],
+    "gitindex.freshness.status_file": ["tests/unit/freshness/test_status_file.py"],
+    "gitindex.freshness.verdict": ["tests/unit/freshness/test_verdict.py"],
     "gitindex.refresh.queue": ["tests/unit/refresh/test_queue.py"],
     "gitindex.refresh.scope": ["tests/repo/test_scope.py"],
-    "gitindex.store.seal": ["tests/repo/test_corruption.py", "-k", "not never_fresh"],
+    "gitindex.store.seal": ["tests/unit/store/test_seal.py"],
 }
 OTHER: dict[type[ast.AST], Any] = {
     ast.Eq: ast.NotEq,
@@ -57,7 +66,7 @@ OTHER: dict[type[ast.AST], Any] = {
 class _Mutation(ast.NodeTransformer):
     """Changes the place with one number; counts all of them."""
 
-    def __init__(self, wanted: int = -1) -> None:
+    def __init__(self, wanted: int) -> None:
         self._wanted, self.count, self.line = wanted, 0, 0
 
     def _here(self, node: ast.AST) -> bool:
@@ -111,12 +120,12 @@ def mutate(module: str, number: int) -> tuple[ast.Module, int]:
 
 def places(module: str) -> int:
     """How many mutants a module has."""
-    counting = _Mutation()
+    counting = _Mutation(NONE)
     counting.visit(ast.parse(_source(module).read_text()))
     return counting.count
 
 
-def _put_in_place(module: str, number: int) -> None:
+def _put_in_place(module: str, changed: ast.Module) -> None:
     path = _source(module)
     spec = importlib.util.spec_from_file_location(module, path)
     assert spec is not None
@@ -124,30 +133,68 @@ def _put_in_place(module: str, number: int) -> None:
     made.__file__, made.__spec__, made.__package__ = str(path), spec, module.rpartition(".")[0]
     package = importlib.import_module(made.__package__)
     sys.modules[module] = made
-    exec(compile(mutate(module, number)[0], str(path), "exec"), made.__dict__)
+    exec(compile(changed, str(path), "exec"), made.__dict__)
     setattr(package, module.rpartition(".")[2], made)
 
 
-if "GITINDEX_MUTANT" in os.environ:
-    _module, _, _number = os.environ.pop("GITINDEX_MUTANT").partition(":")
-    _put_in_place(_module, int(_number))
+OPTIONS = [
+    *("-q", "-x", "-p", "no:xdist", "-p", "no:cacheprovider", "-m", "not torture"),
+    *("-W", "ignore::pytest.PytestAssertRewriteWarning"),  # of what is imported already
+]
+SECONDS = 600
+NONE = -1
+OURS = ("gitindex", "tests", "__main__")
+
+
+def import_the_rest(tests: list[str]) -> None:
+    """Import what some tests import, but nothing of ours."""
+    listing = f"""import pytest, sys
+pytest.main([*{OPTIONS!r}, "--collect-only", *{tests!r}])
+print()
+print(*sorted(sys.modules))"""
+    command = [sys.executable, "-c", listing]
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=600
+    )
+    for name in done.stdout.splitlines()[-1].split():
+        if name.partition(".")[0] not in OURS:
+            with suppress(Exception):  # some modules refuse to be imported by their name
+                importlib.import_module(name)
 
 
 def survives(module: str, number: int) -> bool:
     """Do all tests of the module pass with the mutant in its place?"""
-    options = ["-q", "-x", "-p", "no:xdist", "-m", "not torture", "-p", "tests.torture.mutants"]
-    try:
-        done = subprocess.run(
-            [sys.executable, "-m", "pytest", *options, *TESTS[module]],
-            cwd=ROOT,
-            env={**os.environ, "GITINDEX_MUTANT": f"{module}:{number}"},
-            capture_output=True,
-            timeout=600,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return False  # it hangs, which is noticed
-    return done.returncode == 0
+    return passes(module, mutate(module, number)[0], TESTS[module])
+
+
+def passes(module: str, changed: ast.Module, tests: list[str]) -> bool:
+    """Do these tests pass with the changed module in its place? In a fork."""
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            os.setpgid(0, 0)
+            for name in [name for name in sys.modules if name.partition(".")[0] == "gitindex"]:
+                del sys.modules[name]
+            _be_silent()
+            _put_in_place(module, changed)
+            code = int(pytest.main([*OPTIONS, *tests]))
+        finally:
+            os._exit(code)
+    deadline = time.monotonic() + SECONDS
+    while (done := os.waitpid(child, os.WNOHANG))[0] == 0:
+        if time.monotonic() > deadline:
+            os.killpg(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            return False  # it hangs, which is noticed
+        time.sleep(0.02)
+    return os.waitstatus_to_exitcode(done[1]) == 0
+
+
+def _be_silent() -> None:
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for fd in range(3):
+        os.dup2(nothing, fd)
 
 
 def main() -> int:
@@ -161,6 +208,8 @@ def main() -> int:
         chosen = list(range(total))
         if given.sample is not None and given.sample < total:
             chosen = sorted(random.Random(f"{module} {given.seed}").sample(chosen, given.sample))
+        import_the_rest(TESTS[module])
+        assert survives(module, NONE), f"the tests of {module} fail without a mutant"
         left = [number for number in chosen if survives(module, number)]
         print(
             f"{module}: {len(chosen) - len(left)} of {len(chosen)} noticed, {total} in all",

@@ -1,8 +1,8 @@
 """Answers in random states of a repository, compared with git and the disk alone.
 
 The oracle shares no code with the product: it lists paths with `git ls-files`, reads files with
-`open`, and finds lines and definitions with `re`. In each state every name and every file is asked
-for through one view, and a few more through the command, the server and the library.
+`open`, and finds lines and definitions with `re`. In each state every name, every file and many ranges
+of lines are asked for through one view, and a few more through the command, the server and the library.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from gitindex.base.errors import GitIndexError
 from gitindex.cli.args import run_cli
 from gitindex.coordinator import IndexCoordinator
 from gitindex.freshness.report import show_status
+from gitindex.git import look_memory
+from gitindex.git.file_system import TRUSTED
 from gitindex.query.grep.grep import GrepQuery, grep
 from gitindex.query.grep.pattern import GrepPattern
 from gitindex.query.read import LineRange, read_lines
@@ -44,6 +46,10 @@ PATTERNS = (
 )
 
 
+RANGES = 40
+"""Ranges of lines that are read of each file in each state."""
+
+
 class Truth:
     """What is on disk: every tracked or new regular file, read anew."""
 
@@ -55,11 +61,14 @@ class Truth:
             timeout=300,
         ).stdout
         self.files: dict[str, list[str]] = {}
+        self.raw: dict[str, list[str]] = {}
+        """The lines with their carriage returns, which `$` does not overlook in a search."""
         self.words: dict[str, set[Place]] = defaultdict(set)
         for name in {os.fsdecode(name) for name in listed.split(b"\0") if name}:
             path = repo.path / name
             if path.suffix == ".py" and path.is_file() and not path.is_symlink():
-                self.files[name] = path.read_bytes().decode().replace("\r\n", "\n").split("\n")
+                self.raw[name] = path.read_bytes().decode().split("\n")
+                self.files[name] = [line.removesuffix("\r") for line in self.raw[name]]
         for name, lines in self.files.items():
             for number, line in enumerate(lines, 1):
                 for word in re.findall(r"\w+", line):
@@ -70,7 +79,7 @@ class Truth:
         found = re.compile(pattern)
         return {
             (name, number)
-            for name, lines in self.files.items()
+            for name, lines in self.raw.items()
             for number, line in enumerate(lines, 1)
             if found.search(line)
         }
@@ -113,10 +122,12 @@ class Oracle:
         with open_tree(self._repo.worktree, ".", memory=self._facts) as view:
             for name in NAMES:
                 self._name(view, name)
-            for pattern in PATTERNS:
+            for pattern in self._rng.sample(PATTERNS, 2):
                 self._grep(grep(view, GrepQuery(GrepPattern(pattern))), self._truth.lines(pattern))
             for path, lines in self._truth.files.items():
                 self._file(view, path, lines)
+                for _ in range(RANGES):
+                    self._range(view, path, lines)
 
     def _name(self, view: TreeView, name: str) -> None:
         defined = self._truth.definitions(name)
@@ -133,7 +144,7 @@ class Oracle:
         told = read["content"].split("\n")
         assert told == lines[: len(told)], self._story("read", path, told)
         assert len(told) >= len(lines) - 1, self._story("read", path, told)
-        self._answered(read)
+        self._answered("read", read)
         listed: Any = outline(view, path)
         real = {
             (found[1], number)
@@ -142,16 +153,28 @@ class Oracle:
         }
         found_all = {(row["name"], row["line"]) for row in listed["symbols"]}
         assert real <= found_all, self._story("outline", path, real - found_all)
-        self._answered(listed)
+        self._answered("outline", listed)
+
+    def _range(self, view: TreeView, path: str, lines: list[str]) -> None:
+        """A range of lines that the file has; the line after the last newline is none."""
+        count = len(lines) - (lines[-1] == "")
+        if not count:
+            return
+        first = self._rng.randint(1, count)
+        last = self._rng.randint(first, count + 2)
+        read: Any = read_lines(view, LineRange(path, first, last))
+        told, real = read["content"].split("\n"), lines[first - 1 : min(last, count)]
+        assert told in (real, [*real, ""]), self._story("range", path, first, last, told)
+        self._answered("range", read)
 
     def _statuses(self) -> None:
         """`status`, as people, programs and prompts ask for it: all say the same."""
         said, words = self._printed(lambda: show_status("json")), []
         status = json.loads(said)
-        self._answered(status)
+        self._answered("status", status)
         for form in ("short", "text"):
             words.append(self._printed(lambda form=form: show_status(form)).split(":")[0].strip())
-            self._clock.count("answers")
+            self._count("status")
         assert words == [status["state"]] * 2, self._story("status", status, words)
 
     def _printed(self, run: Any) -> str:
@@ -164,16 +187,17 @@ class Oracle:
         path = self._rng.choice(sorted(self._truth.files))
         answer = self._inside.ask("read_file", file=path)
         assert answer["content"].split("\n")[0] == self._truth.files[path][0], answer
-        self._answered(answer)
+        self._answered("mcp", answer)
         answer = self._inside.ask("grep_codebase", pattern=name)
-        self._grep(answer, self._truth.words[name])
-        self._references(self._inside.ask("find_references", symbol=name, limit=200), name)
+        self._grep(answer, self._truth.words[name], "mcp")
+        answer = self._inside.ask("find_references", symbol=name, limit=200)
+        self._references(answer, name, "mcp")
 
     def _command(self, name: str) -> None:
-        self._grep(self._cli("grep", name), self._truth.words[name])
+        self._grep(self._cli("grep", name), self._truth.words[name], "command")
         answer = self._cli("symbols", name, "--limit", "200")
         found = _places([row for row in answer["symbols"] if row["name"] == name])
-        self._compare("command symbols", found, self._truth.definitions(name), answer)
+        self._compare("command", found, self._truth.definitions(name), answer)
 
     def _cli(self, *args: str) -> dict[str, Any]:
         answer = json.loads(self._printed(lambda: run_cli([*args, "--json"])))
@@ -185,13 +209,13 @@ class Oracle:
             answer: Any = IndexCoordinator(str(self._repo.path)).get_references(name)
         except GitIndexError:
             return  # no such name in this state
-        self._references(answer, name)
+        self._references(answer, name, "library")
 
-    def _grep(self, answer: Any, real: set[Place]) -> None:
+    def _grep(self, answer: Any, real: set[Place], door: str = "grep") -> None:
         rows = [row for row in answer["results"] if row["path"].endswith(".py")]
-        self._compare("grep", _places(rows), real, answer)
+        self._compare(door, _places(rows), real, answer)
 
-    def _references(self, answer: Any, name: str) -> None:
+    def _references(self, answer: Any, name: str, door: str = "refs") -> None:
         """Every place holds the name; a complete answer leaves no call out."""
         if answer["status"] == "ok":
             rows = answer["references"] + answer["definitions"]
@@ -200,12 +224,12 @@ class Oracle:
             if answer["complete"] and not answer.get("truncated"):
                 calls = self._truth.calls(name)
                 assert calls <= found, self._story("complete, but missing", name, calls - found)
-        self._answered(answer)
+        self._answered(door, answer)
 
     def _compare(self, door: str, found: set[Place], real: set[Place], answer: Any) -> None:
         found, real = self._seen(found), self._seen(real)
         assert found == real, self._story(door, sorted(found ^ real), answer)
-        self._answered(answer)
+        self._answered(door, answer)
 
     def _seen(self, places: set[Place]) -> set[Place]:
         """Places that are on disk: a sparse checkout leaves files out that are no deletions."""
@@ -213,13 +237,17 @@ class Oracle:
             return places
         return {place for place in places if not place[0].startswith("lib/deep/")}
 
-    def _answered(self, answer: Any) -> None:
+    def _answered(self, kind: str, answer: Any) -> None:
         """Fresh is said only of HEAD's tree."""
         freshness = answer.get("freshness") or {}
         tree = (answer.get("receipt") or answer).get("treeId")
         if freshness.get("state") == "fresh" and tree is not None:
             assert tree == self._truth.tree, self._story("false fresh", tree, self._truth.tree)
+        self._count(kind)
+
+    def _count(self, kind: str) -> None:
         self._clock.count("answers")
+        self._clock.count(kind)
 
     def _story(self, *what: object) -> str:
         status = self._repo.git("status", "--porcelain", check=False)
@@ -232,20 +260,21 @@ def _places(rows: list[dict[str, Any]]) -> set[Place]:
 
 
 def answers(clock: Clock, rng: random.Random, folder: Path) -> None:
-    """Worlds of every kind in turn; each is moved forty times and asked after every move."""
-    number = 0
-    path = os.environ["PATH"]
+    """Worlds of every kind in turn, from a random one on; each is moved and asked twenty times."""
+    number = rng.randrange(len(KINDS))
+    path, kinds = os.environ["PATH"], look_memory.FILE_SYSTEMS
+    look_memory.FILE_SYSTEMS = TRUSTED  # looks are remembered, also where the suite runs in memory
     try:
         while clock.goes_on():
             os.environ["PATH"] = path
             world = World(rng, folder / str(number), KINDS[number % len(KINDS)])
             oracle = Oracle(world, folder / str(number))
             number += 1
-            for _ in range(40):
+            for _ in range(20):
                 world.step()
                 oracle.check(clock)
                 clock.count()
                 if not clock.goes_on():
                     break
     finally:
-        os.environ["PATH"] = path
+        os.environ["PATH"], look_memory.FILE_SYSTEMS = path, kinds

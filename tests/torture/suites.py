@@ -7,6 +7,7 @@ from tests.torture.damage import damaged_stores
 from tests.torture.fuzz import fuzzed_requests
 from tests.torture.hostile import hostile_repositories
 from tests.torture.kills import kill_points
+from tests.torture.looks import looks
 from tests.torture.oracle import answers
 from tests.torture.power import power_cuts
 from tests.torture.renames import renames
@@ -18,6 +19,7 @@ SUITES: dict[str, Suite] = {
     "fuzzed_requests": fuzzed_requests,
     "hostile_repositories": hostile_repositories,
     "kill_points": kill_points,
+    "looks": looks,
     "power_cuts": power_cuts,
     "renames": renames,
     "soak": soak,
@@ -28,6 +30,7 @@ SHARES = {
     "fuzzed_requests": 1,
     "hostile_repositories": 2,
     "kill_points": 3,
+    "looks": 2,
     "power_cuts": 2,
     "renames": 3,
     "soak": 2,
