@@ -20,6 +20,8 @@ def test_every_row_is_held_or_explained() -> None:
         text = (ROOT / path).read_text() if (ROOT / path).is_file() else ""
         if not text or (name and f"def {name}(" not in text):
             wrong.append(f"{row}: {holder} does not exist")
+        if path.startswith("tests/") and not name:
+            wrong.append(f"{row}: {holder} names no test")
         if path == "docs/seeds.md" and not _is_named(row, explained):
             wrong.append(f"{row}: docs/seeds.md does not name it")
     assert wrong == []

@@ -12,13 +12,19 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
+from datetime import datetime, timedelta
 from pathlib import Path
-from typing import get_type_hints
+from typing import Any, get_type_hints
 
 import pytest
 
+from gitindex.base.errors import GitIndexError, StoreError
 from gitindex.base.vocabulary import IndexState
 from gitindex.freshness.index_status import IndexStatus, load_status, save_status, status_path
+from gitindex.refresh.lifecycle import describe
+from gitindex.refresh.refresher import Refresher
+from gitindex.refresh.runner import RefreshRequest, Runner
 from tests.support import TIMEOUT, Repo
 
 MALFORMED = {
@@ -75,6 +81,10 @@ def test_000_r2_the_six_fields_in_order() -> None:
     assert get_type_hints(IndexStatus)["repo"] is str
 
 
+def test_000_r3_the_four_states() -> None:
+    assert {str(state) for state in IndexState} == {"fresh", "stale", "rebuilding", "error"}
+
+
 @pytest.mark.parametrize("text", MALFORMED.values(), ids=MALFORMED.keys())
 def test_000_r8_load_status_returns_none_for_malformed_files_without_json(
     tmp_path: Path, text: str
@@ -95,10 +105,89 @@ def test_000_r9_round_trip_on_a_fresh_folder(tmp_path: Path) -> None:
     assert (tmp_path / ".llmc").stat().st_mode & 0o777 == 0o700
 
 
+def test_000_r14_the_record_is_synced_before_it_is_renamed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[str] = []
+
+    def noted(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **more: Any) -> Any:
+            calls.append(name)
+            return real(*args, **more)
+
+        return call
+
+    for name in ("fsync", "replace", "rename"):
+        monkeypatch.setattr(os, name, noted(name, getattr(os, name)))
+    save_status(tmp_path, IndexStatus(str(tmp_path), IndexState.FRESH, "t", None, "1"))
+    renamed = next(at for at, name in enumerate(calls) if name != "fsync")
+    assert calls[:renamed] == ["fsync"] * renamed
+    assert renamed > 0
+
+
+def test_000_r15_r18_what_a_fresh_record_says(indexed: Repo) -> None:
+    """The card's C9 as well: the status and the marker stand under .llmc/."""
+    indexed.wait_idle()
+    status = load_status(indexed.path)
+    assert status is not None
+    assert status.repo == os.path.realpath(indexed.path)
+    assert (status.index_state, status.last_error) == (IndexState.FRESH, None)
+    assert status.last_indexed_commit == indexed.git("rev-parse", "HEAD").strip()
+    assert datetime.fromisoformat(status.last_indexed_at).utcoffset() == timedelta(0)
+    assert status.schema_version == indexed.marker()["fingerprint"]["schemaVersion"]
+
+
+def test_000_r19_r20_stale_keeps_the_last_success(indexed: Repo) -> None:
+    indexed.wait_idle()
+    before = load_status(indexed.path)
+    assert before is not None
+    stop = Path(indexed.worktree.store, "python")
+    stop.write_text("/nonexistent\n")  # the hook marks, and can start nobody
+    indexed.write("more.py", "more = 1\n")
+    indexed.commit()
+    assert load_status(indexed.path) == dataclasses.replace(before, index_state=IndexState.STALE)
+    assert indexed.gitindex("status").returncode == 1
+
+
+def test_000_r21_r22_r23_a_failure_is_told_until_a_success(
+    quiet: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Row 002-S3 as well; tests/repo/test_takeover.py has the store that cannot be opened."""
+    before = load_status(quiet.path)
+    assert before is not None
+
+    def fails(*_args: object, **_more: object) -> None:
+        raise StoreError("the disk is full", "make room")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Refresher, "run", fails)
+        with pytest.raises(GitIndexError, match="disk is full"):
+            Runner(quiet.worktree).serve(RefreshRequest(quiet.worktree, "reindex", force=True))
+    failed = load_status(quiet.path)
+    assert failed is not None
+    assert (failed.index_state, failed.last_error) == (IndexState.ERROR, "the disk is full")
+    assert failed.last_indexed_at == before.last_indexed_at
+    assert failed.last_indexed_commit == before.last_indexed_commit
+    assert Runner(quiet.worktree).serve(RefreshRequest(quiet.worktree, "index"))
+    mended = load_status(quiet.path)
+    assert mended is not None
+    assert (mended.index_state, mended.last_error) == (IndexState.FRESH, None)
+
+
+def test_000_r26_the_metadata_module_decides_nothing(tmp_path: Path) -> None:
+    loaded = bare(
+        tmp_path,
+        "import gitindex.freshness.status_file",
+        "sorted(m for m in sys.modules if m.startswith('gitindex.freshness.'))",
+    )
+    assert loaded == "['gitindex.freshness.status_file']"
+
+
 def test_000_r28_last_error_omitted_when_null_wherever_it_is_serialised(indexed: Repo) -> None:
     indexed.wait_idle()  # readers derive fresh before the file says it
     assert "last_error" not in json.loads(status_path(indexed.path).read_text())
     assert "last_error" not in indexed.answer("status")["indexStatus"]
+    assert "last_error" not in describe(indexed.worktree, ".")["indexStatus"]
 
 
 @pytest.mark.parametrize("text", ["{not json", '{"kind": "gitindex_co'], ids=["garbage", "cut"])

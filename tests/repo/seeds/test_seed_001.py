@@ -152,6 +152,39 @@ def test_001_r85_check_mutation_gate_is_a_method(repo: Repo, index: IndexCoordin
         assert foreign.targets[0]["freshness"] == "unindexed"
 
 
+def test_001_s4_refresh_jobs_has_the_seeds_eleven_columns(
+    repo: Repo, index: IndexCoordinator
+) -> None:
+    assert index.worktree == repo.worktree
+    seed = (
+        "id context_id status scope trigger_reason head_at_enqueue created_at"
+        " started_at finished_at superseded_reason error"
+    )
+    database = open_writer(repo.worktree.database)
+    try:
+        held = {row[1] for row in database.rows("PRAGMA table_info(refresh_jobs)")}
+    finally:
+        database.close()
+    assert set(seed.split()) <= held
+    assert {str(status) for status in JobStatus} == {
+        "queued",
+        "running",
+        "completed",
+        "superseded",
+        "failed",
+    }
+
+
+def test_001_r19_syntactic_facts_allow_local_edits_only(
+    repo: Repo, index: IndexCoordinator
+) -> None:
+    """tests/repo/test_filestate.py has the other half: semantic facts allow `cross-file`."""
+    assert index.worktree == repo.worktree
+    with open_tree(repo.worktree, str(repo.path)) as view:
+        [told] = FileStateService(view).check_mutation_gate(["lib/util.py"]).targets
+    assert (told["status"], told["layer"], told["scope"]) == ("ok", "syntactic", "local")
+
+
 def test_001_s5_repo_state_is_kept_at_every_publish(repo: Repo, index: IndexCoordinator) -> None:
     for text in ("x = 1\n", "x = 2\n"):
         repo.write("seen.py", text)

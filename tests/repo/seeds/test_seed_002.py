@@ -13,7 +13,10 @@ import pytest
 
 from gitindex import validate_completion_proof
 from gitindex.base.vocabulary import BuildKind
-from tests.mcp_client import Inside, job_running, make_quiet
+from gitindex.refresh.runner import Runner
+from gitindex.refresh.scope import FULL
+from gitindex.refresh.session import Session
+from tests.mcp_client import Inside, digests, job_running, make_quiet
 from tests.support import Repo
 
 
@@ -60,6 +63,39 @@ def test_002_t14_a_blocked_operation_says_when_to_ask_again(known: Repo, tmp_pat
             if answer["outcome"] != "already_proven":
                 assert answer["retryAfterMs"] > 0, action
             assert answer["hints"]["status"]["tool"] == "manage_index"
+
+
+def test_002_s7_repair_and_clear_wait_for_a_running_job(known: Repo, tmp_path: Path) -> None:
+    inside = Inside("", tmp_path)
+    inside.ask("manage_index", action="create", path=str(known.path))
+    with job_running(known, BuildKind.REINDEX):
+        before = digests(known.worktree.store, known.worktree.llmc)
+        for action in ("repair", "clear"):
+            inside.ask("manage_index", action=action, path=known.worktree.root)
+            assert digests(known.worktree.store, known.worktree.llmc) == before, action
+    assert known.gitindex("status").returncode == 0
+
+
+def test_002_m6b_total_chunks_counts_definitions(known: Repo) -> None:
+    before = known.marker()["totalChunks"]
+    known.write("more.py", "class A:\n    def b(self): ...\n\n    def c(self): ...\n")
+    known.commit()
+    known.index()
+    assert known.marker()["totalChunks"] == before + 3
+
+
+def test_002_s5b_a_killed_reindex_is_done_again_by_whoever_takes_over(known: Repo) -> None:
+    files = known.marker()["indexedFiles"]
+    session = Session(known.worktree)
+    try:  # as a runner leaves it that is killed in the middle of `index --force`
+        jobs = session.jobs(known.worktree)
+        job = jobs.enqueue_refresh(FULL, "reindex").job_id
+        assert jobs.claim("run of a dead runner", job) is not None
+    finally:
+        session.close()
+    Runner(known.worktree).serve()
+    [done] = [one for one in known.jobs() if one["id"] == job]
+    assert (done["status"], done["extracted"]) == ("completed", files)
 
 
 def test_002_jobs_are_told_in_camel_case(known: Repo) -> None:

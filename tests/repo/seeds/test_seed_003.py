@@ -7,6 +7,7 @@ Other rows are held by tests/repo/test_documents.py (1.1, 1.4-1.9, 3.2-3.6, 4.1-
 from __future__ import annotations
 
 import sqlite3
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import pytest
 from gitindex import open_index, query_index, reconcile, upsert_entity
 from gitindex.base.errors import GitIndexError
 from gitindex.query.documents import DocumentQuery, count_topics, find_documents
+from gitindex.store.connection import open_reader
 from gitindex.store.entities import Filter
 from tests.support import Repo, stop_runners
 
@@ -129,6 +131,64 @@ def test_003_1_5b_full_text_covers_path_topics_and_summary(vault: Repo) -> None:
     assert ask(vault, "jetson-plain") == ["docs/jetson-plain.md"]
     assert ask(vault, "board boots") == ["docs/boot.md"]
     assert ask(vault, "cuda loader") == ["docs/boot.md"]
+
+
+def test_003_4_1_metadata_only_answers_without_a_search(
+    vault: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The index alone answers: the first paragraph is there, and ripgrep is not started."""
+
+    def refuse(*_args: object, **_more: object) -> None:
+        raise AssertionError("a metadata query starts no search")
+
+    monkeypatch.setattr(subprocess, "Popen", _git_only(subprocess.Popen, refuse))
+    wanted = DocumentQuery(filter=Filter(tags=("cuda",)))
+    [found] = find_documents(vault.worktree, str(vault.path), wanted)["results"]
+    assert found["path"] == "docs/boot.md"
+    assert found["summary"] == "how the board boots"
+
+
+def _git_only(popen: Any, refuse: Any) -> Any:
+    def start(command: Any, *args: Any, **more: Any) -> Any:
+        if "rg" in str(command[0]).rsplit("/", 1)[-1]:
+            refuse()
+        return popen(command, *args, **more)
+
+    return start
+
+
+def test_003_0b_the_plan_uses_the_indexes(vault: Repo) -> None:
+    """Days by their index; topics through the full-text index."""
+    database = open_reader(vault.worktree.database)
+    assert database is not None
+    try:
+        found = [
+            " ".join(
+                str(step) for row in database.rows(f"EXPLAIN QUERY PLAN {sql}") for step in row
+            )
+            for sql in (
+                "SELECT blob_id FROM documents WHERE substr(created_at, 1, 10) >= '2026-01-01'",
+                "SELECT rowid FROM documents_fts WHERE documents_fts MATCH 'x'",
+            )
+        ]
+    finally:
+        database.close()
+    assert "documents_by_day" in found[0]
+    assert "VIRTUAL TABLE INDEX" in found[1]
+
+
+def test_003_3_3_only_changed_documents_are_processed(vault: Repo) -> None:
+    """Row 3.6 as well: a deleted file's document is gone."""
+    vault.write("docs/third.md", JETSON.replace("S-042", "S-099"))
+    vault.commit()
+    vault.index()
+    assert vault.jobs()[0]["extracted"] == 1
+    assert ask(vault, fields=(("session_id", "S-099"),)) == ["docs/third.md"]
+    vault.git("rm", "-q", "docs/third.md")
+    vault.commit()
+    vault.index()
+    assert vault.jobs()[0]["extracted"] == 0
+    assert ask(vault, fields=(("session_id", "S-099"),)) == []
 
 
 def test_003_untracked_documents_below_a_configured_folder(vault: Repo) -> None:
