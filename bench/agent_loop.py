@@ -1,8 +1,10 @@
 """An agent at work on a real repository: edit, gate, edit, search, rename, break, mend.
 
-`python -m bench.agent_loop REPOSITORY [STEPS]` on a clean, indexed checkout, which it leaves as it was.
+`python -m bench.agent_loop REPOSITORY [STEPS [FIRST]]` on a clean, indexed checkout, which it leaves as it
+was. Ctrl-C ends it early; it says how many steps it did.
 The gate is wrong if it blocks the agent for the agent's own edits, or if it says ok of a file that does
-not parse; an answer is wrong if it misses or misplaces what was written a moment ago.
+not parse; an answer is wrong if it misses or misplaces what was written a moment ago. A rename may be
+refused where the gate needs a decision or not every place is explained: each is printed with its reason.
 """
 
 from __future__ import annotations
@@ -26,7 +28,10 @@ class AgentLoop:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self.done = 0
         self.wrong: list[str] = []
+        self.renamed = 0
+        self.refused: list[str] = []  # renames, with the reason that was told
         self.verdicts: Counter[str] = Counter()
 
     def ask(self, *words: str) -> dict[str, Any]:
@@ -34,13 +39,15 @@ class AgentLoop:
         told = io.StringIO()
         with redirect_stdout(told):
             run_cli([*words, "-C", str(self._folder), "--json"])
+        if not told.getvalue():
+            raise KeyboardInterrupt  # the command took it
         answer: dict[str, Any] = json.loads(told.getvalue())
         return answer
 
-    def run(self, steps: int) -> None:
+    def run(self, steps: int, first: int = 0) -> None:
         """Do that many steps on the functions of the repository, in turn."""
         names = self._functions()
-        for step in range(steps):
+        for step in range(first, first + steps):
             path, name = names[(step * 7) % len(names)]
             file = self._folder / path
             before = file.read_bytes()
@@ -49,6 +56,7 @@ class AgentLoop:
             finally:
                 if step % 5 == 4:  # edits pile up between
                     file.write_bytes(before)
+            self.done += 1
 
     def restore(self, texts: dict[Path, bytes]) -> None:
         """Put files back."""
@@ -106,9 +114,13 @@ class AgentLoop:
 
     def _rename(self, step: int, path: str, made: str) -> None:
         place = f"{self._folder / path}#{made}"
-        self.ask("rename", place, f"{made}_new", "--apply")
-        if f"def {made}_new(" not in (self._folder / path).read_text():
-            self.wrong.append(f"{step}: {made} was not renamed")
+        told = self.ask("rename", place, f"{made}_new", "--apply")
+        if f"def {made}_new(" in (self._folder / path).read_text():
+            self.renamed += 1
+        elif told.get("gate") == "needs_decision" or told.get("complete") is False:
+            self.refused.append(f"{step}: {path}: {'; '.join(told['blocked'])}")
+        else:
+            self.wrong.append(f"{step}: {made} in {path} was not renamed: {told.get('blocked')}")
 
 
 def main(args: list[str]) -> int:
@@ -116,11 +128,14 @@ def main(args: list[str]) -> int:
     agent = AgentLoop(folder)
     texts = {file: file.read_bytes() for file in folder.rglob("*.py")}
     try:
-        agent.run(int(args[1]) if len(args) > 1 else STEPS)
+        agent.run(int(args[1]) if len(args) > 1 else STEPS, int(args[2]) if len(args) > 2 else 0)
+    except KeyboardInterrupt:
+        print("interrupted")
     finally:
         agent.restore(texts)
-    print(f"verdicts {dict(agent.verdicts)}; wrong: {len(agent.wrong)}")
-    print("\n".join(agent.wrong))
+    print(f"{agent.done} steps; verdicts {dict(agent.verdicts)}; wrong: {len(agent.wrong)}")
+    print(f"{agent.renamed} renamed; refused: {len(agent.refused)}")
+    print("\n".join(agent.wrong + agent.refused))
     return 1 if agent.wrong else 0
 
 

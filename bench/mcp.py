@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from bench.harness import GITINDEX, Row, percentile
-from bench.scratch import Bench
+from bench.scratch import Bench, Repo
+from gitindex.store.connection import open_reader
 
 STARTS = 3
 ROUNDS = 200
@@ -24,22 +25,22 @@ HELLO = {
     "capabilities": {},
     "clientInfo": {"name": "bench", "version": "1"},
 }
-CALLED: dict[str, dict[str, Any]] = {
-    "explore": {"query": "threading lock"},
-    "find_symbols": {"name": "Thread"},
-    "grep_codebase": {"pattern": "def heap.*"},
-    "search_documents": {"query": "python"},
-    "search_codebase": {"query": "threading lock"},
-    "file_outline": {"file": "argparse.py"},
-    "read_file": {"file": "argparse.py", "limit": 100},
-    "find_references": {"symbol": "heappush"},
-    "call_graph": {"symbol": "heappush"},
-    "repo_map": {},
-    "check_mutation_gate": {"file": "heapq.py"},
-    "slice": {"file": "heapq.py", "line": 150},
-    "list_codebases": {},
-    "manage_index": {"action": "status"},
-}
+TOOLS = (
+    "explore",
+    "find_symbols",
+    "grep_codebase",
+    "search_documents",
+    "search_codebase",
+    "file_outline",
+    "read_file",
+    "find_references",
+    "call_graph",
+    "repo_map",
+    "check_mutation_gate",
+    "slice",
+    "list_codebases",
+    "manage_index",
+)
 DEAR = ("explore", "slice", "call_graph", "find_references", "repo_map", "check_mutation_gate")
 """Called less often: they take tens or hundreds of milliseconds."""
 SLOWEST = frozenset({"repo_map"})
@@ -48,7 +49,8 @@ SLOWEST = frozenset({"repo_map"})
 class Wire:
     """A server and its pipes."""
 
-    def __init__(self, folder: Path, state: Path) -> None:
+    def __init__(self, folder: Path, state: Path, asked: dict[str, dict[str, Any]]) -> None:
+        self._asked = asked
         self._process = subprocess.Popen(
             [*GITINDEX, "mcp"],
             cwd=folder,
@@ -75,7 +77,7 @@ class Wire:
     def call(self, tool: str) -> float:
         """Milliseconds of one call, which must succeed."""
         started = time.perf_counter()
-        result = self.ask("tools/call", {"name": tool, "arguments": CALLED[tool]})
+        result = self.ask("tools/call", {"name": tool, "arguments": self._asked[tool]})
         taken = 1000 * (time.perf_counter() - started)
         answer = result["structuredContent"]
         assert answer["status"] in ("ok", "needs_decision"), answer
@@ -100,24 +102,55 @@ class Wire:
 def measure(bench: Bench) -> list[Row]:
     repo = bench.indexed()
     state = repo.path.parent / "mcp-state"
+    asked = questions(repo)
     walls, cpus = [], []
     for _ in range(STARTS):
         started = time.perf_counter()
-        wire = Wire(repo.path, state)
+        wire = Wire(repo.path, state, asked)
         wire.call("search_codebase")
         walls.append(1000 * (time.perf_counter() - started))
         cpus.append(wire.cpu())
         wire.close()
-    wire = Wire(repo.path, state)
+    wire = Wire(repo.path, state, asked)
     rows = [
         Row("mcp: start to first answer, CPU", percentile(cpus, 0.5), "ms"),
         Row("  wall", percentile(walls, 0.5), "ms"),
     ]
-    for tool in CALLED:
+    for tool in TOOLS:
         rows += _tool(wire, tool)
     rows += _memory(wire)
     wire.close()
     return rows
+
+
+def questions(repo: Repo) -> dict[str, dict[str, Any]]:
+    """One question for each tool, about a function that a few files of this tree use."""
+    database = open_reader(os.fspath(repo.store / "facts.db"))
+    assert database is not None
+    path, line, name = database.row(
+        "SELECT p.path, s.start_line, n.text FROM symbols s JOIN names n ON n.id=s.name_id"
+        " JOIN files f ON f.blob_id=s.blob_id JOIN paths p ON p.id=f.path_id"
+        " WHERE s.kind='function' AND s.parent=-1 AND s.end_line>s.start_line+3 AND"
+        " (SELECT count(*) FROM occurrences o WHERE o.name_id=s.name_id) BETWEEN 4 AND 12"
+        " ORDER BY p.path, s.ordinal LIMIT 1"
+    )
+    database.close()
+    file = os.fsdecode(path)
+    named: dict[str, dict[str, Any]] = {
+        "explore": {"query": name},
+        "find_symbols": {"name": name},
+        "grep_codebase": {"pattern": f"def {name[:4]}.*"},
+        "search_documents": {"query": "python"},
+        "search_codebase": {"query": name.replace("_", " ")},
+        "file_outline": {"file": file},
+        "read_file": {"file": file, "limit": 100},
+        "find_references": {"symbol": name},
+        "call_graph": {"symbol": name},
+        "check_mutation_gate": {"file": file},
+        "slice": {"file": file, "line": line + 3},
+        "manage_index": {"action": "status"},
+    }
+    return {tool: named.get(tool, {}) for tool in TOOLS}
 
 
 def _tool(wire: Wire, tool: str) -> list[Row]:
@@ -134,7 +167,7 @@ def _tool(wire: Wire, tool: str) -> list[Row]:
 
 def _memory(wire: Wire) -> list[Row]:
     """Every tool is among the calls; one in twenty is a dear one, so that it does not take an hour."""
-    cheap = [tool for tool in CALLED if tool not in DEAR]
+    cheap = [tool for tool in TOOLS if tool not in DEAR]
     warm = 0.0
     for number in range(CALLS):
         often = number % DEAR_EVERY
@@ -150,4 +183,5 @@ def _memory(wire: Wire) -> list[Row]:
             f"after {WARM:,}",
             most_ratio=1.1,
         ),
+        Row("  the same", wire.megabytes(), "MB", most=150),
     ]

@@ -55,7 +55,7 @@ def measure(bench: Bench) -> list[Row]:
     from bench.mcp import Wire
 
     repo = bench.indexed()
-    wire = Wire(repo.path, repo.path.parent / "mcp-state")
+    wire = Wire(repo.path, repo.path.parent / "mcp-state", {})
     rows, ratios = [], []
     for question in QUESTIONS:
         asked = {"name": question.tool, "arguments": question.arguments}

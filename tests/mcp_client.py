@@ -199,7 +199,7 @@ def edit_marker(repo: Repo, change: Callable[[dict[str, Any]], None]) -> None:
 
 
 def digests(*folders: str | Path) -> dict[str, str]:
-    """Every file's hash and time below some folders, but for SQLite's shared memory and locks."""
+    """Every file's hash and time below some folders, but for locks."""
     found = {}
     for folder in folders:
         for path in sorted(Path(folder).rglob("*")):

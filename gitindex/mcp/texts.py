@@ -100,6 +100,8 @@ def _certificate(answer: Answer, counted: str) -> Lines:
         sure = "complete in code" if answer["complete"] else "perhaps not complete"
         mentions = answer.get("mentions") or {}
         kinds = ", ".join(f"{count} in {kind}" for kind, count in mentions.items())
+        if handed := answer.get("handedOver"):
+            sure += f"; handed over {handed} ×, called from there by other names"
         yield f"-- {counted}; {sure}" + (f"; mentions: {kinds}" if kinds else "")
 
 
@@ -170,7 +172,7 @@ def _explore(answer: Answer) -> Lines:
         if place.get("tests"):
             yield f"tests: {', '.join(place['tests'])}"
         if place.get("uncertain"):
-            yield f"uncertain: {place['uncertain']} places may be uses and are not explained"
+            yield f"uncertain: {counted(place['uncertain'], 'possible uses')} not explained"
     if not answer["places"]:
         yield "nothing found"
     for row in answer["also"]:

@@ -69,6 +69,21 @@ def test_every_reading_tool_answers_two_clients_over_one_server(served: Served) 
         assert two.ask("find_symbols", name="brand_new_name")["symbols"]
 
 
+def test_every_managing_tool_answers_too(served: Served) -> None:
+    """With the readers, these are all the tools of the list."""
+    root = os.path.realpath(served.repo.path)
+    with HttpAgent(served.url, served.token) as one:
+        assert {tool.name for tool in one.tools()} == {
+            *READERS,
+            "list_codebases",
+            "manage_index",
+        }
+        assert [row["root"] for row in one.ask("list_codebases")["codebases"]] == [root]
+        for action in ("status", "create", "sync"):
+            told = one.ask("manage_index", action=action, path=root)
+            assert told["status"] == "ok", told
+
+
 @pytest.mark.parametrize(
     ("headers", "status"),
     [

@@ -218,8 +218,9 @@ def test_repair_adopts_a_proven_generation_and_deletes_nothing(agent: Agent, qui
     assert agent.ask("read_file", path=path, file="app.py")["status"] == "not_indexed"
     assert agent.manage("repair", path)["outcome"] == "adopted"
     after = digests(quiet.worktree.store)
-    stamp = os.path.join(quiet.worktree.store, "published", quiet.worktree.id)
-    assert after.pop(stamp) != before.pop(stamp)  # it holds the digest of the new marker
+    for note in ("published", "public"):  # of the new marker and the new status file
+        path_of_note = os.path.join(quiet.worktree.store, note, quiet.worktree.id)
+        assert after.pop(path_of_note) != before.pop(path_of_note)
     assert {k: v.split()[0] for k, v in after.items()} == {
         k: v.split()[0] for k, v in before.items()
     }

@@ -251,6 +251,21 @@ def test_flags_belong_to_places(repo: Repo) -> None:
         assert found["witness"]["failedInvariants"][0]["found"] == ["dynamic_attribute"]
 
 
+def test_a_hook_of_the_module_concerns_a_definition_only_if_it_computes_names(repo: Repo) -> None:
+    top = "def sure(a):\n    return a\n\n\ndef __getattr__(name):\n"
+    old = top + "    if name == 'old':\n        return sure\n    raise AttributeError(name)\n"
+    publish(write(repo, {"m.py": old, "computed.py": f"{top}    return globals()['su' + name]\n"}))
+    assert one(repo, "m.py", "sure")["status"] == "ok"
+    for path, symbol in (("m.py", "__getattr__"), ("computed.py", "sure")):
+        found = one(repo, path, symbol)
+        assert found["status"] == "needs_decision"
+        assert "dynamic_attribute" in found["witness"]["failedInvariants"][0]["found"]
+    repo.write("m.py", f"{old}\n\ndef added():\n    return 1\n")
+    done = repo.gitindex("rename", "m.py#added", "renamed", "--apply")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "def renamed():" in (repo.path / "m.py").read_text()
+
+
 def test_an_agent_is_never_blocked_by_its_own_edits(pair: Repo) -> None:
     for number in range(10):
         pair.write("a.py", A.replace("return x", f"return x + {number}"))
