@@ -53,7 +53,7 @@ torture-full: $(VENV)/.installed programs  ## the fault suites of a fixed, full 
 
 VERSION = $(shell $(BIN)/python -c 'import gitindex; print(gitindex.__version__)')
 
-release: $(VENV)/.installed  ## wheel, sdist, notes and checksums in dist/
+release: $(VENV)/.installed  ## wheel, sdist, notes and checksums in dist/, and the tag
 	rm -rf dist
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check build twine
 	GITINDEX_PURE=1 $(BIN)/python -m build --outdir dist  # one wheel for all; a source install compiles
@@ -61,7 +61,9 @@ release: $(VENV)/.installed  ## wheel, sdist, notes and checksums in dist/
 	awk -v wanted='## $(VERSION)' 'index($$0, "## ") == 1 { on = index($$0, wanted) == 1 } on' CHANGELOG.md > dist/NOTES.md
 	test -s dist/NOTES.md || { echo "CHANGELOG.md has no section $(VERSION)" >&2; exit 1; }
 	cd dist && sha256sum *.whl *.tar.gz > SHA256SUMS
-	@echo "now: git tag -a v$(VERSION) -F dist/NOTES.md"
+	@if ! git diff --quiet HEAD; then echo "not tagged: there are uncommitted changes"; \
+	elif git rev-parse --quiet --verify refs/tags/v$(VERSION) >/dev/null; then echo "v$(VERSION) is tagged already"; \
+	else git tag -a v$(VERSION) -F dist/NOTES.md && echo "tagged v$(VERSION); now: git push origin v$(VERSION)"; fi
 
 clean:
 	rm -rf $(VENV) dist .mypy_cache .ruff_cache .hypothesis

@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -110,6 +110,14 @@ class Repo:
 
         assert IndexCoordinator(str(self.path)).reindex_incremental().generation > 0
         assert self.verdict().code in (0, 1), (self.verdict(), self.log())
+
+    def index_files(self, files: Mapping[str, str]) -> Repo:
+        """Write, commit and index these files; returns this repository."""
+        for name, text in files.items():
+            self.write(name, text)
+        self.commit()
+        self.index()
+        return self
 
     def log(self) -> str:
         path = Path(self.worktree.store, "log")

@@ -235,6 +235,7 @@ class ReferencesAnswer(Envelope):
     complete: bool
     unexplained: list[MentionRow]
     unexplainedCount: NotRequired[int]
+    handedOver: NotRequired[int]  # places that pass, store or decorate the function
     mentions: dict[str, int]
     mentioned: NotRequired[list[MentionRow]]
     coverage: NotRequired[dict[str, int]]

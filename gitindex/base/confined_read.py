@@ -23,6 +23,7 @@ class DiskFile(NamedTuple):
     data: bytes
     size: int
     executable: bool
+    modified: int = 0  # nanoseconds
 
 
 class ConfinedRoot:
@@ -66,7 +67,8 @@ class ConfinedRoot:
             if not stat.S_ISREG(found.st_mode):
                 return None
             data = _drain(fd, limit, min(1 << 20, max(1 << 12, found.st_size + 1)))
-            return DiskFile(data, found.st_size, bool(found.st_mode & stat.S_IXUSR))
+            executable = bool(found.st_mode & stat.S_IXUSR)
+            return DiskFile(data, found.st_size, executable, found.st_mtime_ns)
         finally:
             os.close(fd)
 

@@ -84,6 +84,11 @@ class Worktree(NamedTuple):
         return os.path.join(self.store, "published", self.id)
 
     @property
+    def public_objects(self) -> str:
+        """Names of the objects that git would make of our status files: the hook looks for them."""
+        return os.path.join(self.store, "public", self.id)
+
+    @property
     def shadow(self) -> str:
         """Names the git index that the shadow index was copied from, and the copy's own file."""
         return os.path.join(self.store, "shadow", self.id)
@@ -92,7 +97,7 @@ class Worktree(NamedTuple):
 FROM_TEMPLATE = "from-template"
 """In a store that a git template made: nobody has asked for an index in this repository itself."""
 
-STORE_FOLDERS = ("spool", "taken", "progress", "failure", "published", "shadow")
+STORE_FOLDERS = ("spool", "taken", "progress", "failure", "published", "public", "shadow")
 
 INCOMING = "incoming"
 """Where packs are unpacked, in a folder of their own each, before they are adopted."""

@@ -80,7 +80,7 @@ def _impact(_verb: str, rest: list[str]) -> int | None:
     """Run the two forms of `impact` that gates use."""
     if len(rest) != 2 or rest[0] != "--staged" or rest[1] not in ("--dangling", "--tests"):
         return None
-    from gitindex.cli.verbs.graph import dangling, reached_tests
+    from gitindex.cli.verbs.impact import dangling, reached_tests
 
     return (dangling if rest[1] == "--dangling" else reached_tests)("", True)
 

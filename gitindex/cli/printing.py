@@ -84,6 +84,13 @@ def print_missing(what: str, near: list[str]) -> None:
     sys.stderr.write(f"gitindex: no symbol {safe_text(what)}{hint}\n")
 
 
+def shown_signature(signature: str) -> str:
+    """Return a signature of several lines as one line is written: no space inside its brackets."""
+    for wide, narrow in (("( ", "("), ("[ ", "["), (", )", ")"), (" )", ")"), (" ]", "]")):
+        signature = signature.replace(wide, narrow)
+    return safe_text(signature)
+
+
 def not_searched(left: Mapping[str, int]) -> str:
     """Summarize in one line the files that the policy keeps out of an answer."""
     reasons = ", ".join(f"{many} {why}" for why, many in sorted(left.items()))

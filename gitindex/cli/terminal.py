@@ -26,6 +26,9 @@ PAGED = frozenset(
         "jobs",
         "log",
         "contexts",
+        "explore",
+        "api",
+        "history",
     }
 )
 """Commands whose answer may be longer than a screen."""

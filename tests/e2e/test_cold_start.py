@@ -48,3 +48,28 @@ def test_where_the_core_is_not_as_known_the_package_serves(repo: Repo) -> None:
     alone, present, hidden = look(repo), look(repo, "import pygit2"), look(repo, HIDDEN)
     assert alone[1:] == present[1:] == hidden[1:]
     assert "pygit2" in hidden[0]
+
+
+STATUS = """
+import sys
+before = set(sys.modules)
+sys.argv[1:] = ["status"]
+from gitindex.__main__ import main
+main()
+new = sys.modules.keys() - before
+print(sorted(new & {"functools", "collections", "typing", "enum", "re", "json", "subprocess"}))
+"""
+
+
+def test_status_imports_nothing_a_prompt_would_wait_for(repo: Repo) -> None:
+    repo.index_files({"a.py": "x = 1\n"})
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", STATUS],
+        cwd=repo.path,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+        check=True,
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
+    assert done.stdout.startswith("fresh: 1 file")

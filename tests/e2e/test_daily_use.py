@@ -176,3 +176,41 @@ def test_explore_shows_code_uses_and_tests(quiet: Repo) -> None:
     missing = quiet.gitindex("explore", "zzzqqq")
     assert missing.returncode == 1
     assert "nothing" in missing.stdout + missing.stderr
+
+
+def test_a_repository_without_an_index_is_told_so_and_what_to_do(repo: Repo) -> None:
+    """Not `stale: not indexed`: nothing is stale that never was."""
+    repo.write("a.py", "a = 1\n")
+    repo.commit()
+    done = repo.gitindex("status")
+    assert (done.returncode, done.stdout) == (3, "not indexed\n  hint: run `gitindex install`\n")
+    assert repo.gitindex("status", "--short").stdout == "stale\n"
+
+
+def test_a_search_that_finds_nothing_says_so_on_a_terminal(quiet: Repo) -> None:
+    assert "gitindex: nothing found" in on_terminal(quiet, "search", "zzzqqq")
+    done = quiet.gitindex("search", "zzzqqq")
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+def test_a_signature_of_several_lines_is_shown_as_one_line_is_written(repo: Repo) -> None:
+    repo.write("a.py", "def area(\n    a: int,\n    b: list[\n        int\n    ],\n) -> int: ...\n")
+    repo.commit()
+    repo.index()
+    assert "def area(a: int, b: list[int]) -> int" in repo.gitindex("symbols", "area").stdout
+    assert "def area(a: int, b: list[int]) -> int" in repo.gitindex("outline", "a.py").stdout
+    assert "def area(a: int, b: list[int]) -> int" in repo.gitindex("refs", "area").stdout
+
+
+def test_symbols_lists_code_before_keys_of_data(repo: Repo) -> None:
+    repo.write(".github/workflows/ci.yml", "name: ci\non: push\n")
+    repo.write("src/a.py", "def name(): ...\n")
+    repo.commit()
+    repo.index()
+    listed = repo.gitindex("symbols").stdout.splitlines()
+    assert listed[0].startswith("src/a.py:1")
+    assert [row["path"] for row in repo.answer("symbols", "name")["symbols"]] == [
+        "src/a.py",
+        ".github/workflows/ci.yml",
+    ]
+    assert "name: ci" in repo.gitindex("outline", ".github/workflows/ci.yml").stdout

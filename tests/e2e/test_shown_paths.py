@@ -15,11 +15,7 @@ FILES = {
 
 @pytest.fixture
 def project(repo: Repo) -> Repo:
-    for name, text in FILES.items():
-        repo.write(name, text)
-    repo.commit()
-    repo.index()
-    return repo
+    return repo.index_files(FILES)
 
 
 @pytest.mark.parametrize(

@@ -98,8 +98,8 @@ def test_settings_are_listed_and_unknown_ones_told(quiet: Repo) -> None:
     quiet.git("config", "gitindex.speed", "11")
     done = quiet.gitindex("config")
     assert done.returncode == 0
-    assert "gitindex.strict     true (local)" in done.stdout
-    assert "gitindex.enabled    true " in done.stdout
+    assert f"gitindex.{'strict':<17} true (local) " in done.stdout
+    assert all(row[26] == row[47] == " " != row[48] for row in done.stdout.splitlines())
     assert done.stderr == "gitindex: unknown setting gitindex.speed\n"
     answer = quiet.answer("config")
     assert answer["unknown"] == ["speed"]

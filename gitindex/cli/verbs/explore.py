@@ -61,4 +61,4 @@ def _say_uses(place: dict[str, Any]) -> None:
     if place.get("tests"):
         say(f"  tests: {', '.join(map(shown_path, place['tests']))}")
     if place.get("uncertain"):
-        say(f"  {counted(place['uncertain'], 'places')} may be uses and are not explained")
+        say(f"  {counted(place['uncertain'], 'possible uses')} not explained")

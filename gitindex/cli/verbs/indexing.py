@@ -264,7 +264,7 @@ def config(path: str = ".", as_json: bool = False) -> int:
     def text(_answer: dict[str, Any]) -> None:
         for setting, value in rows:
             told = f"{safe_text(value.value)} ({value.origin})" if value else setting.default
-            say(f"gitindex.{setting.name:<10} {told:<20} {setting.meaning}")
+            say(f"gitindex.{setting.name:<17} {told:<20} {setting.meaning}")
         for name in unknown:
             sys.stderr.write(f"gitindex: unknown setting gitindex.{name}\n")
 

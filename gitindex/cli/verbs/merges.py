@@ -17,7 +17,7 @@ from gitindex.cli.progress import patience
 from gitindex.cli.sarif import SarifResult, render_sarif
 from gitindex.cli.shown_path import shown_path
 from gitindex.cli.terminal import paint, say
-from gitindex.cli.verbs.graph import dangling_fields, unchecked
+from gitindex.cli.verbs.impact import dangling_fields, unchecked
 from gitindex.git.command import try_git
 from gitindex.git.merge_tree import MergedTree, commit_of, merged_tree
 from gitindex.query.impact.merge import Duplicate, MergeBreak, check_merge, open_sides

@@ -21,6 +21,7 @@ from gitindex.cli.printing import (
     print_closed,
     print_missing,
     print_warnings,
+    shown_signature,
 )
 from gitindex.cli.shown_path import named_path, shown_path
 from gitindex.cli.terminal import paint, say
@@ -193,7 +194,7 @@ def _say_outline(path: str, answer: SymbolsAnswer) -> None:
     for symbol in answer["symbols"]:
         depth = depths.get(symbol.get("parent", ""), 0)
         depths[symbol["qualifiedName"]] = depth + 1
-        shown = safe_text(symbol["signature"] or f"{symbol['kind']} {symbol['name']}")
+        shown = shown_signature(symbol["signature"] or f"{symbol['kind']} {symbol['name']}")
         line = paint("line", f"{symbol['line']:>{width + 2}}")
         say(f"{line}  {'  ' * depth}{shown}")
     if not answer["symbols"]:
@@ -204,6 +205,6 @@ def _say_symbols(answer: SymbolsAnswer) -> None:
     places = [f"{shown_path(s['path'])}:{s['line']}" for s in answer["symbols"]]
     width = min(60, max(map(len, places), default=0))
     for place, symbol in zip(places, answer["symbols"], strict=True):
-        shown = safe_text(symbol["signature"] or symbol["qualifiedName"])
+        shown = shown_signature(symbol["signature"] or symbol["qualifiedName"])
         kind = paint("kind", f"{symbol['kind']:<10}")
         say(f"{paint('path', f'{place:<{width}}')}  {kind} {shown}")

@@ -10,7 +10,7 @@ from gitindex.base.escape import counted, safe_text
 from gitindex.base.worktree import find_worktree
 from gitindex.cli.printing import Asking, any_of, not_searched, print_answer, print_warnings
 from gitindex.cli.shown_path import shown_path
-from gitindex.cli.terminal import coloured, paint, say
+from gitindex.cli.terminal import coloured, paint, say, say_nothing
 from gitindex.git.worktree_probe import WorktreeProbe
 from gitindex.query.search.query_text import Filters
 from gitindex.query.search.search import search
@@ -97,6 +97,10 @@ def _say_results(answer: SearchAnswer) -> None:
         for name, found in result.get("features", {}).items():
             say(paint("dim", f"    {found['adds']:+8.3f}  {name} {found['value']:g}"))
         _say_snippet(result)
+    if not answer["results"]:
+        say_nothing(
+            "nothing found; try fewer or other words, or `gitindex find` for a part of a name"
+        )
     print_warnings(answer)
     if left := answer.get("notSearched"):
         say(paint("dim", f"-- {not_searched(left)}"))

@@ -14,7 +14,7 @@ from gitindex.cli.progress import patience
 from gitindex.cli.sarif import SarifResult, render_sarif
 from gitindex.cli.shown_path import shown_path
 from gitindex.cli.terminal import paint, say
-from gitindex.cli.verbs.graph import unchecked
+from gitindex.cli.verbs.impact import unchecked
 from gitindex.git.command import try_git
 from gitindex.query.impact.change import TreeChange, comparing, parse_range
 from gitindex.query.impact.surface import (
