@@ -91,7 +91,10 @@ def _run(names: list[str], corpus: Path | None) -> list[Row]:
         bench = Bench(Path(folder), corpus)
         for name in names:
             started = time.monotonic()
-            rows += BENCHMARKS[name](bench)
+            try:
+                rows += BENCHMARKS[name](bench)
+            except Exception as error:  # the others are still worth their rows
+                sys.stderr.write(f"{name}: {error!r}\n")
             sys.stderr.write(f"{name}: {time.monotonic() - started:.0f} s\n")
     return rows
 

@@ -21,7 +21,7 @@ PARSED = [
 def measure(bench: Bench) -> list[Row]:
     repo = small_repo(bench.folder("cold-start"))
     repo.gitindex("index")
-    typed = ["_GITINDEX_COMPLETE=bash_complete", "COMP_WORDS=gitindex refs f", "COMP_CWORD=2"]
+    typed = ["_GITINDEX_COMPLETE=complete_bash", "COMP_WORDS=gitindex refs f", "COMP_CWORD=2"]
     variants = {
         "python": lambda: run(BARE_PYTHON, repo.path),
         "help": lambda: run([*GITINDEX, "--help"], repo.path),

@@ -32,6 +32,11 @@ OTHERS = {
     "in one file of ten": GrepPattern(r"class \w+Manager\b"),
     "everywhere, cut at 1000": GrepPattern("self"),
     "nothing narrows": GrepPattern(r"\d{9}"),
+    "either of two": GrepPattern("TODO|FIXME"),
+    "a phrase": GrepPattern("is not a valid", fixed=True),
+    "a call": GrepPattern(r"\w+\.close\(\)"),
+    "a line start": GrepPattern(r"^from \w+ import"),
+    "two letters": GrepPattern("qx"),
 }
 
 

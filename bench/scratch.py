@@ -155,7 +155,12 @@ def module_text(seed: int) -> str:
 
 
 def corpus_repo(path: Path, source: Path | None) -> Repo:
-    """A repository of real code: `source`, or this Python's standard library without its tests."""
+    """A repository of real code: `source`, or this Python's standard library without its tests.
+
+    A repository is cloned and taken as it is.
+    """
+    if source is not None and (source / ".git").exists():
+        return cloned(path, source)
     root = source or Path(sysconfig.get_path("stdlib"))
     for folder, folders, names in os.walk(root):
         folders[:] = [name for name in folders if name not in SKIPPED_FOLDERS]
@@ -168,6 +173,16 @@ def corpus_repo(path: Path, source: Path | None) -> Repo:
     repo = Repo(path).init()
     repo.commit()
     repo.git("repack", "-q", "-a", "-d")
+    return repo
+
+
+def cloned(path: Path, source: Path) -> Repo:
+    """A clone whose index git need not check again."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    Repo(path.parent).git("clone", "-q", str(source), str(path))
+    time.sleep(1.1)  # no file is as young as git's index
+    repo = Repo(path)
+    repo.git("update-index", "-q", "--refresh")
     return repo
 
 

@@ -15,7 +15,8 @@ WORKTREES = 10
 def measure(bench: Bench) -> list[Row]:
     folder = bench.folder("size")
     repo = bench.indexed()
-    text = sum((repo.path / name).stat().st_size for name in repo.git("ls-files").splitlines())
+    names = [name for name in repo.git("ls-files", "-z").split("\0") if name]
+    text = sum((repo.path / name).lstat().st_size for name in names)
     one = _disk(repo.store) + _disk(repo.path / ".llmc")
     words = _text_index(repo.store / "facts.db") / 1e6
     facts = _disk(repo.store / "facts.db") / 1e6 - words
