@@ -99,6 +99,10 @@ def with_buffers(overlay: Overlay, served: Snapshot, buffers: Mapping[bytes, byt
 def overlay_at(served: Snapshot, rev: str) -> Overlay:
     """Return the overlay for the tree of any commit, tag or branch."""
     root = served.worktree.root
+    if rev == served.published.head_commit:  # an id: what the index is of
+        return Overlay(
+            served.published.tree or "", rev, f"index@{served.published.tree}", {}, (), None
+        )
     try:
         name = run_git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{}}")
         commit = name.decode().strip()

@@ -18,6 +18,7 @@ from gitindex.languages.facts import Import, Occurrence, Use
 from gitindex.languages.syntax.kinds import FUNCTIONS, SPACES
 from gitindex.languages.table import TEXT
 from gitindex.query.impact.change import TreeChange
+from gitindex.query.impact.offers import Offer, names_of, offers_of
 from gitindex.query.impact.standing import Judge
 from gitindex.query.names.meanings import STRICT
 from gitindex.query.names.sites import Site
@@ -105,14 +106,13 @@ class _DanglingSearch:
         paths = list(self._change.paths)
         if self._within is None or len(paths) <= len(self._within):
             return paths
-        self._before.load(paths)
         words = set(_WORD.findall(self._text))
+        said = [word.decode() for word in words if word.isascii()]
+        old, new = (offers_of(project, paths, said) for project in (self._before, self._after))
         return [
             path
             for path in paths
-            if path in self._gone
-            or (source := self._before.source(path)) is None
-            or not words.isdisjoint(_offered(source))
+            if path in self._gone or not words.isdisjoint(_words(old[path] - new[path]))
         ]
 
     def _is_told(self, found: Dangling) -> bool:
@@ -338,10 +338,8 @@ def _provided(source: FileNames | None) -> set[str]:
     return names | {local for imported in source.imports for _, local in imported.names}
 
 
-def _offered(source: FileNames) -> set[bytes]:
-    """Return the words of names that a file may lose: definitions at any depth, and its imports."""
-    names = _provided(source) | {symbol.name for symbol in source.symbols}
-    return set(_WORD.findall(" ".join(names).encode("utf-8", "surrogatepass")))
+def _words(offers: Iterable[Offer]) -> set[bytes]:
+    return set(_WORD.findall(" ".join(names_of(offers)).encode("utf-8", "surrogatepass")))
 
 
 def _stems(path: str) -> set[str]:
