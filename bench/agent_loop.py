@@ -2,9 +2,10 @@
 
 `python -m bench.agent_loop REPOSITORY [STEPS [FIRST]]` on a clean, indexed checkout, which it leaves as it
 was. Ctrl-C ends it early; it says how many steps it did.
-The gate is wrong if it blocks the agent for the agent's own edits, or if it says ok of a file that does
-not parse; an answer is wrong if it misses or misplaces what was written a moment ago. A rename may be
-refused where the gate needs a decision or not every place is explained: each is printed with its reason.
+The gate is wrong if it blocks the agent for the agent's own edits, of this file or of others, or if it
+says ok of a file that does not parse; an answer is wrong if it misses or misplaces what was written a
+moment ago. A rename may be refused where the gate needs a decision or not every place is
+explained: each is printed with its reason.
 """
 
 from __future__ import annotations
@@ -74,6 +75,8 @@ class AgentLoop:
     def _step(self, step: int, path: str, name: str, before: bytes) -> None:
         file = self._folder / path
         asked = self._gate(path, name)
+        if asked["status"] == "blocked":  # other files only gained functions that nobody names
+            self.wrong.append(f"{step}: {path}:{name} is blocked for edits of other files")
         made = f"agent_step_{step}"
         text = before.rstrip(b"\n") + f"\n\n\ndef {made}():\n    return {step}\n".encode()
         file.write_bytes(text)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
+from gitindex.filestate.additions import Additions
 from gitindex.filestate.configs import Configurations
 from gitindex.filestate.core import TO_FILES, FileDependency, FileRecord
 from gitindex.filestate.world import World
@@ -31,6 +32,7 @@ class DependencyGraph:
     def __init__(self, world: World) -> None:
         self._world = world
         self._configurations = Configurations(world)
+        self._additions = Additions(world)
         self._resolvers: dict[int, _Remembering] = {}
         self._now = _Remembering(Resolver(world.paths, world.read))
         if not world.moved:
@@ -74,7 +76,7 @@ class DependencyGraph:
             saw = {t for i in imports for t in then.resolve(path, language, i)}
         return [
             *(
-                self._edge(target, since, target in saw, target in reached)
+                self._edge(path, target, since, target in saw, target in reached)
                 for target in saw | reached
             ),
             *self._configurations.edges(path, since),
@@ -94,9 +96,12 @@ class DependencyGraph:
         files = self._world.files
         return {path: files[path].oid.hex() for path in self._world.paths if path in files}
 
-    def _edge(self, target: str, since: int, saw: bool, reached: bool) -> FileDependency:
+    def _edge(self, path: str, target: str, since: int, saw: bool, reached: bool) -> FileDependency:
         was = self._world.was(target, since) if saw else None
         now = self._world.interface(target) if reached else None
+        changed = was is not None and now not in (None, was.interface)
+        if was and changed and self._additions.are_unseen(path, target, was):
+            now = was.interface
         return FileDependency(target, was.interface if was else None, now)
 
     def _resolver(self, since: int) -> _Remembering:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from gitindex.extract.policy import MAX_TEXT_BYTES
 from gitindex.git.command import read_blobs
+from gitindex.git.interface import blob_id
 from gitindex.languages.facts import BlobFacts, FactsKey
 from gitindex.languages.table import extractor_id
 from gitindex.store.blobs import BlobTable
@@ -229,6 +230,19 @@ class OverlayTables:
                     "UPDATE temp.laid_files SET blob_id=? WHERE path=?", added.blob_id, path
                 )
         self.without_facts |= paths & self._waiting.keys()
+
+    def parse(self, data: bytes, language: str) -> BlobFacts | None:
+        """Return the facts of a text that is in no file; None if it is not read."""
+        from gitindex.extract.extraction import extract_blobs
+
+        key = FactsKey(blob_id(data, 40), extractor_id(language))
+        if (held := self._memory.get(key)) is not None:
+            return held
+        with self._memory.workers(1) as extractor:
+            for blob in extract_blobs([(key, language)], lambda _: data, extractor):
+                self._memory.put(key, blob.facts)
+                return blob.facts
+        return None
 
     def _facts(self, texts: dict[bytes, bytes]) -> Iterator[tuple[bytes, BlobFacts]]:
         # lazily: most answers extract nothing

@@ -133,6 +133,10 @@ class TreeView:
             BlobTable(self.served.database).get(key) or b""
         )
 
+    def parse(self, data: bytes, language: str) -> BlobFacts | None:
+        """Return the facts of a text that is in no file; None if it is not read."""
+        return self._tables.parse(data, language)
+
     def changed(self) -> dict[bytes, OverlaidFile | None]:
         """Return overlaid paths in their current state; None for a deleted path."""
         return self.overlay.laid

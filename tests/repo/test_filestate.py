@@ -34,8 +34,8 @@ def pair(repo: Repo) -> Repo:
 def test_f1_cycle_of_two(repo: Repo) -> None:
     publish(write(repo, {"a.py": "import b\n", "b.py": "import a\n"}))
     assert states(repo, "a.py", "b.py") == ["clean", "clean"]
-    repo.write("a.py", "import b\nx = 1\n")
-    assert states(repo, "a.py", "b.py") == ["clean", "stale"], "it exports one name more"
+    repo.write("a.py", "import b\n__all__ = ['x']\n")
+    assert states(repo, "a.py", "b.py") == ["clean", "stale"], "it exports other names"
     repo.write("a.py", "import b\n# x\n")
     assert states(repo, "a.py", "b.py") == ["clean", "clean"], "the edit has facts of its own"
     repo.write("a.py", NO_FACTS)
@@ -107,6 +107,48 @@ def test_f3_worktrees_do_not_share_what_was_seen(pair: Repo) -> None:
     publish(write(pair, {"a.py": A.replace("(x)", "(x, y)")}))
     assert states(pair, "b.py") == ["stale"]
     assert states(other, "b.py") == ["clean"]
+
+
+GAINED = "\n\n@print\ndef more(x):\n    return x\n"
+SAYS = {
+    "nothing of it": ("import a\nfrom a import helper\n", "clean"),
+    "a part of the word": ("import a\na.mores\n", "clean"),
+    "the name": ("import a\na.more\n", "stale"),
+    "everything": ("from a import *\n", "stale"),
+}
+
+
+@pytest.mark.parametrize("said", SAYS)
+@pytest.mark.parametrize("committed", [False, True])
+def test_f3_a_new_name_concerns_those_who_say_it(repo: Repo, said: str, committed: bool) -> None:
+    text, expected = SAYS[said]
+    publish(write(repo, {"a.py": A, "b.py": text, "c.py": "import b\n"}))
+    write(repo, {"a.py": A.replace("return x", "return [x]") + GAINED})
+    if committed:
+        publish(repo)
+    assert states(repo, "a.py", "b.py", "c.py") == ["clean", expected, expected]
+    write(repo, {"a.py": A.replace("(x)", "(x, y)") + GAINED})
+    assert states(repo, "b.py", "c.py") == ["stale", "stale"], "a name that was there changed too"
+
+
+def test_f3_a_new_member_concerns_all(repo: Repo) -> None:
+    """A class between has the same interface, and what is called on it means something else."""
+    base = "class Base:\n    def old(self): ...\n"
+    between = "from a import Base\n\n\nclass Between(Base): ...\n"
+    files = {"a.py": base, "b.py": between, "c.py": "from b import Between\nBetween().new()\n"}
+    publish(write(repo, files))
+    before = interface(repo, "b.py")
+    write(repo, {"a.py": base + "    def new(self): ...\n"})
+    assert interface(repo, "b.py") == before
+    assert states(repo, "a.py", "b.py", "c.py") == ["clean", "stale", "stale"]
+
+
+def test_f3_a_package_shares_its_names(repo: Repo) -> None:
+    head = "package p\n\nfunc Old() {}\n"
+    user = 'package q\n\nimport "m/p"\n\nfunc Q() { p.Old() }\n'
+    publish(write(repo, {"go.mod": "module m\n", "p/p.go": head, "q/q.go": user}))
+    write(repo, {"p/p.go": head + "\nfunc New() {}\n"})
+    assert states(repo, "q/q.go") == ["stale"]
 
 
 def test_f4_transitively_pending(pair: Repo) -> None:
