@@ -111,6 +111,10 @@ class Agent:
         assert result.is_error is False
         return envelope_of(result)
 
+    def call(self, tool: str, **arguments: Any) -> Any:
+        """The result of one call, as the SDK has it."""
+        return self._portal.call(self._client.call_tool, tool, arguments)
+
     def ask_at_once(self, calls: list[tuple[str, dict[str, Any]]]) -> list[dict[str, Any]]:
         """Many calls, all sent before the first answer."""
         pending = [

@@ -125,7 +125,8 @@ def _same_symbol(finder: Finder, found: tuple[Definition, ...]) -> list[Definiti
     if len(symbols) != 1:
         what = "no such symbol" if not symbols else f"{len(symbols)} symbols have this name"
         near = ", ".join(f"{path}#{name}" for path, name in sorted(symbols)[:5])
-        raise GitIndexError(what, f"name one: {safe_text(near)}" if near else "", Exit.NO)
+        hint = f"name one: {safe_text(near)}" if near else "see `gitindex symbols`"
+        raise GitIndexError(what, hint, Exit.NO)
     [(path, qualified)] = symbols
     source = finder.project.source(path)
     return [s for s in (source.symbols if source else ()) if s.qualified == qualified]

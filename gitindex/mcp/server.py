@@ -32,11 +32,11 @@ SYNC_SECONDS = 10
 """How long `sync` waits for the refresh by default, to return its outcome."""
 
 
-def serve_stdio(path: str) -> int:
+def serve_stdio(path: str, text_only: bool = False) -> int:
     """Serve the client on stdin and stdout until it disconnects."""
     state = open_state(path)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # the SDK would wait for one more line of stdin
-    anyio.run(_serve, state)
+    anyio.run(_serve, state, text_only)
     return 0
 
 
@@ -48,13 +48,13 @@ def open_state(path: str) -> ServerState:
     return state
 
 
-def sessions_over_http(state: ServerState) -> StreamableHTTPSessionManager:
+def sessions_over_http(state: ServerState, text_only: bool) -> StreamableHTTPSessionManager:
     """Serve one session per client over streamable HTTP; the guard decides who may connect."""
-    return StreamableHTTPSessionManager(make_server(state))
+    return StreamableHTTPSessionManager(make_server(state, text_only))
 
 
-def make_server(state: ServerState) -> Server[Any]:
-    """Return the server with its tools."""
+def make_server(state: ServerState, text_only: bool) -> Server[Any]:
+    """Return the server with its tools; `text_only` leaves structuredContent out."""
     limiter = anyio.CapacityLimiter(THREADS)
 
     async def list_tools(_ctx: Any, _params: Any) -> types.ListToolsResult:
@@ -68,7 +68,7 @@ def make_server(state: ServerState) -> Server[Any]:
         text = content_of(BY_NAME.get(params.name), answer)
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=text)],
-            structured_content=_storable(answer),
+            structured_content=None if text_only else _storable(answer),
             is_error=False,
         )
 
@@ -83,8 +83,8 @@ def make_server(state: ServerState) -> Server[Any]:
     return server
 
 
-async def _serve(state: ServerState) -> None:
-    server = make_server(state)
+async def _serve(state: ServerState, text_only: bool) -> None:
+    server = make_server(state, text_only)
     async with stdio_server() as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())
 

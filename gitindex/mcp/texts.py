@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -51,7 +52,7 @@ def _search(answer: Answer) -> Lines:
 
 def _symbols(answer: Answer) -> Lines:
     for row in answer["symbols"]:
-        yield f"{row['path']}:{row['line']}  {row['kind']} {row['signature'] or row['qualifiedName']}"
+        yield f"{row['path']}:{row['line']}  {_declared(row)}"
     if not answer["symbols"]:
         yield "no definition"
         if answer.get("suggestions"):
@@ -64,7 +65,7 @@ def _outline(answer: Answer) -> Lines:
     for row in rows:
         depth = "  " * row["qualifiedName"].count(".")
         span = f"{row['line']}-{row['endLine']}"
-        yield f"{span:>9} {depth}{row['kind']} {row['signature'] or row['name']}"
+        yield f"{span:>9} {depth}{_declared(row)}"
 
 
 def _read(answer: Answer) -> Lines:
@@ -82,11 +83,19 @@ def _slice(answer: Answer) -> Lines:
 
 def _references(answer: Answer) -> Lines:
     for row in answer["definitions"]:
-        yield f"{row['path']}:{row['line']}  {row['kind']} {row['signature'] or row['name']}"
+        yield f"{row['path']}:{row['line']}  {_declared(row)}"
     for row in answer["references"]:
         around = f" in {row['enclosing']}" if "enclosing" in row else ""
         yield f"  {row['path']}:{row['line']}  {row['tier']} {row['use']}{around}{_code(row)}"
-    yield from _certificate(answer, counted(len(answer["references"]), "references"))
+    shown, total = len(answer["references"]), answer.get("totalReferences", 0)
+    told = f"{shown} of {total} references" if total > shown else counted(shown, "references")
+    yield from _certificate(answer, told)
+
+
+def _declared(row: Answer) -> str:
+    """Return kind and signature; a signature that starts with its kind says it already."""
+    text: str = row["signature"] or row["qualifiedName"]
+    return text if text.startswith(f"{row['kind']} ") else f"{row['kind']} {text}"
 
 
 def _code(row: Answer) -> str:
@@ -94,8 +103,12 @@ def _code(row: Answer) -> str:
 
 
 def _certificate(answer: Answer, counted: str) -> Lines:
-    for row in answer.get("unexplained", ()):
-        yield f"? {row['path']}:{row['line']}  {row.get('why') or row.get('reason')}: {row['text']}"
+    left = Counter(
+        f"? {row['path']}:{row['line']}  {row.get('why') or row.get('reason')}: {row['text'][:120]}"
+        for row in answer.get("unexplained", ())
+    )
+    for line, times in left.items():
+        yield line + (f"  ({times} ×)" if times > 1 else "")
     if "complete" in answer:
         sure = "complete in code" if answer["complete"] else "perhaps not complete"
         mentions = answer.get("mentions") or {}
@@ -115,9 +128,12 @@ def _graph(answer: Answer) -> Lines:
             other = f"{edge['from']} -> {edge['to']}"
         site = edge["site"]
         yield f"  {other}  {site['path']}:{site['line']}  {edge['tier']} {edge['kind']}{_code(site)}"
+    notes: dict[str, list[str]] = {}
     for note in answer["notes"]:
         at = f":{note['startLine']}" if note["startLine"] is not None else ""
-        yield f"  note {note['file']}{at}: {note['type']}: {note['detail']}"
+        notes.setdefault(note["file"] + at, []).append(note["type"])
+    for place, types in notes.items():
+        yield f"  note {place}: {', '.join(types)}"
     yield from (f"  {warning}" for warning in answer["warnings"])
     yield from _certificate(answer, counted(len(answer["edges"]), "edges"))
 

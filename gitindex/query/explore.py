@@ -23,6 +23,8 @@ FOLLOWED = 3
 CODE_LINES = 120
 USES = 8
 TESTS = 8
+FRAME = 60
+"""Characters for the last line of a text."""
 LOOKED_AT = 200
 """Uses of one definition that are read to tell tests from callers."""
 
@@ -38,10 +40,11 @@ def explore(
 ) -> Row:
     """Return places for a question with their code and uses, within a budget of tokens."""
     lexical, binding = memories
-    found = search(view, question, PLACES, Filters(below=below), memory=lexical)["results"]
+    most = min(PLACES, 2 + tokens // 150)
+    found = search(view, question, most, Filters(below=below), memory=lexical)["results"]
     texts = view.read({os.fsencode(row["path"]) for row in found})
     places: list[Row] = []
-    room = tokens * CHARS_PER_TOKEN
+    room = tokens * CHARS_PER_TOKEN - FRAME - sum(map(_named, found))  # each is named, shown or not
     for row in found:
         data = texts.get(os.fsencode(row["path"]))
         if data is None:
@@ -85,13 +88,29 @@ def _add_uses(view: TreeView, place: Row, room: int, binding: Memory | None) -> 
     uses: list[Row] = [dict(row) for row in told["references"] if row["role"] == "reference"]
     tests = list(dict.fromkeys(row["path"] for row in uses if is_test(row["path"])))
     callers = [row for row in uses if not is_test(row["path"])]
+    room -= (spent := len(place["path"]) + len(place["name"]) + 120)  # counts, and where to ask
     shown = list(_within(_with_text(view, callers[:USES]), room))
-    place |= {"callers": shown, "tests": tests[:TESTS], "complete": told["complete"]}
+    room -= (taken := sum(map(_said, shown)))
+    listed: list[str] = []
+    for path in tests[:TESTS]:
+        if (room := room - len(path) - 2) >= 0:
+            listed.append(path)
+    place |= {"callers": shown, "tests": listed, "complete": told["complete"]}
     if len(callers) > len(shown):
         place["moreCallers"] = len(callers) - len(shown)
     if told["unexplained"]:
         place["uncertain"] = len(told["unexplained"])
-    return sum(len(row["text"]) + len(row["path"]) + 30 for row in shown) + sum(map(len, tests))
+    return spent + taken + sum(len(path) + 2 for path in listed)
+
+
+def _named(row: Mapping[str, Any]) -> int:
+    """Return the characters of the line that names a place."""
+    return len(row["path"]) + len(row.get("name", "")) + len(row.get("kind", "")) + 24
+
+
+def _said(row: Mapping[str, Any]) -> int:
+    """Return the characters of the line that shows a use."""
+    return len(row["text"]) + len(row["path"]) + len(row.get("enclosing", "")) + 32
 
 
 def _with_text(view: TreeView, rows: list[Row]) -> Iterator[Row]:
@@ -108,7 +127,7 @@ def _with_text(view: TreeView, rows: list[Row]) -> Iterator[Row]:
 
 def _within(rows: Iterator[Row], room: int) -> Iterator[Row]:
     for row in rows:
-        room -= len(row["text"]) + len(row["path"]) + 30
+        room -= _said(row)
         if room < 0:
             return
         yield row

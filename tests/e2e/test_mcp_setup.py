@@ -35,7 +35,7 @@ PROJECT_CLIENTS = {
 }
 FILLED_IN = ["--repo", "${workspaceFolder}"]
 ARGS = {
-    "claude": ["mcp"],
+    "claude": ["mcp", "--text-only"],
     "cursor": ["mcp", *FILLED_IN],
     "vscode": ["mcp", *FILLED_IN],
     "gemini": ["mcp"],
@@ -117,6 +117,24 @@ def test_an_editor_starts_the_server_anywhere_and_names_the_folder(tmp_path: Pat
             "invalid_request",
             True,
         )
+
+
+def test_clients_that_hide_the_text_are_given_nothing_else(tmp_path: Path) -> None:
+    """Claude Code and Codex hand a model `structuredContent` in place of the text beside it."""
+    repo = make_quiet(Repo(tmp_path / "repo"))
+    for client in ("claude", "codex"):
+        assert '"mcp", "--text-only"]' in snippet(CLIENTS[client]).decode()
+        folder = TEMPLATES / "plugins" / {"claude": "claude-code"}.get(client, client)
+        [entry] = json.loads((folder / ".mcp.json").read_text())["mcpServers"].values()
+        assert entry["args"] == ["mcp", "--text-only"]
+    with Agent(repo.path, tmp_path, "--text-only") as agent:
+        found = agent.call("find_symbols", name="helper")
+        assert found.structured_content is None
+        assert found.content[0].text == "lib/util.py:1  function def helper()"
+        refused = agent.call("read_file", file="lib/nope.py")
+        assert refused.structured_content is None
+        remedy = {"tool": "search_codebase", "args": {"query": "nope.py"}}
+        assert json.loads(refused.content[0].text)["hints"]["remedy"] == remedy
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from gitindex.base.vocabulary import BuildKind
 from gitindex.mcp.dispatch import MAX_BYTES, content_of
 from gitindex.mcp.tool_table import BY_NAME
 from tests.mcp_client import READERS, Agent, Inside, digests, job_running, make_quiet
+from tests.states import publish
 from tests.support import Repo, remove_seals, runner_pids, stop_runners, wait_for
 
 OF_A_COMMIT = [name for name in READERS if "at" in [param.name for param in BY_NAME[name].params]]
@@ -545,6 +546,21 @@ def test_the_tools_are_few_short_and_annotated(agent: Agent) -> None:
         assert tool.annotations.read_only_hint is (tool.name != "manage_index")
         assert tool.annotations.open_world_hint is False
         assert tool.input_schema["additionalProperties"] is False
+
+
+def test_explore_stays_within_its_budget(repo: Repo, tmp_path: Path) -> None:
+    body = "".join(f"    total = total + value_{n} * {n}\n" for n in range(40))
+    for number in range(12):
+        repo.write(f"pkg/module_{number}.py", f"def total_{number}(total):\n{body}")
+        uses = f"from pkg.module_{number} import total_{number}\n\n\ndef test_it():\n"
+        repo.write(f"tests/test_{number}.py", uses + f"    total_{number}(1)\n" * 20)
+        repo.write(f"pkg/use_{number}.py", uses + f"    total_{number}(1)\n" * 20)
+    publish(repo)
+    inside = Inside(os.path.realpath(repo.path), tmp_path)
+    for tokens in (200, 400, 1_000, 4_000):
+        answer = inside.ask("explore", query="total value", tokens=tokens)
+        assert answer["places"]
+        assert 0.5 * tokens < len(content_of(BY_NAME["explore"], answer)) / 4 <= tokens
 
 
 def test_text_holds_the_code_and_json_leaves_out_defaults(home: Repo, tmp_path: Path) -> None:

@@ -17,6 +17,10 @@ def mcp(
     port: Annotated[
         int, option("--port", min=0, max=65535, help="With --http; 0 for any free one.")
     ] = 0,
+    text_only: Annotated[
+        bool,
+        option("--text-only", help="For clients that show a model the JSON in place of the text."),
+    ] = False,
 ) -> None:
     """Serve agents over stdin and stdout (MCP), or over HTTP on loopback."""
     if get_current_context().invoked_subcommand is None:
@@ -26,11 +30,11 @@ def mcp(
         if http:
             from gitindex.mcp.http_server import serve_http
 
-            leave(serve_http(path, port))
+            leave(serve_http(path, port, text_only))
         commands.greet_people()
         from gitindex.mcp.server import serve_stdio
 
-        leave(serve_stdio(path))
+        leave(serve_stdio(path, text_only))
 
 
 @mcp.command("install")

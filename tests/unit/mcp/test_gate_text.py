@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gitindex.filestate.gate_text import gate_lines
 from gitindex.mcp.hints import with_tool_calls
+from gitindex.mcp.texts import render_text
 
 OPEN = {
     "path": "a.py",
@@ -43,3 +44,38 @@ def test_a_bad_pattern_is_answered_with_a_call_that_works() -> None:
         "tool": "grep_codebase",
         "args": {"literal": True, "path": "/r", "pattern": "("},
     }
+
+
+def test_a_remedy_takes_over_what_was_asked() -> None:
+    asked = {"symbol": "lib/util.py#Tool.helper", "file": "lib/nope.py", "path": "/r", "limit": 3}
+    for hint, remedy in {
+        "is it tracked? see `git ls-files`": ("search_codebase", {"query": "nope.py"}),
+        "see `gitindex symbols`": ("find_symbols", {"name": "helper"}),
+    }.items():
+        told = with_tool_calls({"hints": {"remedy": hint}}, asked)["hints"]["remedy"]
+        assert (told["tool"], told["args"]) == (remedy[0], {**remedy[1], "path": "/r"})
+    told = with_tool_calls({"hints": {"remedy": "see list_codebases"}}, asked)["hints"]["remedy"]
+    assert told == {"tool": "list_codebases", "args": {}}
+
+
+def test_what_is_open_is_said_once_and_a_page_says_of_how_many() -> None:
+    place = {"path": "a.min.js", "line": 2, "why": "no_facts", "text": "!function(" * 30}
+    use = {"path": "b.py", "line": 3, "tier": "exact", "use": "call", "text": "f()"}
+    answer = {
+        "status": "ok",
+        "definitions": [],
+        "references": [use],
+        "totalReferences": 7,
+        "unexplained": [place] * 31,
+        "complete": False,
+    }
+    lines = render_text("find_references", answer).splitlines()
+    assert lines[2] == f"? a.min.js:2  no_facts: {place['text'][:120]}  (31 ×)"
+    assert lines[3:] == ["-- 1 of 7 references; perhaps not complete"]
+
+
+def test_a_kind_is_said_once() -> None:
+    row = {"path": "a.py", "line": 1, "kind": "class", "signature": "class A(B)"}
+    method = row | {"kind": "method", "signature": "def f(self)"}
+    told = render_text("find_symbols", {"status": "ok", "symbols": [row, method]})
+    assert told == "a.py:1  class A(B)\na.py:1  method def f(self)"
