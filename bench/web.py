@@ -29,11 +29,10 @@ LOADS = 7
 _WATCH = """
 window.keys = [];
 document.addEventListener("input", (e) => { window.began = e.timeStamp; }, true);
-document.addEventListener("htmx:afterSwap", (e) => {
-  if (e.detail.target.id !== "main") return;
+document.addEventListener("DOMContentLoaded", () => new MutationObserver(() => {
   const began = window.began;
   requestAnimationFrame(() => setTimeout(() => window.keys.push(performance.now() - began)));
-});
+}).observe(document.getElementById("main"), { childList: true }));
 """
 
 

@@ -12,7 +12,10 @@ def safe_text(text: str | bytes, keep: str = "") -> str:
     """Text for a terminal: control characters, bidi marks and bytes that are not UTF-8 escaped."""
     if isinstance(text, bytes):
         text = text.decode("utf-8", "surrogateescape")
-    if text.isascii() and text.isprintable():
+    bare = text
+    for char in keep:
+        bare = bare.replace(char, "")
+    if bare.isascii() and bare.isprintable():
         return text
     return "".join(c if c in keep or _harmless(c) else _escape(c) for c in text)
 

@@ -65,18 +65,18 @@ class WebDoor:
     async def page(self, page: WebPage, request: Request) -> Response:
         """Return a page, or the fragment that a keystroke replaces."""
         self._note()
-        part = request.headers.get("hx-request") == "true"
+        part = "x-part" in request.headers
         asked = read_question(request, page)
         work = partial(self._render, page, asked, part)
         made = await self._turns.run(asked.text("w")[:64] if part else "", work)
         if made is None:
             return Response(status_code=204, headers=_NO_STORE)
         headers = _NO_STORE | {
-            "vary": "HX-Request",
+            "vary": "X-Part",
             "server-timing": f"app;dur={1000 * made.seconds:.1f}",
         }
         if part and page.name == "":
-            headers["hx-replace-url"] = canonical(page, asked)
+            headers["x-address"] = canonical(page, asked)
         return Response(
             made.body, 200 if part else made.status, headers, "text/html; charset=utf-8"
         )

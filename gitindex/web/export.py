@@ -23,9 +23,7 @@ from gitindex.web.static_files import StaticFolder
 PART = 2_000
 """Number of symbols on one page of the snapshot."""
 _PAGES = (("index", "Health"), ("map", "Map"), ("symbols", "Symbols"))
-_LIVE = re.compile(
-    r' (?:hx-[a-z-]+|data-[a-z]+|href)="(?!#|(?:index|map|symbols(?:-[0-9]+)?)\.html)[^"]*"'
-)
+_LIVE = re.compile(r' (?:data-[a-z]+|href)="(?!#|(?:index|map|symbols(?:-[0-9]+)?)\.html)[^"]*"')
 """Attributes that need a server: links into it, and requests for more."""
 
 

@@ -10,14 +10,6 @@ from typing import Any, NamedTuple
 from gitindex.web.html import Html, element, join, link, shorten
 from gitindex.web.session import Answer, WebQuestion
 
-HTMX = {
-    "allowEval": False,
-    "allowScriptTags": False,
-    "defaultSettleDelay": 0,
-    "historyCacheSize": 0,
-    "includeIndicatorStyles": False,
-    "selfRequestsOnly": True,
-}
 PAGES = (("", "Search"), ("map", "Map"), ("time", "Time"), ("health", "Health"))
 TABS = ("search", "grep", "symbols", "docs")
 _STATES = {
@@ -39,7 +31,7 @@ class PageHead(NamedTuple):
 
 def page_frame(head: PageHead, asked: WebQuestion, root: str, main: Html, answer: Answer) -> Html:
     """Return a whole page."""
-    scripts = ["vendor/htmx.min.js", "app.js", *_EXTRA.get(head.name, ())]
+    scripts = ["app.js", *_EXTRA.get(head.name, ())]
     sheets = ["app.css", *(["vendor/uPlot.min.css"] if head.name == "health" else [])]
     name = os.path.basename(root) or root
     body = element(
@@ -61,7 +53,6 @@ def page_frame(head: PageHead, asked: WebQuestion, root: str, main: Html, answer
                 element("meta", charset="utf-8"),
                 element("meta", name="viewport", content="width=device-width, initial-scale=1"),
                 element("meta", name="color-scheme", content="light dark"),
-                element("meta", name="htmx-config", content=json.dumps(HTMX)),
                 element("title", f"{head.title} · {name}"),
                 element("link", rel="icon", href="/static/icon.svg", type="image/svg+xml"),
                 [_sheet(sheet, head.name) for sheet in sheets],
@@ -79,12 +70,12 @@ def fragment(asked: WebQuestion, main: Html, answer: Answer) -> Html:
         return main
     return join(
         main,
-        freshness_bar(answer, asked.text("at"), swapped=True),
-        receipt_line(answer, swapped=True),
+        freshness_bar(answer, asked.text("at")),
+        receipt_line(answer),
     )
 
 
-def freshness_bar(answer: Mapping[str, Any], at: str = "", swapped: bool = False) -> Html:
+def freshness_bar(answer: Mapping[str, Any], at: str = "") -> Html:
     """Return the freshness of the answer in one line."""
     freshness = answer.get("freshness") or {}
     state = str(answer.get("state") or freshness.get("state") or answer.get("status") or "unknown")
@@ -102,7 +93,6 @@ def freshness_bar(answer: Mapping[str, Any], at: str = "", swapped: bool = False
         role="status",
         aria_label="Freshness of the index",
         data_at=at or None,
-        hx_swap_oob="true" if swapped else None,
     )
 
 
@@ -124,7 +114,7 @@ def _told(freshness: Mapping[str, Any], receipt: Mapping[str, Any]) -> list[Html
     return found
 
 
-def receipt_line(answer: Mapping[str, Any], swapped: bool = False) -> Html:
+def receipt_line(answer: Mapping[str, Any]) -> Html:
     """Return the receipt of the answer, to be copied and verified."""
     receipt = answer.get("receipt")
     children: list[Html] = []
@@ -140,7 +130,7 @@ def receipt_line(answer: Mapping[str, Any], swapped: bool = False) -> Html:
             ),
             copy_button("copy receipt", text),
         ]
-    return element("footer", children, id="receipt", hx_swap_oob="true" if swapped else None)
+    return element("footer", children, id="receipt")
 
 
 def copy_button(label: str, text: str) -> Html:
@@ -217,13 +207,6 @@ def _search_form(head: PageHead, asked: WebQuestion, at: str) -> Html:
 
 def _search_box(text: str, is_search: bool) -> Html:
     """Return the input; on the search page it searches while the user types."""
-    live = {
-        "hx_get": "/",
-        "hx_trigger": "input changed, ask from:body",
-        "hx_target": "#main",
-        "hx_include": "closest form, #facets",
-        "hx_sync": "this:queue last",
-    }
     return element(
         "input",
         id="q",
@@ -237,7 +220,7 @@ def _search_box(text: str, is_search: bool) -> Html:
         spellcheck="false",
         maxlength=2000,
         autofocus=is_search,
-        **(live if is_search else {}),
+        data_live="1" if is_search else None,
     )
 
 

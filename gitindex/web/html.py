@@ -10,6 +10,8 @@ from urllib.parse import quote, urlencode
 from gitindex.base.escape import safe_text
 
 _VOID = frozenset({"input", "link", "meta", "br"})
+_PLAIN = (str, int)
+_ATTRIBUTES = {"class_": "class", "href": "href", "id": "id"}
 
 
 class Html(str):
@@ -27,25 +29,30 @@ def element(tag: str, *children: Child, **attributes: str | int | bool | None) -
     for name, value in attributes.items():
         if value is None or value is False:
             continue
-        shown = name.rstrip("_").replace("_", "-")
-        parts.append(f" {shown}" if value is True else f' {shown}="{text(str(value))}"')
+        shown = _ATTRIBUTES.get(name) or name.rstrip("_").replace("_", "-")
+        parts.append(f" {shown}" if value is True else f' {shown}="{text(value)}"')
     parts.append(">")
     if tag not in _VOID:
-        parts.append(f"{join(*children)}</{tag}>")
+        _collect(children, parts)
+        parts.append(f"</{tag}>")
     return Html("".join(parts))
 
 
 def join(*children: Child) -> Html:
     """Concatenate children."""
     parts: list[str] = []
-    for child in children:
-        if child is None:
-            continue
-        if isinstance(child, str | int):
-            parts.append(text(child))
-        else:
-            parts.append(join(*child))
+    _collect(children, parts)
     return Html("".join(parts))
+
+
+def _collect(children: Iterable[Child], parts: list[str]) -> None:
+    for child in children:
+        if isinstance(child, Html):
+            parts.append(child)
+        elif isinstance(child, _PLAIN):
+            parts.append(text(child))
+        elif child is not None:
+            _collect(child, parts)
 
 
 def text(value: str | int) -> Html:

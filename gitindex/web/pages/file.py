@@ -179,8 +179,7 @@ def _side(asked: WebQuestion, answer: Answer) -> Html:
             "div",
             listed,
             id="outline",
-            hx_get=link("callers", path, at=at) if answer["symbols"] else None,
-            hx_trigger="load",
+            data_part=link("callers", path, at=at) if answer["symbols"] else None,
         ),
         aria_label="Outline",
     )

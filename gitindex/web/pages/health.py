@@ -59,8 +59,7 @@ def _tiles(answer: Answer) -> list[Html]:
         element("span", "hook"),
         element("strong", "…"),
         element("small", "measured now, in a scratch folder"),
-        hx_get="/hook",
-        hx_trigger="load",
+        data_part="/hook",
         id="hook",
     )
     return [*tiles, hook]

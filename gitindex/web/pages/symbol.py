@@ -261,9 +261,7 @@ def _tests_block(asked: WebQuestion, answer: Answer) -> Html:
     )
     return join(
         element("h2", "Tests that reach it"),
-        element(
-            "div", listed, hx_get=link("reach", asked.path, at=at), hx_trigger="intersect once"
-        ),
+        element("div", listed, data_part=link("reach", asked.path, at=at), data_when="seen"),
     )
 
 

@@ -1,8 +1,73 @@
-// Keys, copying, and the live bar. Everything else is HTML from the server.
+// Search as you type, keys, copying, and the live bar. Everything else is HTML from the server.
 "use strict";
 
 (() => {
   const box = document.getElementById("q");
+  const types = Boolean(box && box.dataset.live);
+
+  // Put a part of a page into its place. The bar and the receipt that come with it go to theirs.
+  const put = (target, html) => {
+    const made = new DOMParser().parseFromString(html, "text/html").body;
+    for (const name of ["bar", "receipt"]) {
+      const [came, held] = [made.querySelector(`#${name}`), document.getElementById(name)];
+      if (came) came.remove();
+      if (came && held && came.outerHTML !== held.outerHTML) held.replaceWith(came);
+    }
+    const { id, href } = target.contains(document.activeElement) ? document.activeElement : {};
+    target.replaceChildren(...made.childNodes);
+    const again = id ? document.getElementById(id) : href && [...target.querySelectorAll("a")].find((a) => a.href === href);
+    if (again) again.focus({ preventScroll: true });
+    fill(target);
+  };
+  const get = async (address) => {
+    try {
+      const answer = await fetch(address, { headers: { "X-Part": "1" } });
+      if (answer.status === 200) return { html: await answer.text(), address: answer.headers.get("x-address") };
+    } catch { /* the bar says that the server has ended */ }
+    return null;
+  };
+  const show = async (target, address) => {
+    const part = await get(address);
+    if (part) put(target, part.html);
+  };
+  // Places that are filled later: at once, or when they are seen.
+  const seen = new IntersectionObserver((entries) => entries.filter((e) => e.isIntersecting).forEach(({ target }) => {
+    seen.unobserve(target);
+    show(target, target.dataset.part);
+  }));
+  const fill = (within) => within.querySelectorAll("[data-part]").forEach((place) => {
+    if (place.dataset.when === "seen") seen.observe(place);
+    else show(place, place.dataset.part);
+  });
+  window.gitindex = { show };
+  fill(document);
+
+  // Every key asks; the server answers the newest, and an answer older than the one shown is dropped.
+  let [asked, shown, address, later] = [0, 0, "", 0];
+  const settle = () => {
+    clearTimeout(later);
+    if (address) history.replaceState(history.state, "", address);
+    address = "";
+  };
+  const ask = async () => {
+    const mine = ++asked;
+    const form = new URLSearchParams(new FormData(box.form));
+    document.querySelectorAll("#facets input:checked").forEach((one) => form.append(one.name, one.value));
+    const part = await get(`/?${form}`);
+    if (!part || mine < shown) return;
+    shown = mine;
+    put(document.getElementById("main"), part.html);
+    address = part.address;
+    clearTimeout(later);
+    later = setTimeout(settle, 200);
+  };
+  if (types) {
+    let last = box.value;
+    box.addEventListener("input", () => { if (box.value !== last) { last = box.value; ask(); } });
+    document.addEventListener("click", settle, true);
+    addEventListener("beforeunload", settle);
+  }
+
   const hits = () => [...document.querySelectorAll(".hit a.place:first-of-type, .hit > .head > a.place")]
     .filter((a, i, all) => all.indexOf(a) === i && a === a.closest(".hit").querySelector("a.place"));
 
@@ -50,7 +115,7 @@
 
   // A facet or a switch asks again; the box sends them along.
   document.addEventListener("change", (event) => {
-    if (event.target.closest("#facets")) document.body.dispatchEvent(new CustomEvent("ask"));
+    if (types && event.target.closest("#facets")) ask();
   });
 
   // The bar turns by itself: the server says so, and results that may have changed are asked for again.
@@ -67,7 +132,7 @@
         const told = JSON.parse(event.data);
         document.getElementById("bar").outerHTML = told.bar;
         if (seen && seen !== told.version) {
-          if (box && box.hasAttribute("hx-get")) document.body.dispatchEvent(new CustomEvent("ask"));
+          if (types) ask();
           document.body.dispatchEvent(new CustomEvent("index-changed"));
         }
         seen = told.version;

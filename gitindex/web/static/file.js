@@ -22,7 +22,7 @@
     if (!known.has(key)) {
       const path = location.pathname.slice("/file/".length);
       const query = new URLSearchParams({ line, col: column, at, w: "hover" });
-      const answer = await fetch(`/hover/${path}?${query}`, { headers: { "HX-Request": "true", "X-Tip": "1" } });
+      const answer = await fetch(`/hover/${path}?${query}`, { headers: { "X-Part": "1" } });
       known.set(key, answer.status === 200 ? await answer.text() : "");
     }
     return known.get(key);
@@ -30,7 +30,7 @@
 
   const show = (span, html) => {
     const parsed = new DOMParser().parseFromString(html, "text/html");
-    parsed.querySelectorAll("[hx-swap-oob]").forEach((one) => one.remove());
+    parsed.querySelectorAll("#bar, #receipt").forEach((one) => one.remove());
     if (!parsed.body.textContent.trim() || parsed.querySelector(".empty")) return;
     tip.replaceChildren(...parsed.body.childNodes);
     tip.hidden = false;

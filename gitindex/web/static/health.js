@@ -41,7 +41,7 @@
   });
   // A refresh ended: the page asks for itself again, and the chart with it.
   document.body.addEventListener("index-changed", async () => {
-    await htmx.ajax("GET", "/health", { target: "#main" });
+    await gitindex.show(document.getElementById("main"), "/health");
     plot = null;
     draw();
   });
