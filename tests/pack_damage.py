@@ -25,13 +25,19 @@ class Mutation(NamedTuple):
 
 
 def mutations(seed: int, count: int) -> list[Mutation]:
-    """Every kind at least once, then bytes at random."""
+    """Every kind once, then bytes at random until there are so many."""
     kinds = [*_file_mutations(), *_member_mutations(), *_manifest_mutations()]
     rng = random.Random(seed)
     while len(kinds) < count:
-        at = rng.random()
-        kinds.append(Mutation(f"byte at {at:.6f}", _flip_at(at)))
-    return kinds[:count]
+        kinds.append(random_mutation(rng))
+    return kinds
+
+
+def random_mutation(rng: random.Random) -> Mutation:
+    """Bytes at a random place, of the pack, of its signature, or of a member that is signed again."""
+    at, kind = rng.random(), rng.choice(("flip", "flip", "gone", "twice", "signature", "member"))
+    apply = {"signature": _in_signature, "member": _in_member}.get(kind, _in_pack)
+    return Mutation(f"{kind} at {at:.6f}", apply(at, kind))
 
 
 def _file_mutations() -> list[Mutation]:
@@ -71,13 +77,40 @@ def _file_mutations() -> list[Mutation]:
     return [Mutation(name, apply) for name, apply in named.items()]
 
 
-def _flip_at(where: float) -> Callable[[Path, Path, random.Random], None]:
-    def flip(pack: Path, _key: Path, _rng: random.Random) -> None:
-        data = bytearray(pack.read_bytes())
-        data[int(where * len(data))] ^= 0x41
-        pack.write_bytes(data)
+def _in_pack(where: float, kind: str) -> Callable[[Path, Path, random.Random], None]:
+    def apply(pack: Path, _key: Path, _rng: random.Random) -> None:
+        pack.write_bytes(_changed(pack.read_bytes(), where, kind))
 
-    return flip
+    return apply
+
+
+def _in_signature(where: float, _kind: str) -> Callable[[Path, Path, random.Random], None]:
+    def apply(pack: Path, _key: Path, _rng: random.Random) -> None:
+        signature = Path(f"{pack}.sig")
+        signature.write_bytes(_changed(signature.read_bytes(), where, "flip"))
+
+    return apply
+
+
+def _in_member(where: float, _kind: str) -> Callable[[Path, Path, random.Random], None]:
+    """One byte of a segment of the search documents, signed by an allowed key."""
+
+    def change(folder: Path) -> None:
+        names = sorted(os.listdir(folder / "lexical"))
+        path = folder / "lexical" / names[int(where * len(names))]
+        path.write_bytes(_changed(path.read_bytes(), where * len(names) % 1, "flip"))
+
+    return _rewriting(change, _same)
+
+
+def _changed(data: bytes, where: float, kind: str) -> bytes:
+    at = int(where * len(data))
+    end = min(len(data), at + 1 + at % 7)
+    if kind == "gone":
+        return data[:at] + data[end:]
+    if kind == "twice":
+        return data[:end] + data[at:]
+    return data[:at] + bytes([data[at] ^ 0x41]) + data[at + 1 :]
 
 
 def _member_mutations() -> list[Mutation]:
@@ -245,23 +278,27 @@ def _cut_segment(folder: Path) -> None:
             path.write_bytes(path.read_bytes()[:-40])
 
 
-def poisons(path: Path) -> list[tuple[str, Change]]:
+def poisons(path: Path, rng: random.Random) -> list[tuple[str, Change]]:
     """Facts that lie, each a well-formed database with our schema: 40 kinds and more.
 
-    Every column of every facts table is changed once, and rows of each are removed and added.
+    Every column of every facts table is changed in a random row, and rows of each are removed.
     """
     found: list[tuple[str, Change]] = []
     connection = sqlite3.connect(path)
     try:
         for table in ("symbols", "occurrences", "imports", "exports", "documents"):
             columns = connection.execute(f"PRAGMA table_info({table})").fetchall()
-            if not connection.execute(f"SELECT 1 FROM {table}").fetchone():
+            (rows,) = connection.execute(f"SELECT count(*) FROM {table}").fetchone()
+            if not rows:
                 continue
             found.append((f"no {table}", in_database(f"DELETE FROM {table}")))
-            found.append((f"one of {table} gone", in_database(_without_one(table, columns))))
-            found += _changed_columns(connection, table, columns)
+            at = rng.randrange(rows)
+            gone = f"DELETE FROM {table} WHERE {_row(table, columns, at)}"
+            found.append((f"{table} {at} gone", in_database(gone)))
+            found += _changed_columns(table, columns, rows, rng)
         blobs = connection.execute("PRAGMA table_info(blobs)").fetchall()
-        found += _changed_columns(connection, "blobs", blobs)
+        (rows,) = connection.execute("SELECT count(*) FROM blobs").fetchone()
+        found += _changed_columns("blobs", blobs, rows, rng)
     finally:
         connection.close()
     return [*_lying_halves(), *found, *_renamed_names()]
@@ -302,18 +339,17 @@ def _lying_words(folder: Path) -> None:
     database.close()
 
 
-def _without_one(table: str, columns: list[tuple[object, ...]]) -> str:
-    keys = [str(column[1]) for column in columns if column[5]]
-    listed = ",".join(keys)
-    return f"DELETE FROM {table} WHERE ({listed})=(SELECT {listed} FROM {table} LIMIT 1)"
+def _row(table: str, columns: list[tuple[object, ...]], at: int) -> str:
+    """A condition that holds for one row."""
+    listed = ",".join(str(column[1]) for column in columns if column[5])
+    return f"({listed})=(SELECT {listed} FROM {table} ORDER BY {listed} LIMIT 1 OFFSET {at})"
 
 
 def _changed_columns(
-    connection: sqlite3.Connection, table: str, columns: list[tuple[object, ...]]
+    table: str, columns: list[tuple[object, ...]], rows: int, rng: random.Random
 ) -> list[tuple[str, Change]]:
     found: list[tuple[str, Change]] = []
     keys = [str(column[1]) for column in columns if column[5]]
-    listed = ",".join(keys)
     for _, name, kind, *_rest in columns:
         if name in (*keys, "oid", "extractor", "lexical", "name_id", "language"):
             continue
@@ -324,9 +360,9 @@ def _changed_columns(
             value = '\'[["evil", "evil"]]\'' if name == "names" else "'[\"evil\"]'"
         if name == "status":
             value = "CASE status WHEN 'lexical' THEN 'partial' ELSE 'lexical' END"
-        statement = f'UPDATE {table} SET "{name}"={value} WHERE ({listed})='
-        statement += f"(SELECT {listed} FROM {table} ORDER BY 1 DESC LIMIT 1)"
-        found.append((f"{table}.{name}", in_database(statement)))
+        at = rng.randrange(rows)
+        statement = f'UPDATE {table} SET "{name}"={value} WHERE {_row(table, columns, at)}'
+        found.append((f"{table}.{name} {at}", in_database(statement)))
     return found
 
 

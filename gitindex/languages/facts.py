@@ -188,7 +188,10 @@ def _symbols(columns: object) -> tuple[Symbol, ...]:
     if columns == []:
         return ()
     pairs = zip(_list(columns), _SYMBOL_TYPES, strict=True)
-    return tuple(map(Symbol._make, zip(*(_column(c, kind) for c, kind in pairs), strict=True)))
+    found = tuple(map(Symbol._make, zip(*(_column(c, kind) for c, kind in pairs), strict=True)))
+    if any(not -1 <= symbol.parent < ordinal for ordinal, symbol in enumerate(found)):
+        raise ValueError("a definition inside itself")
+    return found
 
 
 def _import(row: list[Any]) -> Import:

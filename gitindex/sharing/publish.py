@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from gitindex import __version__
@@ -25,7 +26,6 @@ from gitindex.store.imported import imported_facts
 from gitindex.store.mapping import Published
 
 BATCH_BYTES = 4 << 20
-ASKED = 20_000
 PUBLISH_MS = 300_000
 MAX_LAG_MS = (1 << 31) - 1
 
@@ -83,7 +83,6 @@ def _publish(
     put = [r for r in rows if changed is None or r[0] in changed]
     kept = {r[0] for r in rows}
     gone = [] if changed is None else [path for path in changed if path not in kept]
-    missing = _missing(server, {FactsKey(oid, extractor) for _, oid, extractor in put})
     delta = {
         "commit": row.head_commit,
         "tree": row.tree,
@@ -91,11 +90,10 @@ def _publish(
         "runId": row.run_id,
         "base": base,
         "whole": changed is None,
-        "put": [[_text(path), oid, extractor] for path, oid, extractor in put],
         "gone": [_text(path) for path in gone],
         "packages": packages_of(worktree, row.head_commit or "HEAD"),
     }
-    done = _send(server, database, membership, (fence, delta, sorted(missing)), report)
+    done, sent = _send(server, database, membership, (fence, delta, put), report)
     if membership.fleet:
         server.rows(
             "SELECT gi_note_fleet(%s, %s, 'fresh', %s, NULL, NULL, %s)",
@@ -104,33 +102,42 @@ def _publish(
             _lag_ms(database, row.worktree_id),
             __version__,
         )
-    return PublishResult("published" if done else "fenced_off", len(missing), len(put))
+    return PublishResult("published" if done else "fenced_off", sent, len(put))
 
 
 def _send(
     server: Server,
     database: Database,
     membership: Membership,
-    wanted: tuple[int, dict[str, Any], list[FactsKey]],
+    wanted: tuple[int, dict[str, Any], list[tuple[bytes, str, str]]],
     report: Report,
-) -> bool:
+) -> tuple[bool, int]:
     """Send documents and mapping in one transaction; False if a later run has superseded it."""
-    fence, delta, missing = wanted
+    fence, delta, put = wanted
+    keys = sorted({FactsKey(oid, extractor) for _, oid, extractor in put})
+    digests: dict[FactsKey, str] = {}
+    sent = 0
     with server.transaction():
-        sent = 0
-        for batch in _batches(database, missing):
-            sent += len(batch)
-            report("documents", 100.0 * sent / len(missing))
-            server.rows("SELECT gi_put_docs(%s::jsonb)", _json(batch))
+        for batch in _batches(database, keys):
+            named = {key: hashlib.sha256(text.encode()).digest() for key, text in batch.items()}
+            rows = server.rows("SELECT gi_missing(%s)", [*named.values()])
+            unknown = {bytes(digest) for (digest,) in rows}
+            lacking = [text for key, text in batch.items() if named[key] in unknown]
+            if lacking:
+                server.rows("SELECT gi_put_docs(%s::text[])", lacking)
+            sent += len(lacking)
+            digests |= {key: digest.hex() for key, digest in named.items()}
+            report("documents", 100.0 * len(digests) / len(keys))
         report("publish", None)
+        listed = [[_text(path), digests[FactsKey(oid, extractor)]] for path, oid, extractor in put]
         done = server.rows(
             "SELECT gi_publish(%s, %s, %s, %s::jsonb)",
             membership.repo,
             membership.ref,
             fence,
-            _json(delta),
+            _json(delta | {"put": listed}),
         )
-    return bool(done[0][0])
+    return bool(done[0][0]), sent
 
 
 def _lag_ms(database: Database, worktree_id: int) -> int | None:
@@ -171,32 +178,19 @@ def _mapping(database: Database, worktree_id: int) -> list[tuple[bytes, str, str
     return [(path, oid.hex(), extractor) for path, oid, extractor in rows]
 
 
-def _missing(server: Server, keys: Iterable[FactsKey]) -> set[FactsKey]:
-    found: set[FactsKey] = set()
-    listed = sorted(keys)
-    for at in range(0, len(listed), ASKED):
-        part = listed[at : at + ASKED]
-        rows = server.rows(
-            "SELECT * FROM gi_missing(%s, %s)",
-            [bytes.fromhex(key.oid) for key in part],
-            [key.extractor for key in part],
-        )
-        found |= {FactsKey(bytes(oid).hex(), extractor) for oid, extractor in rows}
-    return found
-
-
-def _batches(database: Database, keys: list[FactsKey]) -> Iterator[list[dict[str, Any]]]:
-    table, batch, size = BlobTable(database), list[dict[str, Any]](), 0
+def _batches(database: Database, keys: list[FactsKey]) -> Iterator[dict[FactsKey, str]]:
+    """Yield documents as the texts whose digests name them, a few megabytes at a time."""
+    table, batch, size = BlobTable(database), dict[FactsKey, str](), 0
     for key in keys:
         payload = table.get(key) or b""
         facts = decode_facts(payload)
         if facts is None:
             raise GitIndexError("facts cannot be read", "run `gitindex index --force`")
-        batch.append(_document(key, facts, payload))
-        size += len(payload)
+        batch[key] = _json(_document(key, facts, payload))
+        size += len(batch[key])
         if size > BATCH_BYTES:
             yield batch
-            batch, size = [], 0
+            batch, size = {}, 0
     if batch:
         yield batch
 

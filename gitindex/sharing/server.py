@@ -23,7 +23,7 @@ from gitindex.git.settings import user_setting
 if TYPE_CHECKING:
     import psycopg
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 CONNECT_SECONDS = 0.9
 PATIENT_SECONDS = 15.0
 QUERY_MS = 2_000

@@ -7,7 +7,7 @@ from typing import Any
 
 from gitindex.base.escape import safe_text
 from gitindex.base.worktree import Worktree
-from gitindex.languages.facts import BlobFacts, FactsKey, decode_facts
+from gitindex.languages.facts import BlobFacts, decode_facts
 from gitindex.languages.postings import unpack_places
 from gitindex.sharing.membership import read_membership
 from gitindex.sharing.packages import may_come_from
@@ -60,12 +60,11 @@ def references(server: Server, name: str, limit: int) -> list[dict[str, Any]]:
     kept if the file's own facts agree that the name comes from there.
     """
     rows = server.rows("SELECT * FROM gi_references(%s, %s)", name, CANDIDATES)
-    keys = {FactsKey(bytes(row[12]).hex(), row[13]) for row in rows}
-    facts = _facts(server, sorted(keys))
+    facts = _facts(server, [row[-1] for row in rows])
     packages = {package for (package,) in server.rows("SELECT gi_packages_of(%s)", name)}
     hits = []
     for row in rows:
-        held = facts.get(FactsKey(bytes(row[12]).hex(), row[13]))
+        held = facts.get(row[-1])
         if held is None or name not in held.postings:
             continue
         hit = _hit(row)
@@ -77,18 +76,14 @@ def references(server: Server, name: str, limit: int) -> list[dict[str, Any]]:
     return hits[: limit + 1]
 
 
-def _facts(server: Server, keys: list[FactsKey]) -> dict[FactsKey, BlobFacts]:
-    rows = server.rows(
-        "SELECT oid, extractor, payload FROM gi_facts(%s, %s)",
-        [bytes.fromhex(key.oid) for key in keys],
-        [key.extractor for key in keys],
-    )
-    read = {FactsKey(bytes(o).hex(), e): decode_facts(bytes(payload)) for o, e, payload in rows}
-    return {key: facts for key, facts in read.items() if facts is not None}
+def _facts(server: Server, documents: list[int]) -> dict[int, BlobFacts]:
+    rows = server.rows("SELECT doc_id, payload FROM gi_facts(%s)", documents)
+    read = {document: decode_facts(bytes(payload)) for document, payload in rows}
+    return {document: facts for document, facts in read.items() if facts is not None}
 
 
 def _hit(row: tuple[Any, ...]) -> dict[str, Any]:
-    repo, ref, commit, path, line, kind, name, qualified, exported, tier, writer, at, *_ = row
+    repo, ref, commit, path, line, kind, name, qualified, exported, tier, writer, at, _ = row
     return {
         "repo": safe_text(repo),
         "ref": safe_text(ref),

@@ -88,6 +88,7 @@ def open_pack_database(path: str) -> Database:
             raise CorruptStore(f"the database of the pack is damaged: {said}", "get a new pack")
         _refuse_other_rows(database)
         _refuse_other_types(database)
+        _refuse_loops(database)
     except BaseException:
         database.close()
         raise
@@ -126,6 +127,15 @@ def _refuse_other_types(database: Database) -> None:
     for table, column in (("symbols", "exported"), ("blobs", "lexical")):
         if database.row(f"SELECT 1 FROM {table} WHERE {column} NOT IN (0, 1) LIMIT 1"):
             raise CorruptStore(f"the pack has ill-typed values in {table}", "get a new pack")
+
+
+def _refuse_loops(database: Database) -> None:
+    """Refuse definitions that are not numbered in order below earlier ones: readers follow parents up."""
+    if database.row(
+        "SELECT 1 FROM symbols GROUP BY blob_id HAVING count(*)<>max(ordinal)+1 OR min(ordinal)<>0"
+        " OR min(parent)<-1 OR max(parent-ordinal)>=0 LIMIT 1"
+    ):
+        raise CorruptStore("the pack has definitions inside themselves", "get a new pack")
 
 
 def _copy_tables(target: Database, new_ids: dict[int, int]) -> None:

@@ -146,8 +146,10 @@ def test_seeded_faults_are_noticed() -> None:
 
 
 def test_every_suite_is_sampled() -> None:
+    from tests.torture.packs import lying_packs, spoilt_packs
     from tests.torture.renames import renames
     from tests.torture.suites import SHARES, SUITES
+    from tests.torture.team import team_kills, team_questions_of_roles
 
     sampled = {
         answers,
@@ -156,9 +158,13 @@ def test_every_suite_is_sampled() -> None:
         hostile_repositories,
         kill_points,
         looks,
+        lying_packs,  # these two by tests/repo/test_pack_damage.py
+        spoilt_packs,
         power_cuts,
         renames,  # by tests/repo/test_rename_packages.py, which needs no network
         soak,
+        team_kills,  # these two by tests/repo/test_team.py
+        team_questions_of_roles,
     }
     assert set(SUITES.values()) == sampled
     assert SHARES.keys() == SUITES.keys()

@@ -23,9 +23,13 @@ GOALS = {
     "fuzzed_requests.cases": 100_000,
     "hostile_repositories.cases": 1_000,
     "kill_points.cases": 1_000,
+    "lying_packs.kinds": 200,
     "power_cuts.cases": 250,
     "soak.cases": 2_000,
     "soak.calls": 20_000,
+    "spoilt_packs.cases": 1_000,
+    "team_kills.cases": 300,
+    "team_questions.cases": 200_000,
 }
 """What several runs of `make torture` together are to reach."""
 NOT_KINDS = {"seconds", "code", "answers", "cases", "wrong"}

@@ -6,25 +6,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from gitindex.sharing import administration
 from tests.packs import fill
 from tests.postgres import Cluster
 from tests.support import Repo
-from tests.team import USERS
+from tests.torture.team import make_cluster
 
 
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[Cluster]:
-    made = Cluster()
-    made.run("postgres", "CREATE DATABASE template_team")
-    administration.init(made.url("template_team"))
-    made.run(
-        "postgres",
-        "CREATE ROLE ci LOGIN IN ROLE gi_writer",
-        "CREATE ROLE ci2 LOGIN IN ROLE gi_writer",
-        "CREATE ROLE boss LOGIN IN ROLE gi_admin",
-        *(f"CREATE ROLE {user} LOGIN IN ROLE gi_reader" for user in USERS),
-    )
+    made = make_cluster()
     yield made
     made.stop()
 

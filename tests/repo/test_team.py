@@ -6,10 +6,8 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import psycopg
 import pytest
@@ -21,12 +19,13 @@ from gitindex.sharing.server import Unavailable, connected
 from tests.packs import fill, quietly
 from tests.postgres import Cluster
 from tests.support import Repo, wait_for
-from tests.team import USERS, asked_of_team, configure, join, push, see
+from tests.team import asked_of_team, configure, join, push, see
+from tests.torture import Clock
+from tests.torture.team import ask_at_random, kill_and_push
 
 KILLS = 20
 RANDOM_QUERIES = 20_000
 SEED = int(os.environ.get("GITINDEX_SEED", "11"))
-REPOS = 6
 
 
 @pytest.fixture(autouse=True)
@@ -94,7 +93,7 @@ def test_rights(cluster: Cluster, database: str, sources: tuple[Repo, Repo]) -> 
         tables.execute("SELECT * FROM gitindex.gi_tree")
     for user, statement in (
         ("alice", "SELECT gi_begin(1, 'main')"),
-        ("alice", "SELECT gi_put_docs('[]')"),
+        ("alice", "SELECT gi_put_docs('{}')"),
         ("alice", "SELECT gi_set_member('library', 'alice', true, true)"),
         ("ci", "SELECT gi_prune(interval '0')"),
         ("ci2", "SELECT gi_begin(1, 'main')"),
@@ -133,133 +132,15 @@ def test_killed_writers_and_servers_publish_exactly_once(
     cluster: Cluster, database: str, tmp_path: Path
 ) -> None:
     """kill -9 of the writer or of the server at a random moment; the next push makes it right."""
-    _kill_and_push(cluster, database, tmp_path, KILLS)
-
-
-@pytest.mark.torture
-def test_three_hundred_kills(cluster: Cluster, database: str, tmp_path: Path) -> None:
-    _kill_and_push(cluster, database, tmp_path, 300)
-
-
-def _kill_and_push(cluster: Cluster, database: str, tmp_path: Path, kills: int) -> None:
-    rng = random.Random(SEED)
-    repo = Repo(tmp_path / "killed")
-    fill(repo)
-    repo.index()
-    join(cluster, database, repo)
-    push(repo)
-    for number in range(kills):
-        repo.write("pkg/base.py", f"def helper(x):\n    return x\n\n\ndef f{number}():\n    pass\n")
-        repo.commit(f"commit {number}")
-        repo.index()
-        writer = subprocess.Popen(
-            [sys.executable, "-c", _WRITER, str(repo.path)], stderr=subprocess.DEVNULL
-        )
-        time.sleep(rng.uniform(0.0, 0.6))
-        if number % 5 == 4:
-            cluster.kill()
-            writer.wait()
-            cluster.start()
-        else:
-            writer.send_signal(signal.SIGKILL)
-            writer.wait()
-        assert push(repo).outcome in ("published", "already")
-        hits = asked_of_team(cluster, database, "ci", team_questions.definitions, f"f{number}")
-        assert len(hits) == 1, number
-    with psycopg.connect(cluster.url(database)) as admin:
-        row = admin.execute("SELECT publishes FROM gitindex.gi_marker").fetchone()
-        paths = admin.execute("SELECT count(*) FROM gitindex.gi_tree").fetchone()
-    assert row == (kills + 1,), "every commit was published once"
-    assert paths == (8,)
-
-
-_WRITER = """
-import sys
-from gitindex.base.worktree import find_worktree
-from gitindex.sharing.publish import push
-push(find_worktree(sys.argv[1]), lambda _phase, _percent: None)
-"""
+    clock = Clock(cases=KILLS)
+    kill_and_push(clock, random.Random(SEED), tmp_path, cluster, database)
+    assert clock.counts["cases"] == KILLS
 
 
 def test_nobody_sees_a_row_of_an_invisible_repository(cluster: Cluster, database: str) -> None:
-    _ask_at_random(cluster, database, RANDOM_QUERIES)
-
-
-@pytest.mark.torture
-def test_two_hundred_thousand_random_questions(cluster: Cluster, database: str) -> None:
-    _ask_at_random(cluster, database, 200_000)
-
-
-def _ask_at_random(cluster: Cluster, database: str, questions: int) -> None:
-    rng = random.Random(SEED)
-    names = [f"name_{number}" for number in range(40)]
-    with psycopg.connect(cluster.url(database, "ci"), autocommit=True) as writer:
-        writer.execute("SET search_path = gitindex")
-        for number in range(REPOS):
-            _publish_made_up(writer, number, rng, names)
-    visible: dict[str, set[str]] = {user: set() for user in USERS}
-    for user in USERS[:-1]:
-        for number in rng.sample(range(REPOS), 2):
-            see(cluster, database, f"repo{number}", user)
-            visible[user].add(f"repo{number}")
-    each = questions // len(USERS) // 4
-    for user in USERS:
-        words = [rng.choice([*names, "name", "me_1", "%", "_", ""]) for _ in range(each)]
-        with psycopg.connect(cluster.url(database, user), autocommit=True) as reader:
-            reader.execute("SET search_path = gitindex")
-            seen: set[str] = set()
-            for function in ("gi_definitions", "gi_like", "gi_references"):
-                rows = reader.execute(
-                    f"SELECT DISTINCT f.repo FROM unnest(%s::text[]) w, LATERAL {function}(w, 50) f",
-                    (words,),
-                ).fetchall()
-                seen |= {repo for (repo,) in rows}
-            rows = reader.execute(
-                "SELECT DISTINCT f.repo FROM unnest(%s::text[]) w, LATERAL gi_search(ARRAY[w], 50) f",
-                (words,),
-            ).fetchall()
-            seen |= {repo for (repo,) in rows}
-            assert seen == visible[user], user
-            oids = [number.to_bytes(20) for number in range(REPOS * 10)]
-            facts = reader.execute(
-                "SELECT oid FROM gi_facts(%s, %s)", (oids, ["e"] * len(oids))
-            ).fetchall()
-            owned = {f"repo{int.from_bytes(bytes(oid)) // 10}" for (oid,) in facts}
-            assert owned == visible[user]
-
-
-def _publish_made_up(
-    writer: psycopg.Connection[Any], number: int, rng: random.Random, names: list[str]
-) -> None:
-    import json
-
-    docs = []
-    for at in range(10):
-        chosen = rng.sample(names, 8)
-        docs.append(
-            {
-                "oid": (number * 10 + at).to_bytes(20).hex(),
-                "extractor": "e",
-                "size": 10,
-                "names": chosen,
-                "symbols": [[name, "function", 1, True, name] for name in chosen[:3]],
-                "imports": [],
-                "payload": "",
-            }
-        )
-    with writer.transaction():
-        row = writer.execute(
-            "SELECT gi_join(%s, '', %s, 'main')", (f"root{number}", f"repo{number}")
-        ).fetchone()
-        assert row is not None
-        begun = writer.execute("SELECT fence FROM gi_begin(%s, 'main')", row).fetchone()
-        assert begun is not None
-        writer.execute("SELECT gi_put_docs(%s::jsonb)", (json.dumps(docs),))
-        put = [[f"file{at}", doc["oid"], "e"] for at, doc in enumerate(docs)]
-        delta = {"runId": f"r{number}", "tree": "t", "whole": True, "put": put}
-        delta |= {"gone": [], "packages": [["python", f"repo{number}", ""]]}
-        values = (row[0], begun[0], json.dumps(delta))
-        writer.execute("SELECT gi_publish(%s, 'main', %s, %s::jsonb)", values)
+    clock = Clock(cases=RANDOM_QUERIES)
+    ask_at_random(clock, random.Random(SEED), cluster, database)
+    assert clock.counts["cases"] >= RANDOM_QUERIES
 
 
 def test_a_server_that_is_away_is_unavailable_and_costs_a_second_once(

@@ -9,9 +9,11 @@ from tests.torture.hostile import hostile_repositories
 from tests.torture.kills import kill_points
 from tests.torture.looks import looks
 from tests.torture.oracle import answers
+from tests.torture.packs import lying_packs, spoilt_packs
 from tests.torture.power import power_cuts
 from tests.torture.renames import renames
 from tests.torture.soak import soak
+from tests.torture.team import team_kills, team_questions_of_roles
 
 SUITES: dict[str, Suite] = {
     "answers": answers,
@@ -20,9 +22,13 @@ SUITES: dict[str, Suite] = {
     "hostile_repositories": hostile_repositories,
     "kill_points": kill_points,
     "looks": looks,
+    "lying_packs": lying_packs,
     "power_cuts": power_cuts,
     "renames": renames,
     "soak": soak,
+    "spoilt_packs": spoilt_packs,
+    "team_kills": team_kills,
+    "team_questions": team_questions_of_roles,
 }
 SHARES = {
     "answers": 6,
@@ -31,7 +37,11 @@ SHARES = {
     "hostile_repositories": 2,
     "kill_points": 3,
     "looks": 2,
+    "lying_packs": 1,
     "power_cuts": 2,
     "renames": 3,
     "soak": 2,
+    "spoilt_packs": 1,
+    "team_kills": 1,
+    "team_questions": 1,
 }

@@ -1,11 +1,11 @@
--- The team's index, schema 1. Facts belong to blobs; a tree is a mapping of one repository's ref.
+-- The team's index, schema 3. Facts belong to blobs; a tree is a mapping of one repository's ref.
 -- Everything is owned by gi_owner, which nobody can log in as; the functions of 2_functions.sql are
 -- the only way in. Row-level security is not used: it would keep the searched tables from their indexes.
 CREATE TABLE gi_meta (
     store_id uuid NOT NULL DEFAULT gen_random_uuid(),
     schema_version int NOT NULL
 );
-INSERT INTO gi_meta (schema_version) VALUES (2);
+INSERT INTO gi_meta (schema_version) VALUES (3);
 
 CREATE TABLE gi_repo (
     id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -28,15 +28,14 @@ CREATE TABLE gi_extractor (
     text text NOT NULL UNIQUE
 );
 
+-- A document is what a writer says about a blob. Its digest is over all of it, so a writer cannot
+-- replace another's, and only who knows a document can put it into a tree of their own.
 CREATE TABLE gi_fact (
-    oid bytea NOT NULL,
-    extractor smallint NOT NULL REFERENCES gi_extractor,
-    digest bytea NOT NULL,           -- sha256 of the payload
+    digest bytea NOT NULL,
     payload bytea NOT NULL,          -- as languages/facts.py encodes it
-    writer name NOT NULL,
     put_at timestamptz NOT NULL DEFAULT now(),
-    PRIMARY KEY (oid, extractor)
-) PARTITION BY HASH (oid);
+    PRIMARY KEY (digest)
+) PARTITION BY HASH (digest);
 CREATE TABLE gi_fact_0 PARTITION OF gi_fact FOR VALUES WITH (MODULUS 4, REMAINDER 0);
 CREATE TABLE gi_fact_1 PARTITION OF gi_fact FOR VALUES WITH (MODULUS 4, REMAINDER 1);
 CREATE TABLE gi_fact_2 PARTITION OF gi_fact FOR VALUES WITH (MODULUS 4, REMAINDER 2);
@@ -50,12 +49,11 @@ CREATE INDEX gi_name_parts ON gi_name USING gin (text gin_trgm_ops);
 
 CREATE TABLE gi_doc (
     id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    digest bytea NOT NULL UNIQUE,
     oid bytea NOT NULL,
     extractor smallint NOT NULL REFERENCES gi_extractor,
     size int NOT NULL,
-    names int[] NOT NULL,            -- every name that occurs in it
-    writer name NOT NULL,
-    UNIQUE (oid, extractor)
+    names int[] NOT NULL             -- every name that occurs in it
 );
 CREATE INDEX gi_doc_names ON gi_doc USING gin (names) WITH (fastupdate = off);
 
@@ -103,6 +101,7 @@ CREATE TABLE gi_marker (
     tree text,
     fingerprint text,
     run_id text,
+    writer name,                     -- who published it
     fence bigint NOT NULL DEFAULT 0,
     publishes bigint NOT NULL DEFAULT 0,
     completed_at timestamptz,

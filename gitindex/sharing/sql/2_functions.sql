@@ -44,8 +44,12 @@ BEGIN
     IF found_id IS NOT NULL THEN
         RETURN found_id;
     END IF;
+    IF NOT pg_has_role(session_user, 'gi_writer', 'member') THEN
+        RAISE EXCEPTION 'you are not a member of such a repository, and only writers register one'
+            USING ERRCODE = '42501';
+    END IF;
     INSERT INTO gi_repo (identity, name, default_ref)
-    VALUES (its_identity, left(its_name, 200), left(its_ref, 200)) ON CONFLICT DO NOTHING
+    VALUES (its_identity, left(its_name, 200), left(its_ref, 200)) ON CONFLICT (identity) DO NOTHING
     RETURNING id INTO found_id;
     IF found_id IS NOT NULL THEN
         INSERT INTO gi_member VALUES (session_user, found_id, true);
@@ -58,7 +62,8 @@ BEGIN
     RETURN found_id;
 END $$;
 
--- Begin to publish: every writer that began before is fenced off.
+-- Begin to publish: every writer that began before is fenced off. The fence needs no flush of its own:
+-- a server that dies forgets it together with the connection that holds it.
 CREATE FUNCTION gi_begin(repo int, its_ref text)
 RETURNS TABLE (fence bigint, tree text, fingerprint text, run_id text)
 LANGUAGE plpgsql SECURITY DEFINER AS $$
@@ -66,71 +71,67 @@ BEGIN
     IF NOT gi_writable(repo) THEN
         RAISE EXCEPTION 'you may not publish this repository' USING ERRCODE = '42501';
     END IF;
+    PERFORM set_config('synchronous_commit', 'off', true);
     RETURN QUERY INSERT INTO gi_marker AS m (repo_id, ref, fence) VALUES (repo, its_ref, 1)
     ON CONFLICT ON CONSTRAINT gi_marker_pkey DO UPDATE SET fence = m.fence + 1
     RETURNING m.fence, m.tree, m.fingerprint, m.run_id;
 END $$;
 
-CREATE FUNCTION gi_missing(oids bytea[], extractors text[]) RETURNS TABLE (oid bytea, extractor text)
+CREATE FUNCTION gi_missing(digests bytea[]) RETURNS SETOF bytea
 LANGUAGE sql STABLE SECURITY DEFINER AS $$
-    SELECT a.oid, a.extractor FROM unnest(oids, extractors) AS a (oid, extractor)
-    LEFT JOIN gi_extractor e ON e.text = a.extractor
-    LEFT JOIN gi_doc d ON d.oid = a.oid AND d.extractor = e.id
-    WHERE d.id IS NULL
+    SELECT a FROM unnest(digests) a WHERE NOT EXISTS (SELECT 1 FROM gi_doc d WHERE d.digest = a)
 $$;
 
--- Documents and facts of blobs. They are in no tree yet, so nobody sees them: [{oid, extractor,
--- size, names, symbols: [[name, kind, line, exported, qualified]], imports, payload}].
-CREATE FUNCTION gi_put_docs(docs jsonb) RETURNS int
+-- Documents and facts of blobs. They are in no tree yet, so nobody sees them. Each is a JSON text, whose
+-- digest is its name. Conflicts are named: an id that is given twice must not look like a known name.
+-- {oid, extractor, size, names, symbols: [[name, kind, line, exported, qualified]],
+-- imports, payload}.
+CREATE FUNCTION gi_put_docs(texts text[]) RETURNS int
 LANGUAGE plpgsql SECURITY DEFINER SET enable_seqscan = off AS $$
-DECLARE ids int[]; oids bytea[]; extractors smallint[]; spelled text[]; known int[];
+DECLARE ids int[]; added bytea[]; digests bytea[]; docs jsonb[]; spelled text[]; known int[];
 BEGIN
     IF NOT EXISTS (SELECT 1 FROM gi_member WHERE role = session_user AND may_write) THEN
         RAISE EXCEPTION 'you may not publish' USING ERRCODE = '42501';
     END IF;
-    INSERT INTO gi_extractor (text) SELECT DISTINCT d->>'extractor' FROM jsonb_array_elements(docs) d
-    ORDER BY 1 ON CONFLICT DO NOTHING;
+    SELECT array_agg(sha256(convert_to(t, 'UTF8'))), array_agg(t::jsonb) INTO digests, docs
+    FROM (SELECT DISTINCT unnest(texts) AS t) AS given;
+    INSERT INTO gi_extractor (text) SELECT DISTINCT d->>'extractor' FROM unnest(docs) d
+    ORDER BY 1 ON CONFLICT (text) DO NOTHING;
     -- Arrays, because the planner takes any JSON for 100 rows, and then reads all names of the index.
     SELECT array_agg(DISTINCT n) INTO spelled
-    FROM jsonb_array_elements(docs) d, jsonb_array_elements_text(d->'names') n;
+    FROM unnest(docs) d, jsonb_array_elements_text(d->'names') n;
     INSERT INTO gi_name (text) SELECT n FROM unnest(spelled) n
     WHERE NOT EXISTS (SELECT 1 FROM gi_name g WHERE g.text = n COLLATE "C")
-    ORDER BY n COLLATE "C" ON CONFLICT DO NOTHING;
+    ORDER BY n COLLATE "C" ON CONFLICT (text) DO NOTHING;
     SELECT array_agg(g.id), array_agg(g.text) INTO known, spelled
     FROM unnest(spelled) n JOIN gi_name g ON g.text = n COLLATE "C";
-    WITH added AS (
-        INSERT INTO gi_doc (oid, extractor, size, names, writer)
-        SELECT decode(d->>'oid', 'hex'), e.id, (d->>'size')::int,
+    WITH put AS (
+        INSERT INTO gi_doc (digest, oid, extractor, size, names)
+        SELECT g.digest, decode(d->>'oid', 'hex'), e.id, (d->>'size')::int,
                (SELECT coalesce(array_agg(DISTINCT n.id), '{}') FROM jsonb_array_elements_text(d->'names') x
-                JOIN gi_name n ON n.text = x COLLATE "C"), session_user
-        FROM jsonb_array_elements(docs) d JOIN gi_extractor e ON e.text = d->>'extractor'
-        ORDER BY 1 ON CONFLICT DO NOTHING RETURNING id, oid, extractor
+                JOIN gi_name n ON n.text = x COLLATE "C")
+        FROM unnest(digests, docs) AS g (digest, d) JOIN gi_extractor e ON e.text = d->>'extractor'
+        ORDER BY 1 ON CONFLICT (digest) DO NOTHING RETURNING id, digest
     )
-    SELECT array_agg(a.id), array_agg(a.oid), array_agg(a.extractor)
-    INTO ids, oids, extractors FROM added a;
+    SELECT array_agg(p.id), array_agg(p.digest) INTO ids, added FROM put p;
     INSERT INTO gi_symbol
     SELECT n.id, w.id, s->>1, (s->>2)::int, (s->>3)::boolean, s->>4
-    FROM unnest(ids, oids, extractors) AS w (id, oid, extractor)
-    JOIN gi_extractor e ON e.id = w.extractor
-    JOIN jsonb_array_elements(docs) d ON d->>'extractor' = e.text AND d->>'oid' = encode(w.oid, 'hex'),
+    FROM unnest(ids, added) AS w (id, digest) JOIN unnest(digests, docs) AS g (digest, d) USING (digest),
     jsonb_array_elements(d->'symbols') s JOIN unnest(known, spelled) AS n (id, text) ON n.text = s->>0;
     INSERT INTO gi_import
-    SELECT DISTINCT w.id, i FROM unnest(ids, oids, extractors) AS w (id, oid, extractor)
-    JOIN gi_extractor e ON e.id = w.extractor
-    JOIN jsonb_array_elements(docs) d ON d->>'extractor' = e.text AND d->>'oid' = encode(w.oid, 'hex'),
+    SELECT DISTINCT w.id, i
+    FROM unnest(ids, added) AS w (id, digest) JOIN unnest(digests, docs) AS g (digest, d) USING (digest),
     jsonb_array_elements_text(d->'imports') i;
-    INSERT INTO gi_fact (oid, extractor, digest, payload, writer)
-    SELECT w.oid, w.extractor, sha256(decode(d->>'payload', 'base64')), decode(d->>'payload', 'base64'), session_user
-    FROM unnest(ids, oids, extractors) AS w (id, oid, extractor)
-    JOIN gi_extractor e ON e.id = w.extractor
-    JOIN jsonb_array_elements(docs) d ON d->>'extractor' = e.text AND d->>'oid' = encode(w.oid, 'hex')
-    ORDER BY 1 ON CONFLICT DO NOTHING;
+    INSERT INTO gi_fact (digest, payload)
+    SELECT digest, decode(d->>'payload', 'base64')
+    FROM unnest(added) AS w (digest) JOIN unnest(digests, docs) AS g (digest, d) USING (digest)
+    ORDER BY 1 ON CONFLICT (digest) DO NOTHING;
     RETURN coalesce(array_length(ids, 1), 0);
 END $$;
 
 -- Make a tree the published one, in the caller's transaction. False: a newer writer has begun, and
 -- nothing was changed. The same run again changes nothing and is true. delta: {commit, tree,
--- fingerprint, runId, base, whole, put: [[path, oid, extractor]], gone: [path], packages: [[ecosystem, name, folder]]}.
+-- fingerprint, runId, base, whole, put: [[path, digest]], gone: [path], packages: [[ecosystem, name, folder]]}.
 CREATE FUNCTION gi_publish(repo int, its_ref text, its_fence bigint, delta jsonb) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER SET enable_seqscan = off AS $$
 DECLARE held gi_marker; put int; wanted int;
@@ -138,6 +139,7 @@ BEGIN
     IF NOT gi_writable(repo) THEN
         RAISE EXCEPTION 'you may not publish this repository' USING ERRCODE = '42501';
     END IF;
+    PERFORM set_config('synchronous_commit', 'on', true);  -- gi_begin may be of the same transaction
     SELECT * INTO held FROM gi_marker WHERE repo_id = repo AND ref = its_ref FOR UPDATE;
     IF held.run_id = delta->>'runId' THEN
         RETURN true;
@@ -154,8 +156,7 @@ BEGIN
     WHERE t.repo_id = repo AND t.ref = its_ref AND t.path = g COLLATE "C";
     INSERT INTO gi_tree (repo_id, ref, path, doc_id)
     SELECT repo, its_ref, p->>0, d.id FROM jsonb_array_elements(delta->'put') p
-    JOIN gi_extractor e ON e.text = p->>2
-    JOIN gi_doc d ON d.oid = decode(p->>1, 'hex') AND d.extractor = e.id
+    JOIN gi_doc d ON d.digest = decode(p->>1, 'hex')
     ON CONFLICT ON CONSTRAINT gi_tree_pkey DO UPDATE SET doc_id = excluded.doc_id;
     GET DIAGNOSTICS put = ROW_COUNT;
     wanted := jsonb_array_length(delta->'put');
@@ -166,7 +167,7 @@ BEGIN
     INSERT INTO gi_package SELECT DISTINCT ON (p->>0, p->>1) repo, p->>0, p->>1, p->>2
     FROM jsonb_array_elements(delta->'packages') p;
     UPDATE gi_marker SET commit = delta->>'commit', tree = delta->>'tree',
-        fingerprint = delta->>'fingerprint', run_id = delta->>'runId',
+        fingerprint = delta->>'fingerprint', run_id = delta->>'runId', writer = session_user,
         publishes = publishes + 1, completed_at = now()
     WHERE repo_id = repo AND ref = its_ref;
     RETURN true;
@@ -174,7 +175,7 @@ END $$;
 
 CREATE TYPE gi_hit AS (
     repo text, ref text, commit text, path text, line int, kind text, name text, qualified text,
-    exported boolean, tier text, writer text, indexed_at timestamptz, oid bytea, extractor text
+    exported boolean, tier text, writer text, indexed_at timestamptz, doc_id int
 );
 
 -- `(SELECT gi_visible())` is asked once a question, `gi_visible()` once a row.
@@ -183,7 +184,7 @@ LANGUAGE plpgsql STABLE SECURITY DEFINER SET enable_seqscan = off AS $$
 BEGIN
     RETURN QUERY
     SELECT r.name, t.ref, m.commit, t.path, s.line, s.kind, n.text, s.qualified, s.exported, 'name',
-           d.writer::text, m.completed_at, d.oid, NULL::text
+           m.writer::text, m.completed_at, d.id
     FROM gi_name n JOIN gi_symbol s ON s.name_id = n.id JOIN gi_doc d ON d.id = s.doc_id
     JOIN gi_tree t ON t.doc_id = d.id AND t.repo_id = ANY ((SELECT gi_visible())::int[])
     JOIN gi_repo r ON r.id = t.repo_id JOIN gi_marker m ON m.repo_id = t.repo_id AND m.ref = t.ref
@@ -205,7 +206,7 @@ BEGIN
     FOR at IN 1..coalesce(array_length(ids, 1), 0) BY 100 LOOP
         RETURN QUERY
         SELECT r.name, t.ref, m.commit, t.path, s.line, s.kind, n.text, s.qualified, s.exported, 'name',
-               d.writer::text, m.completed_at, d.oid, NULL::text
+               m.writer::text, m.completed_at, d.id
         FROM gi_name n JOIN gi_symbol s ON s.name_id = n.id JOIN gi_doc d ON d.id = s.doc_id
         JOIN gi_tree t ON t.doc_id = d.id AND t.repo_id = ANY (seen)
         JOIN gi_repo r ON r.id = t.repo_id JOIN gi_marker m ON m.repo_id = t.repo_id AND m.ref = t.ref
@@ -234,11 +235,10 @@ BEGIN
            CASE WHEN EXISTS (SELECT 1 FROM gi_import i JOIN packages p ON p.name = i.root
                              WHERE i.doc_id = d.id AND p.repo_id <> t.repo_id)
                 THEN 'package' ELSE 'name' END,
-           d.writer::text, m.completed_at, d.oid, e.text
+           m.writer::text, m.completed_at, d.id
     FROM named n JOIN gi_doc d ON d.names @> ARRAY[n.id]
     JOIN gi_tree t ON t.doc_id = d.id AND t.repo_id = ANY ((SELECT repos FROM seen)::int[])
     JOIN gi_repo r ON r.id = t.repo_id JOIN gi_marker m ON m.repo_id = t.repo_id AND m.ref = t.ref
-    JOIN gi_extractor e ON e.id = d.extractor
     ORDER BY 10 DESC, 1, 4 LIMIT least(greatest(most, 1), 200);
 END $$;
 
@@ -292,7 +292,7 @@ BEGIN
     )
     SELECT r.name, t.ref, m.commit, t.path, coalesce(s.line, 1), coalesce(s.kind, 'file'),
            coalesce(n.text, ''), coalesce(s.qualified, ''), coalesce(s.exported, false), 'name',
-           d.writer::text, m.completed_at, d.oid, NULL::text
+           m.writer::text, m.completed_at, d.id
     FROM chosen c JOIN gi_doc d ON d.id = c.id
     JOIN gi_tree t ON t.doc_id = d.id AND t.repo_id = ANY ((SELECT repos FROM seen)::int[])
     JOIN gi_repo r ON r.id = t.repo_id JOIN gi_marker m ON m.repo_id = t.repo_id AND m.ref = t.ref
@@ -304,18 +304,14 @@ BEGIN
     LIMIT least(greatest(most, 1), 200);
 END $$;
 
--- Facts of blobs that are in a tree the caller may see.
-CREATE FUNCTION gi_facts(oids bytea[], extractors text[])
-RETURNS TABLE (oid bytea, extractor text, digest bytea, payload bytea)
+-- Facts of documents that are in a tree the caller may see.
+CREATE FUNCTION gi_facts(ids int[]) RETURNS TABLE (doc_id int, oid bytea, payload bytea)
 LANGUAGE plpgsql STABLE SECURITY DEFINER AS $$
 BEGIN
     RETURN QUERY
-    SELECT f.oid, e.text, f.digest, f.payload FROM unnest(oids, extractors) AS a (oid, extractor)
-    JOIN gi_extractor e ON e.text = a.extractor
-    JOIN gi_fact f ON f.oid = a.oid AND f.extractor = e.id
-    JOIN gi_doc d ON d.oid = f.oid AND d.extractor = f.extractor
-    WHERE EXISTS (SELECT 1 FROM gi_tree t WHERE t.doc_id = d.id AND t.repo_id = ANY ((SELECT gi_visible())::int[]))
-    LIMIT 1000;
+    SELECT d.id, d.oid, f.payload FROM gi_doc d JOIN gi_fact f ON f.digest = d.digest
+    WHERE d.id = ANY (ids[:1000])
+      AND EXISTS (SELECT 1 FROM gi_tree t WHERE t.doc_id = d.id AND t.repo_id = ANY ((SELECT gi_visible())::int[]));
 END $$;
 
 CREATE FUNCTION gi_note_fleet(repo int, its_installation uuid, its_state text, its_lag int, p50 int, p99 int, its_version text)
@@ -374,11 +370,17 @@ END $$;
 -- For administrators: members of a repository, and documents that no tree needs any more.
 CREATE FUNCTION gi_set_member(its_identity text, its_role name, see boolean, write boolean) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER AS $$
-DECLARE repo int;
+DECLARE repo int; others int;
 BEGIN
-    SELECT id INTO repo FROM gi_repo WHERE identity = its_identity OR name = its_identity ORDER BY id LIMIT 1;
+    SELECT min(id), count(*) - 1 INTO repo, others FROM gi_repo WHERE identity = its_identity;
+    IF repo IS NULL THEN
+        SELECT min(id), count(*) - 1 INTO repo, others FROM gi_repo WHERE name = its_identity;
+    END IF;
     IF repo IS NULL THEN
         RETURN false;
+    END IF;
+    IF others > 0 THEN
+        RAISE EXCEPTION '% repositories have this name: give the identity', others + 1 USING ERRCODE = '22023';
     END IF;
     IF see THEN
         INSERT INTO gi_member VALUES (its_role, repo, write)
@@ -400,10 +402,9 @@ LANGUAGE plpgsql SECURITY DEFINER AS $$
 DECLARE dead int[];
 BEGIN
     SELECT coalesce(array_agg(d.id), '{}') INTO dead FROM gi_doc d
-    JOIN gi_fact f ON f.oid = d.oid AND f.extractor = d.extractor
+    JOIN gi_fact f ON f.digest = d.digest
     WHERE f.put_at < now() - grace AND NOT EXISTS (SELECT 1 FROM gi_tree t WHERE t.doc_id = d.id);
-    DELETE FROM gi_fact f USING gi_doc d
-    WHERE d.id = ANY (dead) AND f.oid = d.oid AND f.extractor = d.extractor;
+    DELETE FROM gi_fact f USING gi_doc d WHERE d.id = ANY (dead) AND f.digest = d.digest;
     DELETE FROM gi_doc WHERE id = ANY (dead);
     DELETE FROM gi_fleet WHERE seen_at < now() - grace;
     RETURN array_length(dead, 1);

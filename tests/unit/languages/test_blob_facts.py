@@ -41,6 +41,11 @@ def flat(places: list[tuple[int, int, int, int]]) -> list[int]:
     return numbers
 
 
+def below_earlier(symbols: list[Symbol]) -> tuple[Symbol, ...]:
+    """Definitions whose parents come before them, as extraction orders them."""
+    return tuple(s._replace(parent=min(s.parent, at - 1)) for at, s in enumerate(symbols))
+
+
 FACTS = st.builds(
     BlobFacts,
     language=TEXT,
@@ -63,7 +68,7 @@ FACTS = st.builds(
             st.booleans(),
         ),
         max_size=3,
-    ).map(tuple),
+    ).map(below_earlier),
     imports=st.lists(
         st.builds(
             Import, TEXT, st.lists(st.tuples(TEXT, TEXT), max_size=2).map(tuple), NUMBER, NUMBER
@@ -82,8 +87,8 @@ SAMPLE = BlobFacts(
     lines=12,
     reason="",
     symbols=(
-        Symbol("é", "C.é", "method", 1, 4, 1, 3, "def é(self)", 'says "hi"\n', 0, True),
         Symbol("C", "C", "class", 0, 6, 0, 9, "class C", "", -1, False),
+        Symbol("é", "C.é", "method", 1, 4, 1, 3, "def é(self)", 'says "hi"\n', 0, True),
     ),
     imports=(Import("os.path", (("join", "j"), ("*", "*")), 2, 0),),
     exports=("C",),
@@ -104,6 +109,13 @@ def test_round_trip(facts: BlobFacts) -> None:
 
 def test_sample_round_trips() -> None:
     assert decode_facts(encode_facts(SAMPLE)) == SAMPLE
+
+
+@pytest.mark.parametrize("parent", [1, 2, -2])
+def test_a_definition_inside_itself_is_a_miss(parent: int) -> None:
+    outer, inner = SAMPLE.symbols
+    facts = SAMPLE._replace(symbols=(outer, inner._replace(parent=parent)))
+    assert decode_facts(encode_facts(facts)) is None
 
 
 def test_every_truncation_is_a_miss() -> None:
