@@ -15,7 +15,13 @@ if TYPE_CHECKING:
 
     __all__ = ["TYPE_CHECKING", "IntEnum", "NamedTuple", "StrEnum", "once"]
 else:
-    from _operator import itemgetter  # `operator` without its Python part
+    try:
+        from _collections import _tuplegetter  # what the standard named tuples use
+    except ImportError:
+        from _operator import itemgetter
+
+        def _tuplegetter(number, _doc):
+            return property(itemgetter(number))
 
     def once(make):
         """A function without arguments that is run at most once."""
@@ -37,18 +43,23 @@ else:
                 return made
             names = made._fields = made.__match_args__ = tuple(made.__annotations__)
             made._defaults = {field: space[field] for field in names if field in space}
+            made._tail = tuple(made._defaults.values())  # of the last fields, as in a signature
             for number, field in enumerate(names):
-                setattr(made, field, property(itemgetter(number)))
+                setattr(made, field, _tuplegetter(number, None))
             return made
 
     class NamedTuple(tuple, metaclass=_Shape):
         """A tuple whose places have names."""
 
-        _fields = ()
+        _fields = _tail = ()
 
         def __new__(cls, *values, **named):
-            if named or len(values) != len(cls._fields):
-                values = _completed(cls, values, named)
+            missing = len(cls._fields) - len(values)
+            if missing or named:
+                if named or not 0 < missing <= len(cls._tail):
+                    values = _completed(cls, values, named)
+                else:
+                    values += cls._tail[-missing:]
             return tuple.__new__(cls, values)
 
         @classmethod

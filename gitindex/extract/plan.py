@@ -7,9 +7,9 @@ reads every object again from git, not because it has its own rules.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
 
 from gitindex.base.errors import ObjectMissing
+from gitindex.base.lean import NamedTuple
 from gitindex.base.vocabulary import SkipReason
 from gitindex.extract.policy import BINARY_PROBE, MAX_TEXT_BYTES, Policy, skip_content
 from gitindex.git.interface import Entry, Repository

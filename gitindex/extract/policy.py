@@ -5,9 +5,10 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Callable, Iterable, Mapping
-from fnmatch import translate
-from typing import NamedTuple
+from functools import cache
 
+from gitindex.base.lean import NamedTuple
+from gitindex.base.pattern import compile_later
 from gitindex.base.vocabulary import SkipReason
 from gitindex.git.interface import GITLINK, LINK, TREE, Entry
 from gitindex.git.wildmatch import (
@@ -68,11 +69,11 @@ _SECRET_NAMES = (
     ".vault-token",
 )
 _SSH_KEY = r"id_[a-z0-9]+\Z|id_(rsa|dsa|ecdsa|ed25519)[\w-]*(\.(bak|old|orig|txt))?\Z"
-_SECRET = re.compile("|".join((*map(translate, _SECRET_NAMES), _SSH_KEY)), re.IGNORECASE)
-_BLANK = re.compile(rb"[ \t\r]+")
-_WORD = re.compile(rb"[-!]?[A-Za-z0-9_.][-A-Za-z0-9_.]*(=.*)?")
-_ESCAPE = re.compile(rb'\\([abfnrtv\\"]|[0-3][0-7]{2})')
-_QUOTED = re.compile(rb'"((?:[^"\\]|%s)*+)"' % _ESCAPE.pattern)
+_BLANK = compile_later(rb"[ \t\r]+")
+_WORD = compile_later(rb"[-!]?[A-Za-z0-9_.][-A-Za-z0-9_.]*(=.*)?")
+_ESCAPE_TEXT = rb'\\([abfnrtv\\"]|[0-3][0-7]{2})'
+_ESCAPE = compile_later(_ESCAPE_TEXT)
+_QUOTED = compile_later(rb'"((?:[^"\\]|%s)*+)"' % _ESCAPE_TEXT)
 _ESCAPED = {
     b"a": b"\a",
     b"b": b"\b",
@@ -158,7 +159,14 @@ def of_tree(entries: Iterable[Entry], read: Callable[[list[str]], Mapping[str, b
 def is_secret(path: bytes) -> bool:
     """Does the name look like a key or a credential? The content of such a file is never read."""
     name = path.rpartition(b"/")[2].decode("utf-8", "replace")
-    return _SECRET.match(name) is not None
+    return _secret().match(name) is not None
+
+
+@cache
+def _secret() -> re.Pattern[str]:
+    from fnmatch import translate
+
+    return re.compile("|".join((*map(translate, _SECRET_NAMES), _SSH_KEY)), re.IGNORECASE)
 
 
 def skip_content(data: bytes) -> SkipReason | None:

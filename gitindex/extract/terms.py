@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 
 from gitindex.base.compiled import LIBRARY
+from gitindex.base.pattern import compile_later
 
 MAX_TERM = 200
 MAX_REPEATS = 5
 """Most repetitions of a term in one blob: BM25 saturates, so more hardly change the ranking."""
 
-_WORD = re.compile(r"\w+")
-_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
-_BLANKED = bytes(byte if byte >= 128 or _WORD.match(chr(byte)) else 32 for byte in range(256))
+_WORD = compile_later(r"\w+")
+_PART = compile_later(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
+_BLANKED = bytes(
+    byte if byte >= 128 or byte == 0x5F or chr(byte).isalnum() else 32 for byte in range(256)
+)
 """Translation table that replaces ASCII bytes outside words with spaces."""
 
 _MAX_CACHED = 1 << 17

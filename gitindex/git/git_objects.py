@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from gitindex.base.errors import GitIndexError, ObjectMissing
 from gitindex.base.escape import safe_text
+from gitindex.base.pattern import compile_later
 from gitindex.base.worktree import Worktree
 from gitindex.git.cat_file import Batch, ObjectInfo
 from gitindex.git.command import (
@@ -31,7 +32,7 @@ MAX_TREE_BYTES = 64 << 20
 """A folder larger than this is treated as a bomb."""
 
 _ID_BYTES = {"sha1": 20, "sha256": 32}
-_TREE_LINE = re.compile(rb"tree ([0-9a-f]+)\n")
+_TREE_LINE = compile_later(rb"tree ([0-9a-f]+)\n")
 
 
 class GitCommandRepository:

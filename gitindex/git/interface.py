@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from gitindex.base.digest import sha1, sha256
 from gitindex.base.errors import GitIndexError
 from gitindex.base.lean import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any, Protocol
+    from collections.abc import Iterator
+    from typing import Protocol
 else:
     Protocol = object  # a prompt cannot afford to import `typing`
 
@@ -64,21 +65,5 @@ class Repository(Protocol):
 
 def blob_id(data: bytes, digits: int) -> str:
     """Return the id that git would give these bytes."""
-    make = _sha256() if digits == 64 else _sha1()  # git's own name for it
+    make = sha256 if digits == 64 else sha1  # git's own name for it
     return str(make(b"blob %d\0%s" % (len(data), data)).hexdigest())
-
-
-def _sha1() -> Callable[[bytes], Any]:
-    """Return sha1 without OpenSSL, which costs a prompt 6 ms."""
-    try:
-        module = __import__("_sha1")
-    except ImportError:
-        module = __import__("hashlib")
-    make: Callable[[bytes], Any] = module.sha1
-    return make
-
-
-def _sha256() -> Callable[[bytes], Any]:
-    from hashlib import sha256
-
-    return sha256

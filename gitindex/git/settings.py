@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
 
 from gitindex.base.escape import safe_text
+from gitindex.base.lean import NamedTuple
 from gitindex.base.worktree import Worktree
 from gitindex.git.command import try_git
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from gitindex.base.errors import GitIndexError
+from gitindex.base.lean import NamedTuple
+from gitindex.base.pattern import compile_later
 from gitindex.git.command import try_git
 
 WINDOW = 2_000
@@ -42,7 +43,7 @@ _LOG = (
 )
 
 
-_TRAILER = re.compile(r"^[A-Z][A-Za-z]+(?:-[A-Za-z]+)+: .*$", re.MULTILINE)
+_TRAILER = compile_later(r"^[A-Z][A-Za-z]+(?:-[A-Za-z]+)+: .*$", re.MULTILINE)
 """`Signed-off-by: …`: names of people, not of code."""
 
 

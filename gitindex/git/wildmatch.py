@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import codecs
 import re
-import string
 from collections.abc import Iterator
-from functools import lru_cache
-from typing import NamedTuple
+from functools import cache, lru_cache
+
+from gitindex.base.lean import NamedTuple
+from gitindex.base.pattern import compile_later
 
 MAX_PATTERNS = 2_000
 MAX_PATTERN_BYTES = 500
@@ -172,7 +173,7 @@ def _bracket(body: bytes, at: int) -> tuple[bytes, int]:
             found.update(range(last, high + 1))
             last = None
         elif named := _NAMED.match(body, at):
-            found.update(_CLASSES[named[1]] if named[1] in _CLASSES else _nothing())
+            found.update(_classes().get(named[1]) or _nothing())
             last, at = None, named.end()
         else:
             last, at = _member(body, at)
@@ -193,12 +194,17 @@ def _nothing() -> set[int]:
 
 _STAR = b"[^/]*"
 _FOLDERS = b"(?:[^/]*+/)*?"
-_SPECIAL = re.compile(rb"[*?\[\\]")
-_NAMED = re.compile(rb"\[:([^\]]*):\]")
+_SPECIAL = compile_later(rb"[*?\[\\]")
+_NAMED = compile_later(rb"\[:([^\]]*):\]")
 _SLASH, _CLOSE, _DASH, _BACKSLASH = b"/]-\\"
-_CLASSES = {
-    name.encode(): set(members.encode())
-    for name, members in {
+
+
+@cache
+def _classes() -> dict[bytes, set[int]]:
+    """Return the bytes of each named class, as in the C locale."""
+    import string  # lazily, like the table: few patterns name a class
+
+    named = {
         "alnum": string.ascii_letters + string.digits,
         "alpha": string.ascii_letters,
         "blank": " \t",
@@ -211,5 +217,5 @@ _CLASSES = {
         "space": " \t\n\r",
         "upper": string.ascii_uppercase,
         "xdigit": string.hexdigits,
-    }.items()
-}
+    }
+    return {name.encode(): set(members.encode()) for name, members in named.items()}

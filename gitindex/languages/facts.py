@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any, NamedTuple, Protocol
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from gitindex.base.vocabulary import FactsStatus
 from gitindex.languages.postings import (
@@ -15,6 +15,9 @@ from gitindex.languages.postings import (
     read_postings,
     unpack_places,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = [
     "NO_SYMBOL",
@@ -35,9 +38,6 @@ __all__ = [
 MAGIC = b"gixf2\n"
 """Start of every serialised payload; the digit is the format's version."""
 
-
-_to_json = json.JSONEncoder(check_circular=False, separators=(",", ":")).encode
-"""Writes pure ASCII; created once. Facts contain no cycles."""
 
 MAX_NUMBER = 1 << 31
 _SYMBOL_TYPES = (str, str, str, int, int, int, int, str, str, int, bool)
@@ -106,8 +106,16 @@ def encode_facts(facts: BlobFacts) -> bytes:
         "names": list(facts.postings.counts),
         "counts": list(facts.postings.counts.values()),
     }
-    text = _to_json(head).encode()
+    text = _encoder()(head).encode()
     return b"%s%d\n%s%s" % (MAGIC, len(text), text, facts.postings.encode())
+
+
+@cache
+def _encoder() -> Callable[[object], str]:
+    """Return what writes pure ASCII; created once. Facts contain no cycles."""
+    import json
+
+    return json.JSONEncoder(check_circular=False, separators=(",", ":")).encode
 
 
 def decode_facts(payload: bytes) -> BlobFacts | None:
@@ -146,6 +154,8 @@ def _read_head(text: bytes) -> dict[str, Any]:
     """Return the JSON head: an object whose texts can all be stored."""
     if not text.isascii():
         raise ValueError("not written by us")
+    import json  # lazily: a search that decodes no facts spares 2 ms
+
     head = json.loads(text)
     if not isinstance(head, dict):
         raise TypeError("object expected")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
+from gitindex.base.pattern import compile_later
+
 _HEAD = 1_000
 """The marker must be in this many bytes at the start of a file."""
-_SAYS_SO = re.compile(rb"^\W{0,8}(@generated\b|(\w.{0,200})?\bDO NOT EDIT\b)", re.MULTILINE)
+_SAYS_SO = compile_later(rb"^\W{0,8}(@generated\b|(\w.{0,200})?\bDO NOT EDIT\b)", re.MULTILINE)
 """The marker is on its own line, with only comment characters before it."""
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from gitindex.base.escape import path_fields, safe_text, utf16_length
+from gitindex.base.pattern import compile_later
 from gitindex.base.vocabulary import FactsStatus, MentionKind, SkipReason, Unexplained
 from gitindex.languages.implicit_calls import called_without_name
 from gitindex.languages.scopes.model import MODELLED
@@ -34,17 +35,17 @@ _KINDS = {
 }
 _KIND_OF = {word: kind for kind, words in _KINDS.items() for word in words.split()}
 
-_SPECIFIER = re.compile(rb"\b(?:from|import)\s*[\"'][\w.:/@-]*$")
+_SPECIFIER = compile_later(rb"\b(?:from|import)\s*[\"'][\w.:/@-]*$")
 """In a file that parses, `from 'x'` is always an import or an export."""
-_ACCESS = re.compile(
+_ACCESS = compile_later(
     rb"\b(?:getattr|setattr|hasattr|delattr|attrgetter|methodcaller|import_module|__import__|send|public_send"
     rb"|method|respond_to\?|define_method|instance_variable_get|const_get|method_exists|call_user_func"
     rb"|GetMethod|GetProperty|GetField|GetType|nameof|invoke|getMethod|getDeclaredMethod|forName|dlsym)"
     rb"\s*\(?[^()\n]{0,120}$"
 )
 _QUOTES = (b'"', b"'", b"`")
-_PATH = re.compile(rb"[\w.:/]*")
-_WORD = re.compile(rb"[\w$\x80-\xff]+")
+_PATH = compile_later(rb"[\w.:/]*")
+_WORD = compile_later(rb"[\w$\x80-\xff]+")
 _DYNAMIC = frozenset({"dynamic_attribute", "eval_exec"})
 _NOT_TEXT = frozenset(
     {SkipReason.SECRET, SkipReason.SYMLINK, SkipReason.SUBMODULE, SkipReason.BINARY}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Iterator
 
 from gitindex import __version__
+from gitindex.base.pattern import compile_later
 from gitindex.languages.facts import BlobFacts, FactsKey, Symbol
 from gitindex.view.tree import TreeView
 
@@ -56,7 +56,7 @@ def _ctags(view: TreeView, folder: str) -> Iterator[bytes]:
     )
 
 
-_CONTROL = re.compile(rb"[\x00-\x1f\x7f]|\xc2[\x80-\x9f]")
+_CONTROL = compile_later(rb"[\x00-\x1f\x7f]|\xc2[\x80-\x9f]")
 
 
 def _fits_a_tag(text: bytes) -> bool:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
+
+from gitindex.base.pattern import compile_later
 
 if TYPE_CHECKING:
     from gitindex.view.tree import TreeView
@@ -19,7 +20,7 @@ EXACT, SAME_LETTERS, PREFIX, SUB_WORDS, INSIDE, LETTERS, SIMILAR_RANK = range(7)
 
 _DEFINED = "FROM {names} n WHERE EXISTS (SELECT 1 FROM {symbols} s WHERE s.name_id=n.id)"
 _LIKE = "LIKE ? ESCAPE '\\'"
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
+_WORDS = compile_later(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
 
 
 class NearName(NamedTuple):
@@ -134,6 +135,8 @@ def _dense(letters: re.Pattern[str], low: str, length: int) -> bool:
 
 def _similar(asked: str, names: Iterable[str], known: set[str]) -> list[NearName]:
     """Return names with a typo: letters swapped, omitted or doubled."""
+    from difflib import SequenceMatcher  # lazily: most names have no typo
+
     matcher = SequenceMatcher(autojunk=False)
     matcher.set_seq2(asked.lower())
     found = []

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import path_fields, safe_text
+from gitindex.base.pattern import compile_later
 from gitindex.base.vocabulary import SkipReason
 from gitindex.base.worktree import normalize_rel_path
 from gitindex.extract.policy import MAX_TEXT_BYTES, is_secret, skip_content
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 MAX_LINES = 2_000
 MAX_CHARS = 200_000
 
-_SPAN = re.compile(r"(?P<file>.+?):(?P<first>[0-9]{1,9})(?:-(?P<last>[0-9]{1,9})?)?", re.DOTALL)
+_SPAN = compile_later(r"(?P<file>.+?):(?P<first>[0-9]{1,9})(?:-(?P<last>[0-9]{1,9})?)?", re.DOTALL)
 
 
 class LineRange(NamedTuple):

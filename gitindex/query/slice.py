@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from gitindex.base.confined_read import read_text
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
+from gitindex.base.pattern import compile_later
 from gitindex.base.worktree import Worktree, find_worktree, inside_root
 from gitindex.extract.frames import WorkRequest
 from gitindex.extract.policy import BINARY_PROBE, MAX_PARSE_BYTES
@@ -23,7 +24,7 @@ from gitindex.view.tree import open_tree
 if TYPE_CHECKING:
     from gitindex.base.answers import SliceAnswer
 
-_PLACE = re.compile(r"(?P<file>.+?):(?P<line>[0-9]{1,9})(?::(?P<column>[0-9]{1,9}))?", re.DOTALL)
+_PLACE = compile_later(r"(?P<file>.+?):(?P<line>[0-9]{1,9})(?::(?P<column>[0-9]{1,9}))?", re.DOTALL)
 
 EXITS = {
     "ok": Exit.OK,

@@ -13,7 +13,6 @@ from gitindex.base.vocabulary import Layer
 from gitindex.base.worktree import normalize_rel_path
 from gitindex.extract.frames import WorkRequest
 from gitindex.extract.policy import BINARY_PROBE, MAX_PARSE_BYTES
-from gitindex.extract.pool import Extractor, Task
 from gitindex.languages.facts import BlobFacts, FactsKey, Symbol, decode_facts
 from gitindex.languages.syntax.kinds import DATA_KINDS, TYPES
 from gitindex.languages.table import extractor_id, language_of
@@ -178,6 +177,8 @@ def rows_of_facts(
 
 def file_symbols(path: str) -> SymbolsAnswer:
     """Return the definitions of any file on disk, extracted now in a child process."""
+    from gitindex.extract.pool import Extractor, Task  # lazily: the index needs no process
+
     try:
         data = read_small(path, MAX_PARSE_BYTES + 1)
     except OSError as error:

@@ -20,8 +20,8 @@ from gitindex.freshness.gate import STALE_CREATE
 from gitindex.freshness.marker import CompletionMarker, is_newer
 from gitindex.freshness.observation import Observation, observe, prove
 from gitindex.freshness.pack_note import FILE as PACK_NOTE
-from gitindex.freshness.report import status_envelope
 from gitindex.freshness.stamp import identify_store, publish_marker, read_stamp
+from gitindex.freshness.status_answer import status_envelope
 from gitindex.freshness.status_file import parse_object, path_of, utc_now
 from gitindex.freshness.verdict import judge
 from gitindex.git.command import try_git

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import count, groupby
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
+from gitindex.base.lean import NamedTuple
 from gitindex.base.vocabulary import FactsStatus
 from gitindex.languages.facts import BlobFacts, FactsKey, Import, Symbol, decode_facts, encode_facts
 from gitindex.languages.postings import Postings, join_postings
@@ -157,6 +157,8 @@ class BlobTable:
                 self._db.run(f"DELETE FROM {self._prefix}{table} WHERE blob_id=?", blob_id)
 
     def _add_children(self, blobs: list[tuple[int, BlobFacts]]) -> None:
+        from json import dumps
+
         name_ids = self._name_ids(blobs)
         self._run_many(
             "INSERT INTO {}symbols VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
@@ -177,7 +179,7 @@ class BlobTable:
         self._run_many(
             "INSERT INTO {}imports VALUES (?,?,?,?,?,?)",
             (
-                (blob_id, i, m.module, json.dumps(m.names), m.level, m.line)
+                (blob_id, i, m.module, dumps(m.names), m.level, m.line)
                 for blob_id, facts in blobs
                 for i, m in enumerate(facts.imports)
             ),
@@ -275,7 +277,9 @@ def _by_id(postings: Postings, name_ids: dict[str, int]) -> list[tuple[int, byte
 
 
 def _pairs(text: str) -> tuple[tuple[str, str], ...]:
-    return tuple((a, b) for a, b in json.loads(text))
+    from json import loads
+
+    return tuple((a, b) for a, b in loads(text))
 
 
 def _by_extractor(keys: Iterable[FactsKey]) -> dict[str, list[bytes]]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from typing import NamedTuple
 
+from gitindex.base.lean import NamedTuple
 from gitindex.languages.facts import FactsKey
 from gitindex.store.connection import Database, marks
 from gitindex.store.migrations import statements_of

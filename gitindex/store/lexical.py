@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import NamedTuple
 
 import tantivy
 
 from gitindex.base.errors import CorruptStore, StoreError
+from gitindex.base.lean import NamedTuple
+from gitindex.base.pattern import compile_later
 from gitindex.languages.facts import FactsKey
 from gitindex.store.seal import ONCE, LexicalSealing, lexical_damage
 
@@ -21,7 +21,7 @@ BITS = 20
 """Integers of this many bits are exact in a score."""
 NAME_BOOST = 3.0
 USUAL_LENGTH = 1_000.0
-_AVERAGE = re.compile(r'"value": ([0-9.]+),\s*"description": "avgdl')
+_AVERAGE = compile_later(r'"value": ([0-9.]+),\s*"description": "avgdl')
 
 
 _STEMMER = (

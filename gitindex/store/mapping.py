@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from typing import NamedTuple
 
+from gitindex.base.lean import NamedTuple
 from gitindex.base.vocabulary import FactsStatus, SkipReason
 from gitindex.git.interface import Entry, Head
 from gitindex.languages.facts import FactsKey

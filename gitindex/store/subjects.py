@@ -11,8 +11,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
-from typing import NamedTuple
 
+from gitindex.base.lean import NamedTuple
 from gitindex.extract.terms import parts_of, words_of
 from gitindex.git.subjects import WINDOW, CommitMessage, list_window, read_commits, read_window
 from gitindex.store.blobs import CHUNK

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 
 from gitindex.extract.fragments import Clause
@@ -116,7 +115,7 @@ class SegmentReader:
         """Return rows by ascending id, each checked and still with its checksum in front."""
         table = f"text_{column}"
         sql = f"SELECT id, {column} FROM {table} WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id"
-        rows = self._db.rows(sql, json.dumps(row_ids)) if row_ids else []
+        rows = self._db.rows(sql, str(row_ids)) if row_ids else []
         if len(rows) != len(row_ids) or not all(is_sound(v, table, row_id) for row_id, v in rows):
             raise Damaged
         return [value for _, value in rows]

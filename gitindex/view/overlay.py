@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 from gitindex.base.confined_read import ConfinedRoot
+from gitindex.base.digest import sha256
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
+from gitindex.base.lean import NamedTuple
 from gitindex.base.vocabulary import SkipReason
 from gitindex.extract import policy
 from gitindex.extract.plan import PlannedBlob, classify, classify_file, needs_content
 from gitindex.extract.policy import MAX_TEXT_BYTES, Policy, is_policy_file
 from gitindex.git.command import GitFailed, check_result, read_blobs, run_git, tree_of, try_git
-from gitindex.git.git_objects import GitCommandRepository
 from gitindex.git.interface import Entry, blob_id
-from gitindex.git.merge_tree import MergedTree
 from gitindex.git.process import TooMuchOutput
 from gitindex.store import mapping
 from gitindex.view.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from gitindex.git.merge_tree import MergedTree
 
 MAX_PATHS = 2_000
 """Paths that one answer reads from disk; the rest is left out, and the answer reports that."""
@@ -159,7 +161,7 @@ def overlay_merged(served: Snapshot, merged: MergedTree) -> Overlay:
 
 def overlay_digest(laid: dict[bytes, OverlaidFile | None]) -> str:
     """Return a digest of all overlaid paths and their blob ids."""
-    text = hashlib.sha256()
+    text = sha256()
     for path in sorted(laid):
         found = laid[path]
         text.update(b"%s\0%s\0" % (path, found.oid.encode() if found else b"-"))
@@ -228,6 +230,8 @@ def _changes(served: Snapshot, old: str | None, new: str) -> dict[bytes, Entry |
 
 def _all_changes(served: Snapshot, new: str) -> dict[bytes, Entry | None]:
     """Return the same changes by comparing the new tree with the stored mapping."""
+    from gitindex.git.git_objects import GitCommandRepository  # lazily: for enormous differences
+
     repository = GitCommandRepository(served.worktree)
     try:
         now: dict[bytes, Entry | None] = {e.path: e for e in repository.entries(new)}

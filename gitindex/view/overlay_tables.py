@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import weakref
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
@@ -10,6 +9,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from gitindex.base.pattern import compile_later
 from gitindex.extract.policy import MAX_TEXT_BYTES
 from gitindex.git.command import read_blobs
 from gitindex.git.interface import blob_id
@@ -36,7 +36,7 @@ FIRST_ID = 1 << 40
 """Ids of overlaid blobs and names start above all stored ones: no two parts share an id."""
 
 _FIRST_BLOB = f"INSERT INTO temp.laid_blobs VALUES ({','.join('?' * 11)})"
-_REFERENCE = re.compile(r"\s+REFERENCES \w+\s*\(\w+\)( ON DELETE CASCADE)?")
+_REFERENCE = compile_later(r"\s+REFERENCES \w+\s*\(\w+\)( ON DELETE CASCADE)?")
 _FILES = (
     "CREATE TEMP TABLE laid_files (path BLOB PRIMARY KEY, oid BLOB, mode INTEGER,"
     " blob_id INTEGER, skip TEXT, stored INTEGER, source TEXT) WITHOUT ROWID"

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from gitindex.base.digest import sha256
 from gitindex.base.errors import CorruptStore, StoreError
 from gitindex.base.escape import safe_text
+from gitindex.base.lean import NamedTuple
 from gitindex.base.vocabulary import BuildKind, EditScope, FreshnessState, ProofOutcome
 from gitindex.base.worktree import BUILDING, READY, Worktree
 from gitindex.freshness.gate import GateInput, decide_gate, gating_envelope
@@ -103,7 +104,7 @@ def verdict(served: Snapshot) -> Verdict:
 
 def fingerprint_digest(text: str) -> str:
     """Return a short digest of a fingerprint."""
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return sha256(text.encode()).hexdigest()[:16]
 
 
 def _refuse_damage(seen: Observation) -> None:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from gitindex.base.confined_read import ConfinedRoot
 from gitindex.base.escape import safe_text
+from gitindex.base.lean import NamedTuple
 from gitindex.base.vocabulary import EditScope, FreshnessState
 from gitindex.base.worktree import Worktree
 from gitindex.extract.policy import MAX_TEXT_BYTES
 from gitindex.freshness.envelope import OverlayCoverage, freshness_object
 from gitindex.git.command import read_blobs
 from gitindex.git.interface import blob_id
-from gitindex.git.merge_tree import MergedTree
 from gitindex.git.settings import user_setting
 from gitindex.languages.facts import BlobFacts, FactsKey, decode_facts
 from gitindex.store.blobs import BlobTable
@@ -37,6 +37,7 @@ from gitindex.view.snapshot import Snapshot, fingerprint_digest, open_snapshot, 
 if TYPE_CHECKING:
     from gitindex.base.answers import FreshnessFields, ReceiptFields, TrustFields
     from gitindex.git.look_memory import Probe
+    from gitindex.git.merge_tree import MergedTree
 
 CHUNK = 400
 """Values bound in one SQL statement."""

@@ -25,11 +25,8 @@ from gitindex.cli.printing import (
 )
 from gitindex.cli.shown_path import named_path, shown_path
 from gitindex.cli.terminal import paint, say
-from gitindex.query.export import export
 from gitindex.query.read import parse_span, read_lines
 from gitindex.query.search.query_text import KINDS
-from gitindex.query.slice import EXITS as SLICE_EXITS
-from gitindex.query.slice import parse_place, slice_file
 from gitindex.query.symbols import SymbolQuery, file_symbols, list_symbols
 from gitindex.query.symbols import outline as file_outline
 from gitindex.view.snapshot import GateClosed
@@ -132,13 +129,17 @@ def _say_lines(answer: ReadAnswer) -> None:
 
 def slice_lines(place: str, path: str = ".", forward: bool = False, as_json: bool = False) -> int:
     """Print the lines that a line or a variable depends on, or that depend on it."""
+    from gitindex.query.slice import EXITS, parse_place, slice_file
+
     question = partial(slice_file, parse_place(place), path, forward)
-    return print_answer(question, as_json, _say_slice, lambda found: SLICE_EXITS[found["status"]])
+    return print_answer(question, as_json, _say_slice, lambda found: EXITS[found["status"]])
 
 
 def _say_slice(answer: SliceAnswer) -> None:
+    from gitindex.query.slice import EXITS
+
     if answer["status"] != "ok":
-        raise GitIndexError(answer["message"], code=SLICE_EXITS[answer["status"]])
+        raise GitIndexError(answer["message"], code=EXITS[answer["status"]])
     function = answer["function"]
     say(f"{shown_path(answer['path'])}: " + safe_text(f"{function['name']} ({answer['source']})"))
     for line in answer["lines"]:
@@ -150,6 +151,8 @@ def write_export(
     form: str, path: str = ".", ask: TreeChoice = NOW, output: str = "-", as_json: bool = False
 ) -> int:
     """Export the index in another tool's format; `as_json` reports what a file received."""
+    from gitindex.query.export import export
+
     if as_json and output == "-":
         raise GitIndexError("--json tells what was written: give a file with -o", code=Exit.USAGE)
     try:

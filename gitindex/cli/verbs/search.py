@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from gitindex.base.escape import counted, safe_text
+from gitindex.base.lean import NamedTuple
 from gitindex.base.worktree import find_worktree
 from gitindex.cli.printing import Asking, any_of, not_searched, print_answer, print_warnings
 from gitindex.cli.shown_path import shown_path

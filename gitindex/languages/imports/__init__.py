@@ -5,16 +5,16 @@ Nothing is stored, so an edge cannot outlive a change of the tree.
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Iterable
 from functools import cached_property
 
+from gitindex.base.pattern import compile_later
 from gitindex.languages.facts import Import
 from gitindex.languages.imports import classpath, ecma, files, golang, python, rust
 from gitindex.languages.imports.tree import Tree
 
-_SEPARATORS = re.compile(r"::|[./\\]")
+_SEPARATORS = compile_later(r"::|[./\\]")
 _NODE_MODULES = """
     assert async_hooks buffer child_process cluster console constants crypto dgram diagnostics_channel dns
     domain events fs http http2 https inspector module net os path perf_hooks process punycode querystring

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from gitindex.base.pattern import compile_later
 from gitindex.languages.facts import Import
 from gitindex.languages.imports.tree import Tree, join, parent, under
 
@@ -24,8 +25,8 @@ _EXTENSIONS = (
     ".vue",
 )
 _SOURCES = {".js": (".ts", ".tsx"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs": (".cts",)}
-_COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
-_TRAILING = re.compile(r",(\s*[}\]])")
+_COMMENT = compile_later(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_TRAILING = compile_later(r",(\s*[}\]])")
 
 
 class _Alias(NamedTuple):

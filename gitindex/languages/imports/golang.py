@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from gitindex.base.pattern import compile_later
 from gitindex.languages.facts import Import
 from gitindex.languages.imports.tree import Tree, parent, under
 
-_MODULE = re.compile(rb"^\s*module\s+\"?([^\s\"]+)", re.MULTILINE)
+_MODULE = compile_later(rb"^\s*module\s+\"?([^\s\"]+)", re.MULTILINE)
 
-_REPLACED = re.compile(rb"^[ \t]*(?:replace[ \t]+)?([^\s()]+)(?:[ \t]+v\S+)?[ \t]*=>", re.MULTILINE)
+_REPLACED = compile_later(
+    rb"^[ \t]*(?:replace[ \t]+)?([^\s()]+)(?:[ \t]+v\S+)?[ \t]*=>", re.MULTILINE
+)
 """The module on the left of a `replace`."""
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from gitindex.base.pattern import compile_later
 from gitindex.languages.facts import Import
 from gitindex.languages.imports.tree import Tree, parent, under
 
-_NAME = re.compile(rb"^\s*name\s*=\s*\"([^\"]+)\"", re.MULTILINE)
+_NAME = compile_later(rb"^\s*name\s*=\s*\"([^\"]+)\"", re.MULTILINE)
 _ROOTS = ("lib.rs", "main.rs", "mod.rs")
 
 

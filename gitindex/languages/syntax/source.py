@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import codecs
-import re
 from io import BytesIO
 from itertools import accumulate
-from typing import NamedTuple
+
+from gitindex.base.lean import NamedTuple
+from gitindex.base.pattern import compile_later
 
 SAMPLE = 4096
 
 _PRINTABLE = bytes(b if (b >= 32 and b != 127) or b in b"\t\n\v\f\r" else 32 for b in range(256))
-_ESCAPED = re.compile("[\udc80-\udcff]")
+_ESCAPED = compile_later("[\udc80-\udcff]")
 
 
 class SourceText(NamedTuple):

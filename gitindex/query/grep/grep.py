@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
@@ -123,7 +122,7 @@ def scan(worktree: Worktree, question: GrepQuery, why: str) -> GrepAnswer:
 
 def _files(view: TreeView, ids: set[int] | None, question: GrepQuery) -> dict[bytes, str]:
     """Return the paths to search, with the source of each."""
-    rows = view.rows(_FILE) if ids is None else view.rows(_NAMED, json.dumps(sorted(ids)))
+    rows = view.rows(_FILE) if ids is None else view.rows(_NAMED, str(sorted(ids)))
     if view.changed():
         rows += view.rows(_NEW)  # bytes that no store has: any of them may match
     if not question.narrows_paths:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
+from gitindex.base.pattern import compile_later
 from gitindex.extract.fragments import Clause, fold, plain_bytes, required
 from gitindex.extract.regex_tree import SubPattern, op, parse
 
@@ -16,8 +17,8 @@ MAX_PATTERN = 4_096
 _OWN_FLAGS = re.VERBOSE | re.DOTALL | re.ASCII
 _OWN_PARTS = (op.POSSESSIVE_REPEAT, op.ATOMIC_GROUP)
 _OWN_PLACES = (op.AT_BEGINNING_STRING, op.AT_END_STRING)
-_FLAGS = re.compile(r"\(\?([aimsux]+)\)")
-_POSIX_CLASS = re.compile(r"\[:\^?[a-z]+:\]")
+_FLAGS = compile_later(r"\(\?([aimsux]+)\)")
+_POSIX_CLASS = compile_later(r"\[:\^?[a-z]+:\]")
 _SET_OPERATIONS = ("[", "&&", "--", "~~")
 
 

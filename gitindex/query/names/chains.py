@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from gitindex.base.pattern import compile_later
 from gitindex.languages.scopes.model import Part
 
 MAX_LOOK = 4_000
@@ -16,14 +16,14 @@ LITERAL = '"'
 
 _BLANK = b" \t\r\n\\"
 _OPENERS = {b")": b"(", b"]": b"[", b"}": b"{", b">": b"<"}
-_WORD = re.compile(r"[^\W\d][\w$]*|\$[\w$]*")
-_PREFIX = re.compile(r"^(?:await|new|yield|return|typeof|cast)\s+")
-_STEP = re.compile(r"\s*(?:\?\.|!\.|->|::|\.)\s*(?=[\w$#])")
-_COMMENT = re.compile(rb"(?:^|\s)(?://|#(?![\w]*[(:]))")
+_WORD = compile_later(r"[^\W\d][\w$]*|\$[\w$]*")
+_PREFIX = compile_later(r"^(?:await|new|yield|return|typeof|cast)\s+")
+_STEP = compile_later(r"\s*(?:\?\.|!\.|->|::|\.)\s*(?=[\w$#])")
+_COMMENT = compile_later(rb"(?:^|\s)(?://|#(?![\w]*[(:]))")
 _LOADS = ("require", "import", "new")
-_MADE = re.compile(r"\(\s*([\w.]+)(?:\[.*\])?\s*\)")
-_LITERAL = re.compile(r"""\(\s*(["'`])([^"'`$]+)\1\s*\)""")
-_CAST = re.compile(r"\(([\w.]+(?:<[^()]*>)?)\)\s*[\w(]")
+_MADE = compile_later(r"\(\s*([\w.]+)(?:\[.*\])?\s*\)")
+_LITERAL = compile_later(r"""\(\s*(["'`])([^"'`$]+)\1\s*\)""")
+_CAST = compile_later(r"\(([\w.]+(?:<[^()]*>)?)\)\s*[\w(]")
 _BRACKETS = str.maketrans("([{<", ")]}>")
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from functools import cached_property
 
+from gitindex.base.pattern import compile_later
 from gitindex.languages.facts import Use
 from gitindex.languages.scopes.model import CLASS, FUNCTION, MODELLED, OUTER
 from gitindex.languages.syntax.kinds import FUNCTIONS, SPACES
@@ -16,7 +17,7 @@ from gitindex.query.names.signatures import parameters, type_arguments, type_par
 from gitindex.query.names.source import Definition, FileNames
 from gitindex.query.names.values import MAX_DEPTH, NOMINAL, ExpressionPlace, Value, ValueKind
 
-_DECORATOR = re.compile(r"^\s*@(?:\w+\.)*(\w+)", re.MULTILINE)
+_DECORATOR = compile_later(r"^\s*@(?:\w+\.)*(\w+)", re.MULTILINE)
 _PLAIN_DECORATORS = frozenset(
     {
         *("dataclass", "total_ordering", "final", "runtime_checkable"),

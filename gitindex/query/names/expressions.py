@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from gitindex.base.pattern import compile_later
 from gitindex.query.names.chains import closing, split_top
 
 MAX_TEXT = 2_000
-_PREFIX = re.compile(r"^(?:await|new|return)\s+")
-_CHOICE = re.compile(r"^(.*?)\s+if\s.*?\selse\s+(.*)$", re.DOTALL)
+_PREFIX = compile_later(r"^(?:await|new|return)\s+")
+_CHOICE = compile_later(r"^(.*?)\s+if\s.*?\selse\s+(.*)$", re.DOTALL)
 _OPENERS = {")": "(", "]": "["}
 
 

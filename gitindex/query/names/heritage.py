@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 
+from gitindex.base.pattern import compile_later
 from gitindex.languages.scopes.model import Bound
 from gitindex.query.names.chains import closing, split_top
 from gitindex.query.names.source import Definition
 
-_HERITAGE = re.compile(
+_HERITAGE = compile_later(
     r"\b(?:extends|implements|with)\s+(.*?)(?=\b(?:extends|implements|with)\b|\{|$)"
 )
-_VALUE = re.compile(
+_VALUE = compile_later(
     r"^(?:[\w@]+\s+)*?[\"'\w$#]+[?!]?\s*(?::\s*(?!=)(.*?))?\s*(?:(?<![=!<>])=(?![=>])\s*(.*))?$",
     re.DOTALL,
 )
-_ALIAS = re.compile(r"^type\s+[\w$]+(?:<.*?>)?\s*=\s*([^{]+)$")
+_ALIAS = compile_later(r"^type\s+[\w$]+(?:<.*?>)?\s*=\s*([^{]+)$")
 
 
 def declared(definition: Definition) -> Bound:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from gitindex.base.pattern import compile_later
 from gitindex.extract.fragments import fragments_of
 from gitindex.query.names.project import LISTED, Project, rows_of
 from gitindex.store.text_index import candidates
@@ -23,10 +24,10 @@ _OF_BLOBS = (  # from the values asked for to the tree, which may be large
     f"{_FILE} {{listed}} w CROSS JOIN {{blobs}} b ON b.id=w.column1"
     f" CROSS JOIN {{live}} l ON l.blob_id=b.id {_INDEXED}"
 )
-_ANNOTATES = re.compile(
+_ANNOTATES = compile_later(
     r"(?:->|[\w\])]\s*:|\b(?:[A-Z]\w*|list|dict|tuple|type|set|frozenset)\[(?:[^\]\"']*,)?)\s*$"
 )
-_QUOTED = re.compile(r"([\"'])([\w.\[\], |]*)$")
+_QUOTED = compile_later(r"([\"'])([\w.\[\], |]*)$")
 
 
 class MentioningFile(NamedTuple):

@@ -5,17 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from gitindex.base.pattern import compile_later
 from gitindex.languages.scopes.model import NOWHERE, Bound
 from gitindex.query.names.chains import MAX_LOOK, closing, split_top
 
-NAMES = re.compile(r"(?<![\w.$])[^\W\d][\w$]*")
-_KEY = re.compile(r"[\w$]+\s*:")
-_MODIFIERS = re.compile(
+NAMES = compile_later(r"(?<![\w.$])[^\W\d][\w$]*")
+_KEY = compile_later(r"[\w$]+\s*:")
+_MODIFIERS = compile_later(
     r"^(?:(?:public|private|protected|readonly|override|static|final|const)\s+"
     r"|@[\w.]+\s*(?:\([^()]*\))?\s*)+"
 )
-_PARAMETER = re.compile(r"^([\w$]+)\s*\??\s*(?::\s*(.*?))?\s*(?:=(?!>)\s*(.*))?$", re.DOTALL)
-_TYPE_PARAMETER = re.compile(
+_PARAMETER = compile_later(r"^([\w$]+)\s*\??\s*(?::\s*(.*?))?\s*(?:=(?!>)\s*(.*))?$", re.DOTALL)
+_TYPE_PARAMETER = compile_later(
     r"^(?:(?:in|out|const)\s+)*([\w$]+)(?:\s+extends\s+(.*?))?\s*(?:(?<![=<>!])=(?![=>])\s*(.*))?$",
     re.DOTALL,
 )

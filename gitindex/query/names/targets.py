@@ -10,6 +10,7 @@ from typing import NamedTuple
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.base.path_kind import is_test
+from gitindex.base.pattern import compile_later
 from gitindex.languages.facts import Occurrence, Use
 from gitindex.languages.syntax.kinds import FUNCTIONS, TYPES
 from gitindex.query.names.known import known_at
@@ -19,10 +20,10 @@ from gitindex.query.names.places import LABEL, Binder
 from gitindex.query.names.source import Definition, FileNames, enclosing
 
 MAX_NAME = 1_000
-_PLACE = re.compile(r"(?P<file>.+?):(?P<line>[0-9]{1,9})(?::(?P<column>[0-9]{1,9}))?", re.DOTALL)
-NAME = re.compile(r"[\w$]+")
+_PLACE = compile_later(r"(?P<file>.+?):(?P<line>[0-9]{1,9})(?::(?P<column>[0-9]{1,9}))?", re.DOTALL)
+NAME = compile_later(r"[\w$]+")
 """An identifier in nearly all languages: only for these a text search can prove absence."""
-_SEPARATORS = re.compile(r"::|[.#/\\]")
+_SEPARATORS = compile_later(r"::|[.#/\\]")
 _MAIN = frozenset({"__init__", "index", "mod", "lib", "src"})
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from gitindex.base.pattern import compile_later
 from gitindex.languages.scopes.model import EACH, WHOLE, Bound
 from gitindex.query.names.chains import split_top
 from gitindex.query.names.signatures import returned
 
 MAX_TEXT = 1 << 18
-_COMPOSITE = re.compile(r"^&?\s*((?:\w+\.)?\w+)(?:\[[^\]{}]*\])?\{")
+_COMPOSITE = compile_later(r"^&?\s*((?:\w+\.)?\w+)(?:\[[^\]{}]*\])?\{")
 Locals = dict[str, Bound]
 
 _BEFORE = frozenset({"csharp", "cpp", "dart", "php"})
@@ -19,16 +19,16 @@ _AFTER = frozenset({"kotlin", "scala", "swift", "rust"})
 """Languages with `name: Type`."""
 
 # Every repetition is bounded: a file may be crafted to be slow.
-_TYPE_NAME = re.compile(
+_TYPE_NAME = compile_later(
     r"(?<![\w.])([A-Z]\w{0,100})(?:<[^<>\n]{0,100}>)?[&*]{0,2}\s{1,5}[&*$]{0,2}(\w{1,100})\s{0,5}[=;,):]"
 )
-_NAME_TYPE = re.compile(
+_NAME_TYPE = compile_later(
     r"\b(\w{1,100})\s{0,5}:\s{0,5}&?(?:mut\s{1,5})?((?:\w{1,60}(?:\.|::)){0,4}[A-Z]\w{0,100})"
 )
-_MADE = re.compile(
+_MADE = compile_later(
     r"\b(\w{1,100})\s{0,5}=\s{0,5}(?:new\s{1,5})?((?:\w{1,60}(?:\.|::)){0,3}[A-Z]\w{0,100})\s{0,5}[({]"
 )
-_RESULT = re.compile(r"([A-Z]\w{0,100})(?:<[^<>]{0,100}>)?[&*]?\s{1,5}(\w{1,100})\s{0,5}\(")
+_RESULT = compile_later(r"([A-Z]\w{0,100})(?:<[^<>]{0,100}>)?[&*]?\s{1,5}(\w{1,100})\s{0,5}\(")
 
 
 def typed_names(text: str, language: str) -> Locals:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from gitindex.base.pattern import compile_later
 from gitindex.languages.scopes.model import EACH, EXPORTED_WHOLE, MODELLED, WHOLE, Bound, Part
 from gitindex.languages.syntax.kinds import FUNCTIONS, SPACES
 from gitindex.query.names.chains import LITERAL, cast_type, read_chain, split_top
@@ -40,10 +41,10 @@ from gitindex.query.names.values import (
 _THIS = frozenset({"this", "self", "$this", "Self", "static"})
 _SUPER = frozenset({"super", "parent", "base"})
 _CLASS = frozenset({"cls", "mcs", "mcls", "klass"})
-_GENERIC = re.compile(r"^([\w.$]+)\s*([\[<].*[\]>])$", re.S)
+_GENERIC = compile_later(r"^([\w.$]+)\s*([\[<].*[\]>])$", re.S)
 _NOTHING = frozenset({"None", "null", "undefined", "", "void"})
-_BOUND = re.compile(r"\bbound\s*=\s*[\"']?([\w.]+)")
-_EITHER = re.compile(r"\s+(?:if|or|and|else)\s+|\s*(?:\?\?|\|\|)\s*")
+_BOUND = compile_later(r"\bbound\s*=\s*[\"']?([\w.]+)")
+_EITHER = compile_later(r"\s+(?:if|or|and|else)\s+|\s*(?:\?\?|\|\|)\s*")
 
 
 class Types:

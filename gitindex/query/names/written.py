@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from functools import cached_property
 from typing import NamedTuple
 
+from gitindex.base.pattern import compile_later
 from gitindex.languages.facts import Import
 from gitindex.view.tree import TreeView
 
-_SEPARATORS = re.compile(r"[^\w$-]+")
+_SEPARATORS = compile_later(r"[^\w$-]+")
 MAIN = frozenset({"__init__", "index", "mod", "lib", "main"})
 """Files that are imported by the name of their folder."""
 

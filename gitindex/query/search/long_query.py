@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from gitindex.base.escape import counted
+from gitindex.base.lean import NamedTuple
+from gitindex.base.pattern import compile_later
 from gitindex.extract.terms import words_of
 from gitindex.query.search.query_text import (
     MAX_QUERY,
@@ -19,18 +20,18 @@ from gitindex.query.search.query_text import (
 LONG = 300
 """A query is long if it has more characters than this, or several lines."""
 MAX_TITLE = 200
-_FRAME = re.compile(
+_FRAME = compile_later(
     r'File "[^"\n]*?([^"/\n]+/)?([^"/\n]+)", line \d+, in (\w+)'
     r"|^\s*at ([\w.$<>]+) ?\(([^():\s]+)[:)]",
     re.MULTILINE,
 )
 _SUFFIXES = "py|js|ts|tsx|go|rs|rb|java|kt|cs|php|c|h|cpp|scala|ex|hs|lua|sh|swift"
-_PATH = re.compile(rf"(?<![\w/.])(?:[\w.-]+/)+[\w-]+\.\w{{1,5}}\b|\b[\w-]+\.(?:{_SUFFIXES})\b")
-_CODE = re.compile(r"`([^`\n]{2,80})`")
-_NAME = re.compile(
+_PATH = compile_later(rf"(?<![\w/.])(?:[\w.-]+/)+[\w-]+\.\w{{1,5}}\b|\b[\w-]+\.(?:{_SUFFIXES})\b")
+_CODE = compile_later(r"`([^`\n]{2,80})`")
+_NAME = compile_later(
     r"\b(?:\w+(?:\.|::|->|#))+\w+|\b[a-z]+(?:_[a-z0-9]+)+\b|\b[A-Za-z]+[a-z][A-Z]\w*\b"
 )
-_BLOB = re.compile(r"https?://\S+|\b[0-9a-f]{12,}\b|\b0x[0-9a-fA-F]+\b")
+_BLOB = compile_later(r"https?://\S+|\b[0-9a-f]{12,}\b|\b0x[0-9a-fA-F]+\b")
 
 
 class SplitQuery(NamedTuple):

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
+from gitindex.base.lean import NamedTuple
 from gitindex.languages.facts import FactsKey
 from gitindex.languages.generated import is_generated
 from gitindex.query.search.past_subjects import StoredSubjects

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from heapq import nlargest
 
 from gitindex.query.search.features import Atom
 from gitindex.store.connection import marks
@@ -102,7 +101,8 @@ class PastSubjects:
         rare = [held for _, held in self._words if len(held) <= MAX_HOLDERS]
         ids = set().union(*rare) if rare else set()
         scores = {path_id: self._score(path_id) for path_id in ids}
-        least = min(nlargest(limit, scores.values()), default=0.0)
+        highest = sorted(scores.values(), reverse=True)[:limit]
+        least = highest[-1] if highest else 0.0
         listed = [path_id for path_id, score in scores.items() if score >= least][:MAX_TIES]
         known = dict(
             self._view.rows(f"SELECT id, path FROM paths WHERE id IN ({marks(listed)})", *listed)

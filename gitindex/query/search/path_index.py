@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
-_RUN = re.compile(rb"[0-9a-z\x80-\xff]+")
+from gitindex.base.pattern import compile_later
+
+_RUN = compile_later(rb"[0-9a-z\x80-\xff]+")
 
 
 class PathIndex:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import NamedTuple
 
 from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.lean import NamedTuple
+from gitindex.base.pattern import compile_later
 from gitindex.base.vocabulary import PathKind
 from gitindex.extract.terms import terms_of, words_of
 from gitindex.languages.table import BY_NAME, TEXT
@@ -37,9 +38,9 @@ _SMALL = (
     " was we were what when where which who why will with would you your"
 )
 _STOP = frozenset(_SMALL.split())
-_FILTER = re.compile(r'(?<!\S)(-?path|lang|kind|must|exclude|in):(?:"([^"]+)"|(\S+))(?!\S)')
-_PHRASE = re.compile(r'(?<!\S)"([^"]*)"(?!\S)')
-_SEPARATOR = re.compile(r"::|->|[.#\\]")
+_FILTER = compile_later(r'(?<!\S)(-?path|lang|kind|must|exclude|in):(?:"([^"]+)"|(\S+))(?!\S)')
+_PHRASE = compile_later(r'(?<!\S)"([^"]*)"(?!\S)')
+_SEPARATOR = compile_later(r"::|->|[.#\\]")
 """Separators of qualified names, in any language."""
 _ALIASES = {ext: row.name for row in BY_NAME.values() for ext in row.extensions.split()} | {
     "c#": "csharp",

@@ -14,6 +14,7 @@ from operator import itemgetter, mul
 from typing import NamedTuple
 
 from gitindex.base.path_kind import FileKinds, file_kinds, stem_of
+from gitindex.base.pattern import compile_later
 from gitindex.base.vocabulary import PathKind
 from gitindex.extract.terms import parts_of
 from gitindex.query.search.chunks import MAX_TERMS, ChunkTerm
@@ -280,10 +281,10 @@ def headers(paths: Iterable[str]) -> set[str]:
     }
 
 
-_HEADER = re.compile(r"(.*)\.(?:h|hh|hpp|hxx)$", re.DOTALL)
+_HEADER = compile_later(r"(.*)\.(?:h|hh|hpp|hxx)$", re.DOTALL)
 _HEADER_ENDS = (".h", ".hh", ".hpp", ".hxx")
 _SOURCES = (".c", ".cc", ".cpp", ".cxx", ".m", ".mm")
-_VERSION = re.compile(r"(.*/|)v(\d{1,3})/(.*)", re.DOTALL)
+_VERSION = compile_later(r"(.*/|)v(\d{1,3})/(.*)", re.DOTALL)
 
 
 def kinds_of(query: Query, path: str) -> FileKinds:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
+from gitindex.base.lean import NamedTuple
+from gitindex.base.pattern import compile_later
 from gitindex.extract.terms import MAX_TERM, parts_of, terms_of
 from gitindex.query.search.chunks import STEP
 from gitindex.query.search.features import needle_of
@@ -16,7 +17,7 @@ MAX_COUNTED = 200
 MAX_LINE = 240
 SNIPPET_LINES = 3
 BLOCKS = (8_192, 512)
-_WHOLE_WORD = re.compile(r"\w+")
+_WHOLE_WORD = compile_later(r"\w+")
 _KEYWORDS = (
     "def",
     "class",
@@ -35,14 +36,14 @@ _KEYWORDS = (
 )
 """Keywords that often precede a definition's name; a Go receiver may be in between."""
 _BEFORE = 120
-_INTRODUCED = re.compile(
+_INTRODUCED = compile_later(
     rf"\b(?:{'|'.join(_KEYWORDS)})(?:\s{{1,9}}\([^)\n]{{0,80}}\)\s{{0,9}}|\s{{1,9}})\Z",
     re.IGNORECASE,
 )
-_IMPORT = re.compile(
+_IMPORT = compile_later(
     rb"\s*(import\b|from\s+\S+\s+import\b|use\s|using\s|#\s*include|require\b|export\s.*\bfrom\b)"
 )
-_BLANK = re.compile(r"\s+")
+_BLANK = compile_later(r"\s+")
 
 
 def best_line(data: bytes, start: int, query: Query, others: Sequence[int] = ()) -> int:

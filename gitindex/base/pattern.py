@@ -1,0 +1,30 @@
+"""Regular expressions that are compiled when they are first used.
+
+Compiling the fifty on the way of a cold `gitindex search` took a sixth of it; most are not used.
+"""
+
+from __future__ import annotations
+
+import re
+
+from gitindex.base.lean import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any, AnyStr
+
+
+class _Lazy:
+    """Behaves like the compiled pattern. Each method is looked up once, and is then its own."""
+
+    def __init__(self, source: Any, flags: int) -> None:
+        self._given = (source, flags)
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(re.compile(*self._given), name)
+        setattr(self, name, found)
+        return found
+
+
+def compile_later(source: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
+    """Return a pattern that `re` compiles at its first use; for constants of modules."""
+    return _Lazy(source, flags)  # type: ignore[return-value]
