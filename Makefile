@@ -7,7 +7,7 @@ WORKERS ?= 4  # two more than cores: tests also wait, for runners that linger an
 SECONDS ?= 600
 SEED ?=
 
-.PHONY: index test quick unit lint programs pages bench torture torture-full release clean
+.PHONY: index test quick unit lint programs pages bench torture torture-full release dist tag clean
 
 $(VENV)/.installed: pyproject.toml hatch_build.py $(wildcard native/*)
 	$(PYTHON) -m venv $(VENV)
@@ -53,17 +53,21 @@ torture-full: $(VENV)/.installed programs  ## the fault suites of a fixed, full 
 
 VERSION = $(shell $(BIN)/python -c 'import gitindex; print(gitindex.__version__)')
 
-release: $(VENV)/.installed  ## wheel, sdist, notes and checksums in dist/, and the tag
+release: dist  ## wheel, sdist, notes and checksums in dist/, and the tag
+	@$(MAKE) --no-print-directory tag
+
+dist: $(VENV)/.installed
 	rm -rf dist
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check build twine
-	GITINDEX_PURE=1 $(BIN)/python -m build --outdir dist  # one wheel for all; a source install compiles
+	GITINDEX_PURE=1 $(BIN)/python -m build --no-isolation --outdir dist  # one wheel for all; a source install compiles
 	$(BIN)/twine check --strict dist/*.whl dist/*.tar.gz
-	awk -v wanted='## $(VERSION)' 'index($$0, "## ") == 1 { on = index($$0, wanted) == 1 } on' CHANGELOG.md > dist/NOTES.md
+	awk -v wanted='## $(VERSION)' 'index($$0, "## ") == 1 { on = $$0 == wanted || index($$0, wanted " ") == 1 } on' CHANGELOG.md > dist/NOTES.md
 	test -s dist/NOTES.md || { echo "CHANGELOG.md has no section $(VERSION)" >&2; exit 1; }
 	cd dist && sha256sum *.whl *.tar.gz > SHA256SUMS
+
+tag:  # headings of the notes begin with the mark of git's comments
 	@if ! git diff --quiet HEAD; then echo "not tagged: there are uncommitted changes"; \
 	elif git rev-parse --quiet --verify refs/tags/v$(VERSION) >/dev/null; then echo "v$(VERSION) is tagged already"; \
-	else git tag -a v$(VERSION) -F dist/NOTES.md && echo "tagged v$(VERSION); now: git push origin v$(VERSION)"; fi
+	else git tag -a v$(VERSION) --cleanup=whitespace -F dist/NOTES.md && echo "tagged v$(VERSION); now: git push origin v$(VERSION)"; fi
 
 clean:
 	rm -rf $(VENV) dist .mypy_cache .ruff_cache .hypothesis

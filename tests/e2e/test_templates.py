@@ -338,16 +338,15 @@ def test_wheel_is_complete_and_works(repo: Repo, tmp_path: Path) -> None:
             (source / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, source / name)
     env = {k: v for k, v in os.environ.items() if k != "HOME"} | {"HOME": str(tmp_path)}
+    build = ("-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", str(tmp_path))
     built = subprocess.run(
-        [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(tmp_path), str(source)],
+        [sys.executable, *build, str(source)],
         env=env,
         capture_output=True,
         text=True,
         timeout=300,
         check=False,
     )
-    if built.returncode and "hatchling" in built.stderr and "ERROR: Could not find" in built.stderr:
-        pytest.skip("hatchling cannot be had")
     assert built.returncode == 0, built.stderr
     (wheel,) = tmp_path.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
