@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NoReturn
 
-from tests.workers import fork_workers, forking_process
+from tests.workers import compile_patterns, fork_workers, forking_process
 
 _READ_AT_CALL = ("GIT_", "GITINDEX", "_GITINDEX", "PYTEST_", "COMP_")
 _READ_AT_CALL_TOO = frozenset(
@@ -170,6 +170,7 @@ def _serve(address: str, ready: int) -> NoReturn:
                 continue  # an extra that is not installed
     import gitindex.__main__
 
+    compile_patterns()
     del sys.path[0]  # the folder of this checkout, which no user has there
     listening = socket.socket(socket.AF_UNIX)
     listening.bind(address)

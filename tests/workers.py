@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import re
 import select
 import signal
 import socket
@@ -21,6 +22,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
+from gitindex.base.pattern import LazyPattern
 from gitindex.extract import pool
 from gitindex.git.command import clean_env
 
@@ -61,6 +63,15 @@ class ForkedWorker:
     def __del__(self) -> None:
         if self._fd >= 0:
             self._forget()
+
+
+def compile_patterns() -> None:
+    """Compile what modules compile at its first use: `re` keeps it, and forks inherit that."""
+    for module in list(sys.modules.values()):
+        if module.__name__.startswith("gitindex"):
+            for value in vars(module).values():
+                if isinstance(value, LazyPattern):
+                    re.compile(*value.given)
 
 
 def fork_workers(address: Callable[[], str]) -> None:
@@ -120,6 +131,7 @@ def _serve(address: str, ready: int) -> NoReturn:
     from gitindex.extract.frames import WorkRequest
     from gitindex.extract.worker import extract
 
+    compile_patterns()
     for language, text in _WARM.items():
         extract(WorkRequest(language, text, b""))
     listening = socket.socket(socket.AF_UNIX)

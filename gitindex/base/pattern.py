@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from typing import Any, AnyStr
 
 
-class _Lazy:
+class LazyPattern:
     """Behaves like the compiled pattern. Each method is looked up once, and is then its own."""
 
     def __init__(self, source: Any, flags: int) -> None:
-        self._given = (source, flags)
+        self.given = (source, flags)
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(re.compile(*self._given), name)
+        found = getattr(re.compile(*self.given), name)
         setattr(self, name, found)
         return found
 
 
 def compile_later(source: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """Return a pattern that `re` compiles at its first use; for constants of modules."""
-    return _Lazy(source, flags)  # type: ignore[return-value]
+    return LazyPattern(source, flags)  # type: ignore[return-value]

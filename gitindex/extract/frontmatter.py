@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from datetime import date, datetime
 from typing import Any, NamedTuple
 
+from gitindex.base.pattern import compile_later
 from gitindex.extract.frontmatter_yaml import Fields, read_yaml
 
 MAX_HEAD = 1 << 14
@@ -27,14 +28,14 @@ _TOPICS = ("topics", "tags", "keywords")
 _SUMMARY = ("summary", "description", "abstract")
 _CREATED = ("created_at", "created", "date", "revdate")
 
-_DATE = re.compile(
+_DATE = compile_later(
     r"(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)"
     r"(?:[Tt \t]+(\d{1,2})(:\d\d(?::\d\d(?:\.\d+)?)?)[ \t]*(Z|[+-]\d\d(?::?\d\d)?)?)?",
     re.ASCII,
 )
-_FIELD = re.compile(r":([A-Za-z][\w .-]*):(?:[ \t]+(.*))?$")
-_RULE = re.compile(r"([^\w\s])\1*+\s*$")
-_META = re.compile(r"\.\. meta::\s*$")
+_FIELD = compile_later(r":([A-Za-z][\w .-]*):(?:[ \t]+(.*))?$")
+_RULE = compile_later(r"([^\w\s])\1*+\s*$")
+_META = compile_later(r"\.\. meta::\s*$")
 
 
 class FrontMatter(NamedTuple):

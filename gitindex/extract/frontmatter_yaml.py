@@ -11,13 +11,15 @@ import re
 from collections.abc import Iterator
 from textwrap import dedent
 
+from gitindex.base.pattern import compile_later
+
 Fields = dict[str, str | list[str]]
 
 MAX_ITEMS = 1_000
 MAX_BRACKETS = 500
 """Most opening brackets of a block: libyaml's time grows with the square of their depth."""
 
-_KEY = re.compile(
+_KEY = compile_later(
     r"""(?:"([^"]*+)"|'([^']*+)'|([^\s#"'\[\]{},&*!|>%@`-][^:#]*+))[ \t]*+:(?:[ \t]+(.*))?$"""
 )
 _NULLS = ("", "~", "null", "Null", "NULL")

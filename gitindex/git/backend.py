@@ -8,6 +8,7 @@ import re
 from gitindex.base.atomic_file import read_small
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
+from gitindex.base.pattern import compile_later
 from gitindex.base.worktree import Worktree
 from gitindex.git.git_objects import GitCommandRepository
 from gitindex.git.interface import Repository
@@ -15,7 +16,7 @@ from gitindex.git.interface import Repository
 CHOICE = "GITINDEX_BACKEND"
 """Set to `git` or `pygit2` to force one; without it the repository decides."""
 
-_BEYOND_LIBGIT2 = re.compile(
+_BEYOND_LIBGIT2 = compile_later(
     rb"^\s*(objectformat\s*=\s*\"?sha256|refstorage\s*=\s*\"?reftable|compatobjectformat\s*=)",
     re.IGNORECASE | re.MULTILINE,
 )

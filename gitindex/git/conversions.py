@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 
 from gitindex.base.atomic_file import read_small
+from gitindex.base.digest import sha256
 from gitindex.base.lean import TYPE_CHECKING, NamedTuple
 from gitindex.base.worktree import Worktree
 from gitindex.git.command import clean_env, try_git
@@ -153,11 +154,9 @@ def other_sizes(worktree: Worktree, entries: list[SizedEntry]) -> list[SizedEntr
 
 def attributes_now(worktree: Worktree, paths: list[bytes]) -> AttributesNow:
     """Return the attributes and settings that decide how git converts these paths."""
-    import hashlib  # lazily: most repositories convert nothing
-
     env = clean_env(worktree.root)
     asked = try_git(worktree.root, "config", "-z", "--get-regexp", _SETTINGS, env=env).output
-    digest = hashlib.sha256(asked)
+    digest = sha256(asked)
     filters: dict[bytes, bytes] = {}
     for part in _parts(sorted(paths)):
         names = [os.fsdecode(path) for path in part]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 
+from gitindex.base.digest import sha256
 from gitindex.base.errors import GitIndexError
 from gitindex.base.lean import TYPE_CHECKING, NamedTuple
 
@@ -215,8 +216,6 @@ def stamps_of(data: bytes, id_bytes: int) -> Iterator[tuple[int, int]]:
 
 def digest_of(data: bytes, id_bytes: int) -> str:
     """Return a digest of all entries of an index, without the stat data of their files."""
-    import hashlib  # lazily: a prompt does not need it
-
     try:
         end, parts = _ENTRIES, list[bytes]()
         for start, end in _entries(data, id_bytes):
@@ -229,7 +228,7 @@ def digest_of(data: bytes, id_bytes: int) -> str:
             raise Unreadable  # there are more entries in another file
     except (struct.error, IndexError, ValueError) as error:
         raise Unreadable from error
-    return hashlib.sha256(b"".join(parts)).hexdigest()
+    return sha256(b"".join(parts)).hexdigest()
 
 
 def _entries(data: bytes, id_bytes: int) -> Iterator[tuple[int, int]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import re
 import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -14,6 +13,7 @@ from typing import Any
 
 from gitindex.base.errors import GitIndexError, ObjectMissing
 from gitindex.base.escape import safe_text
+from gitindex.base.pattern import compile_later
 from gitindex.base.worktree import Worktree
 from gitindex.git.interface import Entry, Head
 from gitindex.git.trees import NO_TREE, Listing, compare_trees, parse_tree
@@ -22,7 +22,7 @@ _EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 """libgit2 reads sha1 repositories only."""
 
 _ID_BYTES = 20
-_ID = re.compile(f"[0-9a-f]{{{2 * _ID_BYTES}}}")
+_ID = compile_later(f"[0-9a-f]{{{2 * _ID_BYTES}}}")
 
 
 class _Numbers(ModuleType):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import time
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from gitindex.base.digest import sha256
 from gitindex.languages.facts import Use
 from gitindex.languages.facts import unpack_places as unpack_names
 from gitindex.store.blobs import CHUNK
@@ -210,7 +210,7 @@ class SemanticWriter:
 
 
 def _digest(origin: FactsOrigin, facts: FileFacts, edges: list[Dependency]) -> bytes:
-    digest = hashlib.sha256(repr((origin[1:], facts.interface_hash, facts.flags)).encode())
+    digest = sha256(repr((origin[1:], facts.interface_hash, facts.flags)).encode())
     for part in (facts.definitions, facts.relations, edges):
         digest.update(repr(part).encode("utf-8", "surrogatepass"))
     for identity, places in sorted(facts.places.items()):

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left
 from typing import TYPE_CHECKING
 
+from gitindex.base.pattern import compile_later
 from gitindex.languages.syntax.events import DEF
 from gitindex.languages.syntax.kinds import FUNCTIONS, TYPES
 from gitindex.languages.syntax.scopes import CapturedRange
@@ -13,7 +14,7 @@ from gitindex.languages.syntax.scopes import CapturedRange
 if TYPE_CHECKING:
     from gitindex.languages.syntax.parser import Captures
 
-_FIELD = re.compile(rb"self\s*\.\s*([\w\x80-\xff]+)(?:\s*:[^=\n#]*[^=\n#\s])?")
+_FIELD = compile_later(rb"self\s*\.\s*([\w\x80-\xff]+)(?:\s*:[^=\n#]*[^=\n#\s])?")
 _INNER = FUNCTIONS | TYPES
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from typing import NamedTuple
 
+from gitindex.base.pattern import compile_later
 from gitindex.languages.syntax.kinds import VALUES
 from gitindex.languages.syntax.scopes import CapturedRange
 
@@ -19,12 +19,12 @@ MAX_GAP = 200
 _TAILS = ("=>", "->", " do", " then")
 _LINE_MARKS = "/*#!;%"
 _ENDS = ("*/", "*)", "-->", "-}", "]]")
-_OPENING = re.compile(r"[a-zA-Z]{0,2}(\"\"\"|'''|\"|')")
-_PARAGRAPH = re.compile(r"\n[^\S\n]*\n")
+_OPENING = compile_later(r"[a-zA-Z]{0,2}(\"\"\"|'''|\"|')")
+_PARAGRAPH = compile_later(r"\n[^\S\n]*\n")
 
 
-_WORDS = re.compile(rb"\s*(\w+\s+)*")
-_BLANK = re.compile(rb"\s*")
+_WORDS = compile_later(rb"\s*(\w+\s+)*")
+_BLANK = compile_later(rb"\s*")
 
 
 class Comments(NamedTuple):

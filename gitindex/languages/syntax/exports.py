@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
+from gitindex.base.pattern import compile_later
 from gitindex.languages.syntax.kinds import SPACES
 from gitindex.languages.syntax.scopes import CapturedRange
 from gitindex.languages.syntax.visibility import Surface
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
     from gitindex.languages.syntax.parser import Captures
 
-_ALL = re.compile(
+_ALL = compile_later(
     rb"__all__\s*(?::[^=\n]+)?(?:\+?=\s*|\.(?:extend|append)\(\s*)([\[(][^\])]*|[\"'][^\"']*)"
 )
-_LITERAL = re.compile(r"[\"']([^\"'\n]+)[\"']?")
-_MEMBER = re.compile(rb"exports\.([\w$]+)\s*=(?!=)")
-_WHOLE = re.compile(rb"exports\s*=\s*(?:\{([^{}()]*)\}|([\w$]+)\s*[;\n])")
-_KEY = re.compile(r"(?:^|,)\s*([\w$]+)\s*(?::\s*([\w$]+))?")
+_LITERAL = compile_later(r"[\"']([^\"'\n]+)[\"']?")
+_MEMBER = compile_later(rb"exports\.([\w$]+)\s*=(?!=)")
+_WHOLE = compile_later(rb"exports\s*=\s*(?:\{([^{}()]*)\}|([\w$]+)\s*[;\n])")
+_KEY = compile_later(r"(?:^|,)\s*([\w$]+)\s*(?::\s*([\w$]+))?")
 
 
 _GROUPS = frozenset({"namespace", "package"})

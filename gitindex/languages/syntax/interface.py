@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterable
 
+from gitindex.base.digest import sha256
+from gitindex.base.pattern import compile_later
 from gitindex.languages.facts import Import, Symbol
 from gitindex.languages.syntax.details import Details, without_tail
 from gitindex.languages.syntax.kinds import VALUES
@@ -15,9 +16,9 @@ MAX_SURFACE = 20_000
 """Most bytes of one definition that count; a long list of names is read once per name."""
 
 _STRING = r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`"
-_TOKENS = re.compile(rf"{_STRING}|\w+|[^\w\s]", re.DOTALL)
-_LAST_COMMA = re.compile(r" ,(?= [)\]}>])")
-_ASSIGN = re.compile(r"(?<![=<>!:])=(?![=>])|:=")
+_TOKENS = compile_later(rf"{_STRING}|\w+|[^\w\s]", re.DOTALL)
+_LAST_COMMA = compile_later(r" ,(?= [)\]}>])")
+_ASSIGN = compile_later(r"(?<![=<>!:])=(?![=>])|:=")
 
 
 def interface_hash(lines: Iterable[str]) -> str:
@@ -25,7 +26,7 @@ def interface_hash(lines: Iterable[str]) -> str:
     ordered = sorted(set(lines))
     if not ordered:
         return ""
-    return hashlib.sha256("\n".join(ordered).encode()).hexdigest()[:32]
+    return sha256("\n".join(ordered).encode()).hexdigest()[:32]
 
 
 def surface_of(scope: CapturedRange, symbol: Symbol, details: Details) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from gitindex.base.pattern import compile_later
+
 _MACRO = rb"([A-Z][A-Z0-9_]{2,}(?:\([^()\n]*\))?)"
 _TYPES = (
     rb"template|class|struct|enum|union|auto|inline|static|void|bool|char|int|long|short|unsigned"
@@ -27,10 +29,10 @@ _AT_START = tuple(
     re.compile(pattern, re.MULTILINE)
     for pattern in (_BEFORE_TYPE, _BEFORE_DECLARATION, _BEFORE_CONSTRUCTOR, _ALONE)
 )
-_IN_LINE = re.compile(_BEFORE_NAME)
+_IN_LINE = compile_later(_BEFORE_NAME)
 # Begins with a plain newline, so the regex engine searches for one byte.
-_CANDIDATE = re.compile(rb"\n(?=[ \t]*" + _STORAGE + rb"[A-Z][A-Z0-9_]{2})")
-_WORD = re.compile(rb"\w+")
+_CANDIDATE = compile_later(rb"\n(?=[ \t]*" + _STORAGE + rb"[A-Z][A-Z0-9_]{2})")
+_WORD = compile_later(rb"\w+")
 
 Span = tuple[int, int]
 

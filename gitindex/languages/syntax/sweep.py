@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from gitindex.base.pattern import compile_later
 from gitindex.languages.syntax.attributes import attributes
 from gitindex.languages.syntax.events import (
     ACCESS,
@@ -42,9 +43,9 @@ MAX_KEY_DEPTH = 3
 MAX_PREFIX = 400
 """Longest prefix of a qualified name; deep nesting can make it as long as the file."""
 
-_CALL_OPERATOR = re.compile(r"^(operator [^(]*?) ?\(.*")
-_OPERATOR = re.compile(r"^operator ?(\( ?\)|\[ ?\]|[^\w\s(\[]+)")
-_TYPE_ARGUMENTS = re.compile(r"<.*>|\[.*\]|\s", re.DOTALL)
+_CALL_OPERATOR = compile_later(r"^(operator [^(]*?) ?\(.*")
+_OPERATOR = compile_later(r"^operator ?(\( ?\)|\[ ?\]|[^\w\s(\[]+)")
+_TYPE_ARGUMENTS = compile_later(r"<.*>|\[.*\]|\s", re.DOTALL)
 
 
 class Sweep:

@@ -9,6 +9,7 @@ import tomllib
 from collections.abc import Callable, Collection, Iterable
 from typing import Any, NamedTuple
 
+from gitindex.base.pattern import compile_later
 from gitindex.git.wildmatch import Rule, make_rule, rule_matches
 from gitindex.languages.imports.tree import join, under
 
@@ -176,17 +177,17 @@ _READERS: dict[
     "rust": _rust,
     "jvm": _jvm,
 }
-_GO_COMMENT = re.compile(r"//[^\n]*")
-_GO_USE = re.compile(r"^\s*use\s*(?:\(([^)]*)\)|(\S+))", re.MULTILINE)
-_C_COMMENT = re.compile(r"/\*.*?\*/|(?<!:)//[^\n]*", re.DOTALL)
-_QUOTED = re.compile(r"""['"]([^'"\n]+)['"]""")
-_GRADLE_INCLUDE = re.compile(r"""\binclude\b\s*\(?\s*((?:['"][^'"\n]+['"]\s*,?\s*)+)""")
-_GRADLE_BUILD = re.compile(r"""\bincludeBuild\b\s*\(?\s*['"]([^'"\n]+)['"]""")
-_GRADLE_MOVED = re.compile(
+_GO_COMMENT = compile_later(r"//[^\n]*")
+_GO_USE = compile_later(r"^\s*use\s*(?:\(([^)]*)\)|(\S+))", re.MULTILINE)
+_C_COMMENT = compile_later(r"/\*.*?\*/|(?<!:)//[^\n]*", re.DOTALL)
+_QUOTED = compile_later(r"""['"]([^'"\n]+)['"]""")
+_GRADLE_INCLUDE = compile_later(r"""\binclude\b\s*\(?\s*((?:['"][^'"\n]+['"]\s*,?\s*)+)""")
+_GRADLE_BUILD = compile_later(r"""\bincludeBuild\b\s*\(?\s*['"]([^'"\n]+)['"]""")
+_GRADLE_MOVED = compile_later(
     r"""project\(\s*['"]([^'"\n]+)['"]\s*\)\.projectDir\s*=\s*(?:new\s+)?[Ff]ile\("""
     r"""\s*(?:\w+\s*,\s*)?['"]([^'"\n]+)['"]"""
 )
-_BRACES = re.compile(r"\{([^{}]*)\}")
+_BRACES = compile_later(r"\{([^{}]*)\}")
 
 
 def _rules(globs: list[str]) -> tuple[Rule, ...]:

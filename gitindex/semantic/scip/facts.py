@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from itertools import groupby
 from typing import Any, NamedTuple
 
+from gitindex.base.pattern import compile_later
 from gitindex.base.vocabulary import Relation
 from gitindex.languages.facts import Use
 from gitindex.semantic.scip.positions import LINES, UTF16, Positions
@@ -24,8 +25,8 @@ _ROLES = (
 _HIDDEN_KINDS = ("parameter", "type_parameter", "module", "meta")
 _STAND_INS = ("self", "Self", "this", "super", "base", "cls", "crate", "var", "default", "new")
 """Words that refer to a symbol without being its name."""
-_FENCED = re.compile(r"\s*```\w*\n(.*?)\n?```\s*", re.DOTALL)
-_HOVER = re.compile(r"^\([a-z ]{1,20}\) ")
+_FENCED = compile_later(r"\s*```\w*\n(.*?)\n?```\s*", re.DOTALL)
+_HOVER = compile_later(r"^\([a-z ]{1,20}\) ")
 """The prefix in `(property) size: number`; the kind is stored separately."""
 MAX_TEXT = 2_000
 

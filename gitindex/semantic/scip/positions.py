@@ -8,14 +8,16 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from functools import cached_property
 
+from gitindex.base.pattern import compile_later
+
 UTF8, UTF16, UTF32 = 1, 2, 3
 """SCIP's position encodings; 0 means unspecified, and then the tool's default applies."""
 
-LINES = re.compile(rb"\r\n|\n|\r")
-ECMA_LINES = re.compile(rb"\r\n|\n|\r|\xe2\x80[\xa8\xa9]")
+LINES = compile_later(rb"\r\n|\n|\r")
+ECMA_LINES = compile_later(rb"\r\n|\n|\r|\xe2\x80[\xa8\xa9]")
 """ECMAScript also ends lines at U+2028 and U+2029; lines on disk do not end there."""
 
-_NEWLINE = re.compile(rb"\n")
+_NEWLINE = compile_later(rb"\n")
 
 
 class OutsideFile(ValueError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from gitindex.base.pattern import compile_later
 from gitindex.languages.generated import is_generated
 from gitindex.languages.syntax.flags.reading import Detector, Reading
 from gitindex.languages.syntax.kinds import FUNCTIONS, TYPES
@@ -12,7 +13,7 @@ _MACROS = frozenset({"c", "cpp", "rust", "elixir", "julia"})
 _WHOLESALE = frozenset({"csharp", "swift"})
 """Languages in which every import binds all names, so a star has no special meaning."""
 
-_NO_NAME = re.compile(rb"[^\w$]")
+_NO_NAME = compile_later(rb"[^\w$]")
 _DEFINED = FUNCTIONS | TYPES
 _OWN = frozenset({"self", "cls", "this", "super", "mcs", "mcls"})
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 
+from gitindex.base.pattern import compile_later
 from gitindex.languages.facts import Use
 from gitindex.languages.syntax.flags.common import overloaded_names
 from gitindex.languages.syntax.flags.reading import Detector, Reading
 
-_LITERAL_MODULE = re.compile(rb"\w+\s*\(\s*(\"[^\"\n]*\"|'[^'\n]*'|`[^`$]*`)\s*[,)]")
-_CONTEXT = re.compile(rb"process\s*\.\s*(env|platform|browser|version)")
+_LITERAL_MODULE = compile_later(rb"\w+\s*\(\s*(\"[^\"\n]*\"|'[^'\n]*'|`[^`$]*`)\s*[,)]")
+_CONTEXT = compile_later(rb"process\s*\.\s*(env|platform|browser|version)")
 _HOSTS = ("window", "document", "process", "global", "globalThis", "Deno", "Bun")
-_CONDITION = re.compile(rb"\bif\s*\(|\?|&&|\|\|")
+_CONDITION = compile_later(rb"\bif\s*\(|\?|&&|\|\|")
 _MAKERS = ("defineProperty", "defineProperties", "setPrototypeOf", "__decorate")
 _REFLECTED = ("Proxy", "defineGetter", "__defineGetter__")
 

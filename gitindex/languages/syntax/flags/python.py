@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
+from gitindex.base.pattern import compile_later
 from gitindex.languages.facts import Use
 from gitindex.languages.syntax.flags.reading import Detector, Reading
 
-_LITERAL_NAME = re.compile(rb"\w+\s*\(\s*[^,()]+,\s*[rRuU]?(\"[^\"\n]*\"|'[^'\n]*')\s*[,)]")
-_LITERAL_MODULE = re.compile(rb"\w+\s*\(\s*[rRuU]?(\"[^\"\n]*\"|'[^'\n]*')\s*[,)]")
-_CONDITION = re.compile(rb"^\s*(if|elif)\b|\bif\b.*\belse\b")
+_LITERAL_NAME = compile_later(rb"\w+\s*\(\s*[^,()]+,\s*[rRuU]?(\"[^\"\n]*\"|'[^'\n]*')\s*[,)]")
+_LITERAL_MODULE = compile_later(rb"\w+\s*\(\s*[rRuU]?(\"[^\"\n]*\"|'[^'\n]*')\s*[,)]")
+_CONDITION = compile_later(rb"^\s*(if|elif)\b|\bif\b.*\belse\b")
 _BY_NAME = ("getattr", "setattr", "delattr")
 _HOOKS = ("__getattr__", "__getattribute__", "__setattr__")
 _MAKERS = ("namedtuple", "make_dataclass", "new_class", "create_model")

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from gitindex.base.pattern import compile_later
 from gitindex.languages.facts import Import
 
 if TYPE_CHECKING:
     from gitindex.languages.syntax.parser import Captures
 
-_NOISE = re.compile(r"#[^\n]*|[\\()]")
+_NOISE = compile_later(r"#[^\n]*|[\\()]")
 
 
 def read(captures: Captures) -> list[Import]:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from gitindex.base.pattern import compile_later
+
 Names = tuple[tuple[str, str], ...]
 Pair = tuple[str, Names]  # module, names that it binds
 
-_SPACES = re.compile(r"\s+")
-_QUOTED = re.compile(r"""["'`]([^"'`]*)["'`]""")
-_SOURCED = re.compile(r"^(?:source|\.)\s+(\S+)")
-_GO = re.compile(r"(?:([\w.]+)\s+)?[\"`]([^\"`]*)[\"`]")
+_SPACES = compile_later(r"\s+")
+_QUOTED = compile_later(r"""["'`]([^"'`]*)["'`]""")
+_SOURCED = compile_later(r"^(?:source|\.)\s+(\S+)")
+_GO = compile_later(r"(?:([\w.]+)\s+)?[\"`]([^\"`]*)[\"`]")
 
 
 def go(text: str) -> Iterator[Pair]:
