@@ -21,6 +21,14 @@ BITS = 20
 """Integers of this many bits are exact in a score."""
 NAME_BOOST = 3.0
 USUAL_LENGTH = 1_000.0
+LISTED = 2_000
+"""A term of more blobs than this is common: where it is is not listed."""
+MAX_LISTED = 200_000
+"""Places of terms in memory."""
+_Place = tuple[int, int]
+"""Segment and number of a document."""
+_NOWHERE = (-1, -1)
+_NOTHING = frozenset[str]()
 _AVERAGE = compile_later(r'"value": ([0-9.]+),\s*"description": "avgdl')
 
 
@@ -119,7 +127,10 @@ class LexicalReader:
                 index = tantivy.Index.open(name)
             self._schema = index.schema
             self._searcher = index.searcher()
-        self._keys: dict[tuple[int, int], FactsKey] = {}  # cache
+        self._keys: dict[_Place, FactsKey] = {}  # cache
+        self._places: dict[FactsKey, _Place] = {}  # the same the other way round
+        self._holding: dict[str, set[_Place]] = {}  # cache
+        self._listed = 0
         self._only: dict[FactsKey, tuple[tantivy.Occur, tantivy.Query]] = {}  # cache
 
     @property
@@ -157,10 +168,44 @@ class LexicalReader:
             clauses.append((tantivy.Occur.Must, self._among(among)))
         return self._hits(clauses, limit)
 
-    def holding(self, keys: list[FactsKey], terms: list[str]) -> dict[FactsKey, set[str]]:
-        """Return which of the terms each blob has: each term is one bit of the score."""
-        found: dict[FactsKey, set[str]] = {key: set() for key in keys}
-        for at in range(0, len(terms) if keys else 0, BITS):
+    def holding(self, keys: list[FactsKey], terms: list[str]) -> dict[FactsKey, frozenset[str]]:
+        """Return which of the terms each blob has."""
+        listed = [(term, held) for term in terms if (held := self._holders(term)) is not None]
+        common = [term for term in terms if term not in self._holding]
+        unknown = keys if common else [key for key in keys if key not in self._places]
+        found = self._compared(unknown, common) if unknown else {}
+        sets: dict[tuple[frozenset[str], int], frozenset[str]] = {}  # many blobs have the same
+        for key in keys:
+            place, bits = self._places[key], 0
+            for number, (_, held) in enumerate(listed):
+                if place in held:
+                    bits |= 1 << number
+            own = found.get(key, _NOTHING), bits
+            if own not in sets:
+                sets[own] = own[0].union([t for n, (t, _) in enumerate(listed) if bits >> n & 1])
+            found[key] = sets[own]
+        return found
+
+    def _holders(self, term: str) -> set[_Place] | None:
+        """Return the places of all blobs that have a term; None for a common one."""
+        held = self._holding.get(term)
+        if held is None:
+            with _translated():
+                count = int(self._searcher.doc_freq("body", term))
+                if count > LISTED:
+                    return None
+                hits = self._searcher.search(self._has(term), max(1, count), count=False).hits
+            held = {(address.segment_ord, address.doc) for _, address in hits}
+            if self._listed > MAX_LISTED:
+                self._holding, self._listed = {}, 0
+            self._holding[term] = held
+            self._listed += count
+        return held
+
+    def _compared(self, keys: list[FactsKey], terms: list[str]) -> dict[FactsKey, frozenset[str]]:
+        """Do the same for common terms, each one bit of the score. Notes the places of all keys."""
+        found = dict.fromkeys(keys, _NOTHING)
+        for at in range(0, max(1, len(terms)), BITS):
             part = terms[at : at + BITS]
             clauses = [(tantivy.Occur.Must, self._among(keys))]
             for number, term in enumerate(part):
@@ -168,7 +213,9 @@ class LexicalReader:
                 clauses.append((tantivy.Occur.Should, bit))
             for hit in self._hits(clauses, len(keys)):
                 bits = int(hit.score)
-                found[hit.key].update(t for n, t in enumerate(part) if bits >> n & 1)
+                found[hit.key] |= {t for n, t in enumerate(part) if bits >> n & 1}
+        for key in keys:
+            self._places.setdefault(key, _NOWHERE)
         return found
 
     def holds_all(self, key: FactsKey, field: str, terms: Iterable[str]) -> bool:
@@ -230,7 +277,8 @@ class LexicalReader:
         place = (address.segment_ord, address.doc)
         if place not in self._keys:
             oid, _, extractor = self._searcher.doc(address)["key"][0].partition(":")
-            self._keys[place] = FactsKey(oid, extractor)
+            key = self._keys[place] = FactsKey(oid, extractor)
+            self._places[key] = place
         return self._keys[place]
 
 

@@ -11,10 +11,16 @@ from statistics import fmean
 import pytest
 
 from gitindex.base.worktree import find_worktree
-from gitindex.query.search.definitions import MAX_ROWS, load_definitions
+from gitindex.query.search.definition_rows import (
+    MAX_ROWS,
+    DefinitionMemory,
+    load_definitions,
+    stored_around,
+)
 from gitindex.query.search.features import Atom
 from gitindex.query.search.memory import SearchMemory
 from gitindex.query.search.query_text import parse_query
+from gitindex.query.search.ranking import Rarity
 from gitindex.query.search.search import POOL, RankingPass, search
 from gitindex.view.tree import open_tree
 from tests.golden import HELD_OUT, TUNED, GoldenSet, copy_packages, ndcg, plain_bm25, usable
@@ -118,6 +124,40 @@ def test_a_generated_header_is_not_scored_definition_by_definition(tmp_path: Pat
         atoms = [Atom("gadget", 0.5), Atom("register", 0.5)]
         (known,) = view.rows("SELECT count(*) FROM {symbols}")
         found = load_definitions(view, query, atoms, ids, len(ids))
+        memory = DefinitionMemory()
+        files = memory.files(view, [(number, "an id") for number in ids])
+        again = load_definitions(view, query, atoms, ids, len(ids), files)
     assert known[0] > 3_000
+    assert again == found  # the large file stays in the store
+    assert len(files) == len(ids) - 1
     assert sum(map(len, found.values())) == MAX_ROWS
     assert "gadget_register" in {named.name for listed in found.values() for named in listed}
+
+
+def test_what_a_server_remembers_gives_the_same_definitions(tmp_path: Path) -> None:
+    """The store selects by LIKE, memory by the bytes of the names: case, comments, kinds, order."""
+    repo = Repo(tmp_path / "repo")
+    repo.init()
+    repo.write(
+        "a.py",
+        'class Gadget:\n    """Opens a SOCKET for a gadget."""\n\n    def open_it(self): ...\n',
+    )
+    repo.write(
+        "b.py", "def OpenGadget(): ...\n\n\ndef gadget_socket_opener(): ...\n\n\nother = 1\n"
+    )
+    repo.write("c.py", 'def other():\n    """Open the socket, ÄÖ."""\n')
+    repo.commit()
+    repo.gitindex("index")
+    texts = ("open gadget socket", "kind:function gadget", "kind:class", "Socket", "ä_b open")
+    with open_tree(find_worktree(os.fspath(repo.path)), ".") as view:
+        ids = [i for (i,) in view.rows("SELECT id FROM {blobs}")]
+        files = DefinitionMemory().files(view, [(number, "an id") for number in ids])
+        assert files.keys() == set(ids)
+        for query in map(parse_query, texts):
+            atoms = Rarity(query, {}, 10).atoms(query)
+            stored = load_definitions(view, query, atoms, ids, len(ids))
+            assert stored
+            assert load_definitions(view, query, atoms, ids, len(ids), files) == stored
+        for number in ids:
+            for line in range(4):
+                assert files[number].around(line) == stored_around(view, number, line)

@@ -7,18 +7,18 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from operator import mul
 
-from gitindex.base.path_kind import FileKinds, file_kinds, place_of
+from gitindex.base.path_kind import FileKinds, place_of
 from gitindex.extract.terms import MAX_REPEATS, decode_text, terms_of, words_of
 from gitindex.languages.facts import FactsKey
 from gitindex.languages.syntax.source import count_lines
 from gitindex.languages.table import extractor_id
+from gitindex.query.search.definition_rows import NO_BLOB
 from gitindex.query.search.definitions import TYPES
 from gitindex.query.search.features import needle_of
 from gitindex.query.search.memory import (
     BY_PATH,
     CHUNK,
     COLUMNS,
-    NO_BLOB,
     Candidate,
     Row,
     SearchMemory,
@@ -50,6 +50,7 @@ LESS = -1.0
 MAX_LAID = 2_000
 """Overlaid texts without an index entry that one answer reads."""
 MAX_HITS = 20_000
+TEXT_AT = Candidate._fields.index("text")
 MAX_UNASKED = 1_000
 """Files to choose from if the query has only filters."""
 
@@ -94,17 +95,22 @@ class Collector:
             hits = self._reader.search(LexicalQuery(self._asked.terms), len(keys), keys)
             scores |= {hit.key: hit.score for hit in hits}
         judged = self._with_text([*found, *others.values()], scores)
-        laid = {c.path: c for c in self._laid()}
-        found = [*(c for c in judged if c.path not in laid), *laid.values()]
-        past = self._past.scores([c.path for c in found])
-        return [c._replace(subjects=past[c.path]) if c.path in past else c for c in found]
+        laid = list(self._laid())
+        if not laid:
+            return judged
+        over = {c.path for c in laid}
+        past = self._past.scores(over)
+        return [
+            *(c for c in judged if c.path not in over),
+            *(c._replace(subjects=past.get(c.path, 0.0)) for c in laid),
+        ]
 
     def _lexical(self, wanted: int) -> tuple[list[Candidate], dict[FactsKey, float]]:
         """Search the text, asking for more until enough hits are live: all commits' blobs match."""
         limit = wanted
         while True:
             hits = self._reader.search(self._asked, limit)
-            live = self._live(hit.key for hit in hits)
+            live = self._allowed_paths(self._files.with_keys([hit.key for hit in hits]))
             if len(live) >= wanted or len(hits) < limit or limit >= MAX_HITS:
                 return live, {hit.key: hit.score for hit in hits}
             limit *= 4
@@ -112,29 +118,29 @@ class Collector:
     def _code_first(self, found: list[Candidate], scores: dict[FactsKey, float]) -> list[Candidate]:
         """Return the best candidates by text; documents, tests and data count less."""
         most = max(scores.values(), default=0.0) or 1.0
-        worth = {
-            c.path: FIRST.text * scores.get(c.key, 0.0) / most + kinds_weight(self._query, c.name)
+        query, weight = self._query, FIRST.text / most
+        listed = [
+            (-weight * scores.get(c.key, 0.0) - kinds_weight(query, c.name), c.path, c)
             for c in found
-        }
-        return sorted(found, key=lambda c: (-worth[c.path], c.path))[:BY_TEXT]
+        ]
+        listed.sort()
+        return [c for _, _, c in listed[:BY_TEXT]]
 
     def _with_text(self, found: list[Candidate], scores: dict[FactsKey, float]) -> list[Candidate]:
-        keys = list(dict.fromkeys(c.key for c in found))
+        """Return the candidates that pass, with their terms and what text and history score."""
+        keys = list(dict.fromkeys([c.key for c in found]))
         held = self._reader.holding(keys, [*self._terms, *self._must, *self._exclude])
+        past = self._past.scores([c.path for c in found])
         return [
-            c._replace(text=scores.get(c.key, 0.0), held=frozenset(held[c.key]))
+            Candidate._make(
+                (*c[:TEXT_AT], scores.get(c.key, 0.0), past.get(c.path, 0.0), held[c.key])
+            )
             for c in found
             if self._allowed(held[c.key])
         ]
 
-    def _allowed(self, held: set[str]) -> bool:
+    def _allowed(self, held: frozenset[str]) -> bool:
         return held.issuperset(self._must) and held.isdisjoint(self._exclude)
-
-    def _live(self, keys: Iterable[FactsKey]) -> list[Candidate]:
-        wanted = {key: place for place, key in enumerate(keys)}
-        oids = list(dict.fromkeys(bytes.fromhex(key.oid) for key in wanted))
-        found = [c for c in self._allowed_paths(self._files.with_blobs(oids)) if c.key in wanted]
-        return sorted(found, key=lambda c: (wanted[c.key], c.path))
 
     def _defining(self) -> Iterator[Candidate]:
         """Yield files that define a word of the query, however common the word is."""
@@ -202,7 +208,7 @@ class Collector:
             text = decode_text(data)
             counts = count_terms(text, [*self._terms, *self._must, *self._exclude])
             meant = counts or candidate.path in self._meant
-            if meant and self._allowed(set(counts)) and self._phrased(text):
+            if meant and self._allowed(frozenset(counts)) and self._phrased(text):
                 score = self._score(text, counts, average)
                 lines = count_lines(data)
                 yield candidate._replace(text=score, held=frozenset(counts), lines=lines)
@@ -296,14 +302,12 @@ def _wholes(texts: Iterable[str]) -> list[str]:
 
 def kinds_weight(query: Query, path: str) -> float:
     """Return what a file's kinds add to its first score: 0 for most code, else negative."""
-    if query.filters == _NO_FILTERS:
-        return _plain_weight(path)
-    return float(sum(map(mul, kinds_of(query, path), _KIND_WEIGHTS)))
+    return _weight(kinds_of(query, path))
 
 
-@lru_cache(maxsize=1 << 15)
-def _plain_weight(path: str) -> float:
-    return float(sum(map(mul, file_kinds(path), _KIND_WEIGHTS)))
+@lru_cache(maxsize=1 << 12)
+def _weight(kinds: tuple[float, ...]) -> float:
+    return float(sum(map(mul, kinds, _KIND_WEIGHTS)))
 
 
 _KIND_WEIGHTS = tuple(getattr(FIRST, kind) for kind in FileKinds._fields)

@@ -18,6 +18,7 @@ SATURATION = 1.2
 INSIDE = 0.4
 """Weight of a match in the middle of a word: `flush` in `cacheflushhandler`."""
 MIN_INSIDE = 5
+_Terms = tuple[tuple[bytes, float, bool, float], ...]
 _A, _Z, _UPPER_A, _UPPER_Z, _S = *b"azAZ", ord("s")
 
 
@@ -50,26 +51,30 @@ class ChunkScorer:
             (n, text) for n, text in enumerate(self._needles) if len(text) >= MIN_INSIDE
         ]
         self._starts: dict[str, int] = {}
+        self._plain: _Terms = tuple((*term, 0.0) for term in terms)
+        self._listed = {(0, 0): self._plain}
 
     def features(self, data: bytes, path: str = "") -> ChunkFeatures:
         """Return the features of a text; the words of its path count as if they were part of it."""
-        said = self._said(path_words(path)) if path else [0.0] * len(self._terms)
-        listed = tuple([(*term, beside) for term, beside in zip(self._terms, said, strict=True)])
+        terms = self._beside(path_words(path)) if path else self._plain
         score = LIBRARY.score_chunks if LIBRARY is not None else python_chunks
-        best, three, best_cover, cover, places = score(data, listed, STEP)
+        best, three, best_cover, cover, places = score(data, terms, STEP)
         return ChunkFeatures(best, three, best_cover, cover, places[0] if places else 0, places[1:])
 
-    def _said(self, words: PathWords) -> list[float]:
-        """Return how often the path counts as text for each term: the name twice, folders once."""
+    def _beside(self, words: PathWords) -> _Terms:
+        """Return the terms with how often the path counts as text: the name twice, folders once."""
         stem_bits = self._bits(words.stem)
         folder_bits = self._bits(words.folders)
         for number, needle in self._inside:
             if needle in words.joined:
                 stem_bits |= 1 << number
-        return [
-            2.0 * (stem_bits >> number & 1) + (folder_bits >> number & 1)
-            for number in range(len(self._terms))
-        ]
+        found = self._listed.get((stem_bits, folder_bits))
+        if found is None:
+            found = self._listed[stem_bits, folder_bits] = tuple(
+                (*term, 2.0 * (stem_bits >> number & 1) + (folder_bits >> number & 1))
+                for number, term in enumerate(self._terms)
+            )
+        return found
 
     def _bits(self, words: Sequence[str]) -> int:
         """Return the terms with which one of the words starts, one bit each."""

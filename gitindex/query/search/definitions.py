@@ -5,18 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from gitindex.extract.terms import parts_of
 from gitindex.query.search.features import Atom, NameMatcher, needle_of
 from gitindex.query.search.query_text import Query
-from gitindex.store.connection import marks
 from gitindex.store.lexical import stem
-from gitindex.view.tree import TreeView
 
-MAX_ROWS = 240
-"""Definitions that one query scores; those with most of its words first."""
-MAX_NEEDLES = 12
 MUCH = 40
 """Lines of a definition that certainly is the primary one of its name."""
 _TYPES = "class interface trait struct enum type protocol object module union namespace"
@@ -27,7 +22,7 @@ WEAK = frozenset(_WEAK.split())
 
 
 class NamedDefinition(NamedTuple):
-    """A definition as ranking uses it. Lines are 0-based."""
+    """A definition as ranking uses it. Lines are 0-based, the comment is in small letters."""
 
     name: str
     qualified: str
@@ -42,7 +37,6 @@ class NamedDefinition(NamedTuple):
 class _NameSaid(NamedTuple):
     """How one name matches the query."""
 
-    levels: dict[int, float]
     cover: float
     precision: float
     phrase: float
@@ -64,7 +58,6 @@ class DefinitionFeatures(NamedTuple):
     best: float = 0.0  # the best one: its name, its class, its comment
     doc: float = 0.0  # share of the query in one comment
     phrase: float = 0.0  # words that are adjacent in the query and in a name
-    names: float = 0.0  # share of the query in all names
     qualified: float = 0.0  # the query is a qualified name
     named: float = 0.0  # the query is exactly one name
 
@@ -75,9 +68,11 @@ class DefinitionMatcher:
     def __init__(
         self, query: Query, atoms: Sequence[Atom], shares: dict[str, float], matcher: NameMatcher
     ) -> None:
-        self._atoms = atoms
         self._matcher = matcher
-        self._words = [(w.text, w.terms, shares[w.text]) for w in query.words]
+        self._spelled = {w.text: shares[w.text] for w in query.words}
+        self._lowered = _greatest((w.terms[0], 0.8 * shares[w.text]) for w in query.words)
+        several = (w for w in query.words if len(w.terms) > 1)
+        self._joined = _greatest((w.terms[1], 0.7 * shares[w.text]) for w in several)
         self._needles = [(needle_of(atom.text), atom.share) for atom in atoms]
         sequence = [part for word in query.words for part in parts_of(word.text)]
         self._sequence = [stem(part) for part in sequence]
@@ -92,43 +87,44 @@ class DefinitionMatcher:
     ) -> tuple[DefinitionFeatures, list[ScoredDefinition]]:
         """Return the features of a file's definitions, and the definitions, best first."""
         exact = best = doc = phrase = qualified = called = 0.0
-        levels: dict[int, float] = {}
-        scored = []
+        known, scored = self._names, list[ScoredDefinition]()
         for named in found:
-            factor = _kind_factor(named.kind)
-            name = self._names.get(named.name) or self._look_at(named.name)
-            for number, level in name.levels.items():
-                if level > levels.get(number, 0.0):
-                    levels[number] = level
+            factor = _KIND_FACTORS.get(named.kind, OTHER_KIND)
+            name = known.get(named.name) or self._look_at(named.name)
             commented = self._commented(named.doc) if named.doc else 0.0
             one = self._score(named, name, factor, commented)
             scored.append(one)
-            best, exact, doc = max(best, one.score), max(exact, one.exact), max(doc, commented)
-            phrase = max(phrase, name.phrase * factor)
+            if one.score > best:
+                best = one.score
+            if one.exact > exact:
+                exact = one.exact
+            if commented > doc:
+                doc = commented
+            if name.phrase and name.phrase * factor > phrase:
+                phrase = name.phrase * factor
             if self._dotted and self._is_qualified(named):
                 qualified = 1.0
             if self._only:
                 called = max(called, self._called(named))
-        names = sum([self._atoms[number].share * level for number, level in levels.items()])
-        scored.sort(key=lambda one: (-one.exact, -one.score, one.named.line))
-        features = DefinitionFeatures(exact, best, doc, phrase, names, qualified, called)
-        return features, scored
+        if len(scored) > 1:
+            scored.sort(key=_best_definition)
+        return DefinitionFeatures(exact, best, doc, phrase, qualified, called), scored
 
     def _look_at(self, name: str) -> _NameSaid:
         """Return how a name matches the query, and remember it: names repeat."""
         parts = _parts(name)
         levels = self._matcher.levels(parts)
         phrase = self._phrase(parts) if len(levels) > 1 else 0.0
-        named = dict(levels)
-        cover, precision = self._matcher.measured(levels, parts, "".join(parts))
-        said = _NameSaid(named, cover, precision, phrase, self._exact(name) if cover else 0.0)
-        self._names[name] = said
+        joined = "".join(parts)
+        cover, precision = self._matcher.measured(levels, parts, joined)
+        exact = self._exact(name, joined) if cover else 0.0
+        said = self._names[name] = _NameSaid(cover, precision, phrase, exact)
         return said
 
     def _score(
         self, named: NamedDefinition, name: _NameSaid, factor: float, commented: float
     ) -> ScoredDefinition:
-        if self._is_qualified(named):
+        if self._dotted and self._is_qualified(named):
             return ScoredDefinition(named, factor, factor)
         cover = name.cover
         if not cover:
@@ -136,7 +132,10 @@ class DefinitionMatcher:
         score = cover * (0.5 + 0.5 * name.precision)
         if cover < 1.0:
             context = self._context(named.qualified.removesuffix(named.name))
-            score += 0.35 * max(0.0, min(context, 1 - cover)) + 0.3 * max(0.0, commented - cover)
+            if context:
+                score += 0.35 * max(0.0, min(context, 1 - cover))
+            if commented > cover:
+                score += 0.3 * (commented - cover)
         exact = name.exact * (1.0 if named.is_top else 0.8)
         return ScoredDefinition(named, min(1.0, score) * factor, exact * factor)
 
@@ -149,33 +148,22 @@ class DefinitionMatcher:
             known = self._around[around] = self._matcher.match(_parts(around)).cover
         return known
 
-    def _exact(self, name: str) -> float:
+    def _exact(self, name: str, joined: str) -> float:
         """Return the share of the query word that equals the name, less if the spelling differs."""
-        found, lowered = 0.0, name.lower()
-        for text, terms, share in self._words:
-            if name == text:
-                level = 1.0
-            elif lowered == terms[0]:
-                level = 0.8
-            elif len(terms) > 1 and "".join(_parts(name)) == terms[1]:
-                level = 0.7
-            else:
-                continue
-            found = max(found, share * level)
-        return found
+        spelled = self._spelled.get(name, 0.0)
+        return max(spelled, self._lowered.get(name.lower(), 0.0), self._joined.get(joined, 0.0))
 
     def _called(self, named: NamedDefinition) -> float:
         """Return how well the query is the name alone; types and long definitions score higher."""
         if not self._only or named.name.lower() != self._only.lower():
             return 0.0
         level = 1.0 if named.name == self._only else 0.5
-        level *= 0.5 if named.kind in WEAK else _kind_factor(named.kind)
+        level *= 0.5 if named.kind in WEAK else _KIND_FACTORS.get(named.kind, OTHER_KIND)
         size = min(1.0, (named.end_line - named.start_line) / MUCH)
         return level * (0.7 if not named.is_top else 0.8 + 0.2 * size)
 
     def _commented(self, doc: str) -> float:
-        lowered = doc.lower()
-        return sum(share for needle, share in self._needles if needle in lowered) if doc else 0.0
+        return sum([share for needle, share in self._needles if needle in doc])
 
     def _phrase(self, parts: Sequence[str]) -> float:
         """Return 1 if the query has the name as a phrase, 0.6 for two adjacent words, else 0."""
@@ -198,58 +186,18 @@ def _parts(name: str) -> tuple[str, ...]:
     return tuple(parts_of(name))
 
 
-def load_definitions(
-    view: TreeView, query: Query, atoms: Sequence[Atom], ids: Sequence[int], commented: int
-) -> dict[int, list[NamedDefinition]]:
-    """Load definitions with a word of the query; for the first few blobs, match comments too."""
-    kinds, needles = query.filters.kinds, _needles(atoms)
-    if not ids or not (needles or kinds):
-        return {}
-    values: list[Any] = [*ids]
-    tests = []
-    order = "length('')"
-    if needles:
-        patterns = [f"%{needle}%" for needle in needles]
-        called = "+".join(["(s.qualified_name LIKE ?)"] * len(needles))
-        said = "+".join(["(s.doc LIKE ?)"] * len(needles))
-        first = ids[:commented] if len(atoms) > 1 else ids[:0]
-        tests.append(
-            f"({called}>0 OR (s.doc<>'' AND s.blob_id IN ({marks(first)}) AND ({said})>1))"
-        )
-        values += [*patterns, *first, *patterns]
-        order = called
-    if kinds:
-        tests.append(f"s.kind IN ({marks(kinds)})")
-        values += kinds
-    rows = view.rows(
-        "SELECT s.blob_id, (SELECT text FROM {names} WHERE id=s.name_id), s.qualified_name, s.kind,"
-        " s.doc, s.line, s.start_line, s.end_line, s.parent<0 FROM {symbols} s"
-        f" WHERE s.blob_id IN ({marks(ids)}) AND {' AND '.join(tests)}"
-        f" ORDER BY {order} DESC, length(s.qualified_name), s.blob_id, s.ordinal LIMIT {MAX_ROWS}",
-        *values,
-        *([f"%{needle}%" for needle in needles] if needles else ()),
-    )
-    found: dict[int, list[NamedDefinition]] = {}
-    for blob_id, *fields in rows:
-        found.setdefault(blob_id, []).append(NamedDefinition(*fields))
+def _best_definition(one: ScoredDefinition) -> tuple[float, float, int]:
+    return -one.exact, -one.score, one.named.line
+
+
+def _greatest(pairs: Iterable[tuple[str, float]]) -> dict[str, float]:
+    """Return the greatest value of every key."""
+    found: dict[str, float] = {}
+    for key, value in pairs:
+        found[key] = max(value, found.get(key, 0.0))
     return found
 
 
-def _needles(atoms: Sequence[Atom]) -> list[str]:
-    """Return the strings to look for in names: the most distinctive atoms."""
-    ordered = sorted(atoms, key=lambda atom: (-atom.share, atom.text))
-    most = ordered[0].share if ordered else 0.0
-    chosen = [
-        needle_of(atom.text)
-        for atom in ordered
-        if atom.share >= most / 10 and (len(atom.text) > 1 or len(atoms) == 1)
-    ]
-    shortest = [n for n in chosen if not any(other in n and other != n for other in chosen)]
-    return list(dict.fromkeys(shortest))[:MAX_NEEDLES]
-
-
-def _kind_factor(kind: str) -> float:
-    """Return the weight of a kind: types before functions, functions before values."""
-    if kind in TYPES:
-        return 1.0
-    return 0.6 if kind in WEAK else 0.9
+OTHER_KIND = 0.9
+_KIND_FACTORS = dict.fromkeys(TYPES, 1.0) | dict.fromkeys(WEAK, 0.6)
+"""Weights of kinds: types before functions, functions before values."""

@@ -56,7 +56,8 @@ class PathWords(NamedTuple):
     last: tuple[str, ...]
     joined: str  # the stem's words without separators
     is_main: bool
-    is_central: bool
+    shallow: float
+    central: float
 
 
 class FolderMatch(NamedTuple):
@@ -120,7 +121,8 @@ def path_words(path: str) -> PathWords:
         _unique(folders[-1]) if folders else (),
         "".join(words),
         stem_text.lower() in MAIN_NAMES,
-        not CENTRAL_NAMES.isdisjoint(folder.lower().split("/")),
+        max(0.0, 1.0 - path.count("/") / DEEP),
+        float(not CENTRAL_NAMES.isdisjoint(folder.lower().split("/"))),
     )
 
 
@@ -150,15 +152,19 @@ class NameMatcher:
         inside = self._inside(joined, levels) if joined else 0.0
         if not levels:
             return _NO_MATCH
-        shares, known = self._shares, self._known
+        known = self._known
         said = 0.0
         for word in words:
             found = known[word]
             if found:
                 said += found[0][1]
         precision = max(said / len(words), inside)
-        cover = sum([shares[number] * level for number, level in levels.items()])
-        return NameMatch(cover, precision if precision < 1.0 else 1.0)
+        return NameMatch(self.cover(levels), precision if precision < 1.0 else 1.0)
+
+    def cover(self, levels: dict[int, float]) -> float:
+        """Return the share of the query that these levels cover."""
+        shares = self._shares
+        return sum([shares[number] * level for number, level in levels.items()])
 
     def levels(self, words: Sequence[str]) -> dict[int, float]:
         """Return how well some words match each atom."""
@@ -219,17 +225,17 @@ _NO_ATOMS: list[tuple[int, float]] = []
 def path_features(matcher: NameMatcher, path: str) -> PathFeatures:
     """Return the features of a path."""
     words = path_words(path)
-    place = max(0.0, 1.0 - path.count("/") / DEEP), float(words.is_central)
+    place = words.shallow, words.central
     folder = matcher.folder(words)
     stem_levels = matcher.levels(words.stem)
-    whole = dict(stem_levels)
-    stem_match = matcher.measured(stem_levels, words.stem, words.joined)
-    if not stem_levels and not folder.levels:
-        return PathFeatures(shallow=place[0], central=place[1])
-    for number, level in folder.levels.items():
+    whole = {**folder.levels} if folder.levels else {}
+    for number, level in stem_levels.items():
         if level > whole.get(number, 0.0):
             whole[number] = level
-    cover = matcher.measured(whole, words.stem).cover if whole else 0.0
+    stem_match = matcher.measured(stem_levels, words.stem, words.joined)
+    if not stem_levels and not folder.levels:
+        return PathFeatures(shallow=words.shallow, central=words.central)
+    cover = matcher.cover(whole)
     if words.is_main:
         lead = matcher.lead(matcher.levels(words.last)), matcher.is_lead(words.last)
         return PathFeatures(0.0, 0.0, folder.cover, folder.last, folder.last, cover, *lead, *place)

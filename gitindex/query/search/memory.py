@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from gitindex.base.lean import NamedTuple
 from gitindex.languages.facts import FactsKey
 from gitindex.languages.generated import is_generated
+from gitindex.query.search.definition_rows import DefinitionMemory, FileDefinitions
 from gitindex.query.search.past_subjects import StoredSubjects
 from gitindex.query.search.path_index import PathIndex
 from gitindex.store.connection import marks
@@ -19,11 +20,11 @@ from gitindex.store.lexical import LexicalMemory
 from gitindex.view.tree import TreeView
 
 CHUNK = 400
+FEW = 100
+"""Files whose definitions are read whole: a `kind:` filter may select many more."""
 MAX_BYTES = 48 << 20
 MAX_BLOB = 1 << 20
 """Larger texts are not cached."""
-NO_BLOB = 0
-"""The blob id of a candidate whose facts are not read yet."""
 
 COLUMNS = "l.path, l.oid, l.blob_id, b.language, l.source, b.extractor, b.lines"
 # CROSS JOIN keeps the join order: without it SQLite may read every file of the tree.
@@ -71,10 +72,11 @@ class PublishedTree:
     def __init__(self) -> None:
         self.asked = 0
         """Queries made against this tree."""
-        self.by_oid: dict[bytes, list[Candidate]] = {}
+        self.by_key: dict[FactsKey, list[Candidate]] = {}
         self.by_path: dict[bytes, Candidate | None] = {}
         self.index: PathIndex | None = None
         self.subjects = StoredSubjects()
+        self.definitions = DefinitionMemory()
 
 
 class SearchMemory:
@@ -92,6 +94,13 @@ class SearchMemory:
         if self._tree is None or self._tree[0] != name:
             self._tree = (name, PublishedTree())
         return self._tree[1]
+
+    def definitions(self, view: TreeView, found: Iterable[Candidate]) -> dict[int, FileDefinitions]:
+        """Return all definitions of some files by blob: reading them pays from the second query."""
+        tree = self.tree(view)
+        if tree.asked < 2:
+            return {}
+        return tree.definitions.files(view, ((c.blob_id, c.key.oid) for c in found))
 
     def texts(self, view: TreeView, found: Iterable[Candidate]) -> dict[bytes, CandidateText]:
         """Return the texts of some files by path; an empty text for a file without content."""
@@ -131,18 +140,28 @@ class TreeFiles:
         overlay = view.overlay
         self._hidden = {*overlay.laid, *overlay.left_out}
 
-    def with_blobs(self, oids: Sequence[bytes]) -> list[Candidate]:
-        """Return the files of the tree with these blobs."""
-        known = self._tree.by_oid
-        unknown = [oid for oid in oids if oid not in known]
-        known.update((oid, []) for oid in unknown)
-        for row in self._rows(f"SELECT {COLUMNS}{BY_BLOB} WHERE b.oid", unknown, published=True):
-            known[row[1]].append(candidate_of(row))
-        found = [c for oid in oids for c in known[oid] if c.path not in self._hidden]
-        if self._hidden:
-            rows = self._rows(f"SELECT {COLUMNS}{BY_BLOB} WHERE b.oid", oids, published=False)
-            found += map(candidate_of, rows)
-        return found
+    def with_keys(self, keys: Sequence[FactsKey]) -> list[Candidate]:
+        """Return the files of the tree with these blobs, in the order of the keys, then by path."""
+        known = self._tree.by_key
+        unknown = [key for key in keys if key not in known]
+        if unknown:
+            known.update((key, []) for key in unknown)
+            oids = [bytes.fromhex(key.oid) for key in unknown]
+            sql = f"SELECT {COLUMNS}{BY_BLOB} WHERE b.oid"
+            wanted = set(unknown)
+            rows = sorted(self._rows(sql, list(dict.fromkeys(oids)), published=True))
+            for candidate in map(candidate_of, rows):
+                if candidate.key in wanted:
+                    known[candidate.key].append(candidate)
+        if not self._hidden:
+            return [c for key in keys for c in known[key]]
+        found = {key: [c for c in known[key] if c.path not in self._hidden] for key in keys}
+        oids = [bytes.fromhex(key.oid) for key in keys]
+        rows = self._rows(f"SELECT {COLUMNS}{BY_BLOB} WHERE b.oid", oids, published=False)
+        for candidate in map(candidate_of, rows):
+            if candidate.key in found:
+                found[candidate.key].append(candidate)
+        return [c for key in keys for c in sorted(found[key])]
 
     def at(self, paths: Sequence[bytes]) -> list[Candidate]:
         """Return the files at these paths, in the given order; those without facts are left out."""

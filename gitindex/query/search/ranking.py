@@ -74,7 +74,6 @@ class Features(NamedTuple):
     definition: float = 0.0  # the best definition: name, class, comment
     doc: float = 0.0  # share of the query in one comment
     phrase: float = 0.0  # words that are adjacent in the query and in a definition's name
-    names: float = 0.0  # share of the query in the names of all definitions
     qualified: float = 0.0  # the query is the qualified name of a definition
     named: float = 0.0  # the query is exactly the name of a definition
     quoted: float = 0.0  # share of the quoted phrases that it contains
@@ -242,14 +241,14 @@ def first_features(
     lines: int = 0,
 ) -> Features:
     """Return the features that the index and the path give, without reading the text."""
-    asked = (is_asked_path(query.plain, path), is_asked_name(query.plain, path))
-    kinds = kinds_of(query, path)
     size = min(1.0, math.log1p(lines) / MANY_LINES)
-    known = (text, cover, *said, size, *map(float, asked), subjects, *map(float, kinds))
-    return Features._make((*known, *_UNKNOWN[len(known) :]))
+    asked = float(is_asked_path(query.plain, path)), float(is_asked_name(query.plain, path))
+    kinds = kinds_of(query, path)
+    return Features._make((text, cover, *said, size, *asked, subjects, *kinds, *_UNREAD))
 
 
-_UNKNOWN = Features()
+_UNREAD = (0.0,) * (len(Features._fields) - Features._fields.index("chunk") + 1)
+"""What the text says, and `superseded`, before anything is known of them."""
 
 
 def superseded(paths: Iterable[str]) -> set[str]:
@@ -258,7 +257,7 @@ def superseded(paths: Iterable[str]) -> set[str]:
     found: list[tuple[str, str, int, str]] = []
     listed = set(paths)
     for path in listed:
-        match = _VERSION.match(path)
+        match = _VERSION.match(path) if "v" in path else None
         if match:
             before, number, rest = match[1], int(match[2]), match[3]
             versions[before] = max(versions.get(before, 0), number)
@@ -287,15 +286,21 @@ _SOURCES = (".c", ".cc", ".cpp", ".cxx", ".m", ".mm")
 _VERSION = compile_later(r"(.*/|)v(\d{1,3})/(.*)", re.DOTALL)
 
 
-def kinds_of(query: Query, path: str) -> FileKinds:
-    """Return the kinds of a file; a kind or path that the query asks for does not count."""
+def kinds_of(query: Query, path: str) -> tuple[float, ...]:
+    """Return the kinds of a file, 1 or 0 each; one that the query asks for does not count."""
     filters = query.filters
-    if filters.paths and path_matches(filters.paths, path):
-        return FileKinds()
-    found = _kinds(path)
-    if PathKind.TESTS in filters.places:
-        found = found._replace(test=False)
-    return found._replace(docs=False) if PathKind.DOCS in filters.places else found
+    if not filters.paths and not filters.places:
+        return _kinds(path)
+    if path_matches(filters.paths, path):
+        return _NO_KINDS
+    asked = {"test": PathKind.TESTS, "docs": PathKind.DOCS}
+    kinds = zip(FileKinds._fields, _kinds(path), strict=True)
+    return tuple(0.0 if asked.get(name) in filters.places else kind for name, kind in kinds)
 
 
-_kinds = lru_cache(maxsize=1 << 15)(file_kinds)
+@lru_cache(maxsize=1 << 15)
+def _kinds(path: str) -> tuple[float, ...]:
+    return tuple(map(float, file_kinds(path)))
+
+
+_NO_KINDS = tuple(map(float, FileKinds()))

@@ -12,11 +12,11 @@ from gitindex.extract.terms import decode_text
 from gitindex.git.command import try_git
 from gitindex.query.search.candidates import Collector, with_facts
 from gitindex.query.search.chunks import ChunkScorer
+from gitindex.query.search.definition_rows import load_definitions, stored_around
 from gitindex.query.search.definitions import (
     DefinitionMatcher,
     NamedDefinition,
     ScoredDefinition,
-    load_definitions,
 )
 from gitindex.query.search.features import NameMatcher, path_features
 from gitindex.query.search.long_query import split_query
@@ -71,6 +71,9 @@ class Ranked(NamedTuple):
     query: Query | None = None  # the query it was ranked for
 
 
+READ_AT = Ranked._fields.index("definitions")
+
+
 def search(
     view: TreeView,
     text: str,
@@ -89,7 +92,7 @@ def search(
         ranked = _recent_first(view, ranked[:RECENT_POOL])
     results: list[dict[str, Any]] = []
     for row in asked.read(ranked[: wanted + 1]):
-        results += _results(view, row, explain)
+        results += asked.results(row, explain)
     truncated = len(results) > wanted or len(ranked) > wanted + 1
     told = {"warnings": asked.warnings} if asked.warnings else {}
     query = text.encode("utf-8", "replace").decode().strip()
@@ -133,6 +136,41 @@ class _Search:
             rows = [filled.get(r.candidate.path, r) if r.query == query else r for r in rows]
         yield from rows
 
+    def results(self, row: Ranked, explain: bool) -> Iterator[dict[str, Any]]:
+        """Yield a file's results: its best and equally exact definitions, or its best line."""
+        query = row.query
+        assert query is not None
+        base = path_fields(row.candidate.path)
+        for place in self._places(query, row):
+            found = {
+                "matched": [term for term in query.terms if term in row.candidate.held],
+                "source": row.candidate.source,
+            }
+            yield base | place | found | ({"features": _explained(row.features)} if explain else {})
+
+    def _places(self, query: Query, row: Ranked) -> Iterator[dict[str, Any]]:
+        asked = bool(query.filters.kinds)
+        text = decode_text(row.text.data)
+        shown = [d for d in row.definitions if d.score >= SHOWN or asked]
+        shown = [] if query.phrases else shown
+        exact = [d for d in shown[1:] if d.exact >= EXACT * shown[0].exact >= EXACT**2 or asked]
+        for number, found in enumerate([*shown[:1], *exact]):
+            score = row.score - 0.05 * number
+            named = found.named
+            yield _place(score, named.line, text, named.start_line, named.end_line, named)
+        if not shown:
+            line = _line(query, row, text)
+            around = self._around(row.candidate, line)
+            start, end = (around.start_line, around.end_line) if around else (line, line)
+            yield _place(row.score, line, text, start, end, around)
+
+    def _around(self, candidate: Candidate, line: int) -> NamedDefinition | None:
+        """Return the innermost definition around a line."""
+        files = self._memory.definitions(self._view, [candidate])
+        if candidate.blob_id in files:
+            return files[candidate.blob_id].around(line)
+        return stored_around(self._view, candidate.blob_id, line)
+
 
 class RankingPass:
     """One query in one view."""
@@ -164,10 +202,9 @@ class RankingPass:
         pool = self._looked_at_and_scaled(chosen)
         if query.filters.kinds:
             pool = [row for row in pool if row.definitions]
-        best = _best(pool, FINAL)
+        best = _sorted(pool)
         least = best[-1].score if best else 0.0
-        rest = [r._replace(score=min(r.score, least), query=query) for r in others]
-        return [row._replace(query=query) for row in best] + rest
+        return best + [r if r.score <= least else r._replace(score=least) for r in others]
 
     def _chosen(self, first: list[Ranked]) -> tuple[list[Ranked], list[Ranked]]:
         """Split the candidates into those to read, and the others."""
@@ -182,38 +219,43 @@ class RankingPass:
         found = self._collector.collect()
         if self._collector.left_out:
             self._warnings.append(f"{self._collector.left_out} edited files were not searched")
-        return _best(self._first(found), FIRST)
+        return self._first(found)
 
     def looked_at(self, rows: list[Ranked]) -> list[Ranked]:
         """Return the rows with text, chunks and definitions; order and scores are unchanged."""
         candidates = with_facts(self._view, [row.candidate for row in rows])
         texts = self._memory.texts(self._view, candidates)
         ids = [c.blob_id for c in candidates]
-        defined = load_definitions(self._view, self._query, self._atoms, ids, COMMENTED)
+        files = self._memory.definitions(self._view, candidates)
+        defined = load_definitions(self._view, self._query, self._atoms, ids, COMMENTED, files)
         return [
-            self._look(row._replace(candidate=c), texts[c.path], defined.get(c.blob_id, ()))
+            self._look(row, c, texts[c.path], defined.get(c.blob_id, ()))
             for row, c in zip(rows, candidates, strict=True)
         ]
 
     def _looked_at_and_scaled(self, rows: list[Ranked]) -> list[Ranked]:
         looked = self.looked_at(rows)
         features = scaled([row.features for row in looked])
-        return [row._replace(features=f) for row, f in zip(looked, features, strict=True)]
+        pairs = zip(looked, features, strict=True)
+        return [Ranked._make((row[0], f, total(f, FINAL), *row[READ_AT:])) for row, f in pairs]
 
-    def _look(self, row: Ranked, text: CandidateText, found: Iterable[NamedDefinition]) -> Ranked:
-        chunks = self._chunks.features(text.data, row.candidate.name)
+    def _look(
+        self,
+        row: Ranked,
+        candidate: Candidate,
+        text: CandidateText,
+        found: Iterable[NamedDefinition],
+    ) -> Ranked:
+        chunks = self._chunks.features(text.data, candidate.name)
         defined, scored = self._definitions.features(found)
         features = Features._make(
             (*row.features[:LOOKED], *chunks[:4], *defined, self._quoted(text.data))
         )
         if text.generated:
             features = features._replace(foreign=1.0)
-        return row._replace(
-            features=features,
-            definitions=tuple(scored[:PER_FILE]),
-            text=text,
-            chunks=(chunks.place, *chunks.others),
-        )
+        places = (chunks.place, *chunks.others)
+        best = tuple(scored[:PER_FILE])
+        return Ranked(candidate, features, row.score, best, text, places, row.query)
 
     def _quoted(self, data: bytes) -> float:
         phrases = self._query.phrases
@@ -223,21 +265,28 @@ class RankingPass:
         return sum(holds_phrases(text, [phrase]) for phrase in phrases) / len(phrases)
 
     def _first(self, found: list[Candidate]) -> list[Ranked]:
-        """Return the candidates with the features that index and path give."""
-        query = self._query
+        """Return the candidates with the features that index and path give, best first."""
+        query, matcher = self._query, self._names
         older = superseded(c.name for c in found)
         declared = headers(c.name for c in found)
+        text = max([c.text for c in found], default=0.0) or 1.0
+        subjects = max([c.subjects for c in found], default=0.0) or 1.0
+        covers: dict[frozenset[str], float] = {}
         rows = []
         for c in found:
-            said = path_features(self._names, c.name)
-            cover = coverage(query, self._rarity, c.held)
-            row = first_features(query, c.name, said, c.text, cover, c.subjects, c.lines)
+            cover = covers.get(c.held)
+            if cover is None:
+                cover = covers[c.held] = coverage(query, self._rarity, c.held)
+            said = path_features(matcher, c.name)
+            row = first_features(
+                query, c.name, said, c.text / text, cover, c.subjects / subjects, c.lines
+            )
             if c.name in older:
                 row = row._replace(superseded=1.0)
             if c.name in declared:
                 row = row._replace(stub=1.0)
-            rows.append(row)
-        return [Ranked(c, f) for c, f in zip(found, scaled(rows), strict=True)]
+            rows.append(Ranked(c, row, total(row, FIRST), query=query))
+        return _sorted(rows)
 
     def _with_phrases(self, rows: list[Ranked]) -> Iterator[Ranked]:
         """Yield rows whose text contains the phrases, up to the limit."""
@@ -254,12 +303,9 @@ class RankingPass:
                 return
 
 
-def _best(rows: Iterable[Ranked], weights: Features) -> list[Ranked]:
-    scored = [
-        Ranked(r.candidate, r.features, total(r.features, weights), r.definitions, r.text, r.chunks)
-        for r in rows
-    ]
-    return sorted(scored, key=lambda row: (-row.score, row.candidate.path))
+def _sorted(rows: list[Ranked]) -> list[Ranked]:
+    """Return the rows, best first; equal ones by path."""
+    return sorted(rows, key=lambda row: (-row.score, row.candidate.path))
 
 
 def _fused(parts: list[list[Ranked]]) -> list[Ranked]:
@@ -307,19 +353,6 @@ def _recent_first(view: TreeView, rows: list[Ranked]) -> list[Ranked]:
     )
 
 
-def _results(view: TreeView, row: Ranked, explain: bool) -> Iterator[dict[str, Any]]:
-    """Yield the results of one file: its best and equally exact definitions, or its best line."""
-    query = row.query
-    assert query is not None
-    base = path_fields(row.candidate.path)
-    for place in _places(view, query, row):
-        found = {
-            "matched": [term for term in query.terms if term in row.candidate.held],
-            "source": row.candidate.source,
-        }
-        yield base | place | found | ({"features": _explained(row.features)} if explain else {})
-
-
 def _explained(features: Features) -> dict[str, dict[str, float]]:
     """Return the features that are not 0: the value, and what it adds to the score."""
     pairs = zip(features._fields, features, FINAL, strict=True)
@@ -328,24 +361,6 @@ def _explained(features: Features) -> dict[str, dict[str, float]]:
         for name, value, weight in pairs
         if value
     }
-
-
-def _places(view: TreeView, query: Query, row: Ranked) -> Iterator[dict[str, Any]]:
-    asked = bool(query.filters.kinds)
-    text = decode_text(row.text.data)
-    shown = [d for d in row.definitions if d.score >= SHOWN or asked] if not query.phrases else []
-    exact = [d for d in shown[1:] if d.exact >= EXACT * shown[0].exact >= EXACT * EXACT or asked]
-    for number, found in enumerate([*shown[:1], *exact]):
-        score = row.score - 0.05 * number
-        named = found.named
-        yield _place(score, named.line, text, named.start_line, named.end_line, named)
-    if not shown:
-        line = _line(query, row, text)
-        around = _enclosing(view, row.candidate.blob_id, line)
-        if around is None:
-            yield _place(row.score, line, text, line, line, None)
-        else:
-            yield _place(row.score, line, text, *around)
 
 
 def _line(query: Query, row: Ranked, text: str) -> int:
@@ -364,19 +379,3 @@ def _place(
     if named is not None:
         fields |= {"name": named.name, "kind": named.kind}
     return fields | {"score": round(score, 4), "snippet": snippet(text, line)}
-
-
-def _enclosing(view: TreeView, blob_id: int, line: int) -> tuple[int, int, NamedDefinition] | None:
-    """Return the innermost definition around a line."""
-    rows = view.rows(
-        "SELECT s.start_line, s.end_line, n.text, s.qualified_name, s.kind FROM {symbols} s"
-        " JOIN {names} n ON n.id=s.name_id WHERE s.blob_id=? AND s.start_line<=? AND s.end_line>=?"
-        " ORDER BY s.start_line DESC, s.end_line LIMIT 1",
-        blob_id,
-        line,
-        line,
-    )
-    if not rows:
-        return None
-    start, end, name, qualified, kind = rows[0]
-    return start, end, NamedDefinition(name, qualified, kind, "")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 
 from gitindex.base.lean import NamedTuple
 from gitindex.base.pattern import compile_later
@@ -67,18 +69,31 @@ class _BestLine(NamedTuple):
 
 
 def _line_in(data: bytes, start: int, wanted: set[bytes]) -> _BestLine:
-    lines = data[start : start + 2 * STEP].lower().split(b"\n")
-    held = [{needle for needle in wanted if needle in line} for line in lines]
+    text = data[start : start + 2 * STEP].lower()
+    ends = list(accumulate(len(line) + 1 for line in text.split(b"\n")))
+    held = [0] * (len(ends) + SNIPPET_LINES)  # words by line, one bit each
+    for number, needle in enumerate(wanted):
+        at = text.find(needle)
+        while at != -1:
+            line = bisect_right(ends, at)
+            held[line] |= 1 << number
+            at = text.find(needle, ends[line])
     best, chosen = 0.0, 0
     for number, own in enumerate(held):
-        near = own.union(*held[number + 1 : number + SNIPPET_LINES])
-        worth = len(near) + 0.5 * len(own)
-        if not own or _IMPORT.match(lines[number]):
-            worth *= 0.25
-        if worth > best + 1e-9:
-            best, chosen = worth, number
-    is_import = _IMPORT.match(lines[chosen]) is not None
+        if own:
+            near = own | held[number + 1] | held[number + 2]
+            worth = near.bit_count() + 0.5 * own.bit_count()
+            if worth > best and _is_import(text, ends, number):
+                worth *= 0.25
+            if worth > best + 1e-9:
+                best, chosen = worth, number
+    is_import = _is_import(text, ends, chosen)
     return _BestLine(best, data.count(b"\n", 0, start) + chosen, is_import)
+
+
+def _is_import(text: bytes, ends: list[int], line: int) -> bool:
+    start = ends[line - 1] if line else 0
+    return _IMPORT.match(text, start, ends[line] - 1) is not None
 
 
 def holds_phrases(text: str, phrases: Sequence[str]) -> bool:

@@ -153,8 +153,12 @@ def test_words_are_found_in_joined_names_and_every_part_of_a_dotted_one() -> Non
     assert path_features(matcher, "src/part/index.ts").main_cover == 1.0
 
 
+def _kinds(text: str, path: str) -> dict[str, float]:
+    return dict(zip(FileKinds._fields, kinds_of(parse_query(text), path), strict=True))
+
+
 def test_other_kinds_of_files_give_way_unless_asked_for() -> None:
-    plain, asked = parse_query("socket"), parse_query("socket in:tests")
+    plain = parse_query("socket")
     assert kinds_of(plain, "src/socket.py") == FileKinds()
     for path, kind in (
         ("tests/test_socket.py", "test"),
@@ -170,10 +174,10 @@ def test_other_kinds_of_files_give_way_unless_asked_for() -> None:
         ("benchmarks/socket.go", "benchmark"),
         ("docs/socket.md", "docs"),
     ):
-        assert getattr(kinds_of(plain, path), kind), path
+        assert _kinds("socket", path)[kind], path
         assert getattr(FIRST, kind) <= 0 >= getattr(FINAL, kind), kind
-    assert not kinds_of(asked, "tests/test_socket.py").test
-    assert kinds_of(parse_query("socket test"), "tests/test_socket.py").test
+    assert not _kinds("socket in:tests", "tests/test_socket.py")["test"]
+    assert _kinds("socket test", "tests/test_socket.py")["test"]
     assert kinds_of(parse_query("path:vendor socket"), "vendor/socket.py") == FileKinds()
     assert kinds_of(plain, "django/contrib/auth/models.py") == FileKinds()
     assert kinds_of(plain, "lib/test_functions.bash") == FileKinds()
