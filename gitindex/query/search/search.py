@@ -204,7 +204,8 @@ class RankingPass:
             pool = [row for row in pool if row.definitions]
         best = _sorted(pool)
         least = best[-1].score if best else 0.0
-        return best + [r if r.score <= least else r._replace(score=least) for r in others]
+        rest = [r if r.score <= least else Ranked._make((*r[:2], least, *r[3:])) for r in others]
+        return best + rest
 
     def _chosen(self, first: list[Ranked]) -> tuple[list[Ranked], list[Ranked]]:
         """Split the candidates into those to read, and the others."""
@@ -285,7 +286,7 @@ class RankingPass:
                 row = row._replace(superseded=1.0)
             if c.name in declared:
                 row = row._replace(stub=1.0)
-            rows.append(Ranked(c, row, total(row, FIRST), query=query))
+            rows.append(Ranked(c, row, total(row, FIRST), (), NO_TEXT, (0,), query))
         return _sorted(rows)
 
     def _with_phrases(self, rows: list[Ranked]) -> Iterator[Ranked]:
