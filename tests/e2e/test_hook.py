@@ -469,6 +469,7 @@ def test_k6_a_foreign_hook_still_runs_and_is_restored_byte_for_byte(repo: Repo) 
 def test_everything_of_ours_is_private(indexed: Repo) -> None:
     """I-36: under any umask."""
     indexed.wait_idle()
+    assert indexed.git("status", "--porcelain") == "", "card-C14"
     for folder in (indexed.worktree.store, indexed.worktree.llmc):
         for path in (Path(folder), *Path(folder).rglob("*")):
             mode = stat.S_IMODE(path.lstat().st_mode)

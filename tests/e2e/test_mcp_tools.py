@@ -542,6 +542,9 @@ def test_the_tools_are_few_short_and_annotated(agent: Agent) -> None:
         "explore"
     ]
     assert not {"strict", "debug"} & {n for tool in tools for n in tool.input_schema["properties"]}
+    [manage] = [tool for tool in tools if tool.name == "manage_index"]
+    actions = manage.input_schema["properties"]["action"]["enum"]
+    assert set(actions) == {"create", "reindex", "sync", "clear", "status", "repair"}, "004-S6b"
     for tool in tools:
         assert tool.annotations.read_only_hint is (tool.name != "manage_index")
         assert tool.annotations.open_world_hint is False

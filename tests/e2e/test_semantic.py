@@ -195,6 +195,14 @@ def test_x2_x11_bad_output_keeps_old_facts_and_fails_the_job(sem: Repo, fake: Fa
     assert sem.state() == "fresh"
 
 
+def test_001_r53_a_job_is_completed_after_its_import(sem: Repo) -> None:
+    job = only(sem).job
+    asked = "SELECT count(*), max(refreshed_at) FROM file_semantic_facts"
+    count, newest = with_lens(sem, lambda view: view.served.database.row(asked))
+    assert (job.status, count) == (JobStatus.COMPLETED, 2)
+    assert newest <= job.finished_at
+
+
 def test_q13_a_failed_job_is_told_and_the_index_stays_fresh(sem: Repo, fake: Fake) -> None:
     fake.plan(mode="crash")
     done = sem.gitindex("semantic", "run")

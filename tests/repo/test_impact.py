@@ -229,6 +229,20 @@ def test_a_gate_that_fails_by_itself_does_not_block(project: Repo) -> None:
     assert (done.returncode, "nothing was checked" in done.stderr) == (0, True), done
 
 
+@pytest.mark.parametrize("fault", [AssertionError("x"), KeyError("x"), BaseException("a panic")])
+def test_no_error_of_ours_keeps_anybody_from_committing(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], fault: BaseException
+) -> None:
+    def fail(*_: object) -> list[str]:
+        raise fault
+
+    monkeypatch.setitem(gates._LINES, "merge", fail)
+    monkeypatch.setattr(gates, "_affected", fail)
+    assert gates.run_gate("merge", []) == 0
+    assert gates.run_gate("run", ["--", "false"]) == 0
+    assert capfd.readouterr().err.count("nothing was checked: internal error") == 2
+
+
 FIXTURES = {
     "pkg/__init__.py": "",
     "pkg/app.py": "def build():\n    return 1\n\n\nclass Door:\n    def __call__(self):\n        return self.knock()\n\n    def knock(self):\n        return 1\n",

@@ -22,28 +22,32 @@ GATES = {
 
 def run_gate(name: str, args: list[str]) -> int:
     """Run a gate. Exit 1 is its refusal, 2 a wrong option; any other failure does not block."""
-    from gitindex.cli.args import run_cli
-    from gitindex.cli.fast_path import run_everyday
-
     if name not in GATES:
         known = ", ".join(GATES)
         raise GitIndexError(f"unknown gate: {name}", f"one of {known}", Exit.USAGE)
     if os.environ.get("GITINDEX") == "0":
         return int(Exit.OK)
-    if name == "run":
-        return _run_affected(args)
-    line = _LINES[name](args) if name in _LINES else [*GATES[name], *args]
-    if not line:
-        return int(Exit.OK)
     try:
-        code = run_everyday(line)
-        code = run_cli(line) if code is None else code
+        return _run_affected(args) if name == "run" else _run_check(name, args)
     except GitIndexError as error:
         if error.code == Exit.USAGE:
             raise
         return _unchecked(error.message)
-    except (OSError, ValueError, RuntimeError, LookupError, TypeError, AttributeError) as error:
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # noqa: BLE001 — a panic in Rust is no Exception
         return _unchecked(f"internal error: {error!r}")
+
+
+def _run_check(name: str, args: list[str]) -> int:
+    from gitindex.cli.args import run_cli
+    from gitindex.cli.fast_path import run_everyday
+
+    line = _LINES[name](args) if name in _LINES else [*GATES[name], *args]
+    if not line:
+        return int(Exit.OK)
+    code = run_everyday(line)
+    code = run_cli(line) if code is None else code
     return code if code in (Exit.OK, Exit.NO, Exit.USAGE) else int(Exit.OK)
 
 
@@ -74,10 +78,7 @@ def _run_affected(args: list[str]) -> int:
     if not command:
         hint = "args: [--, pytest, -q]"
         raise GitIndexError("no command to run the tests with", hint, Exit.USAGE)
-    try:
-        tests = _affected()
-    except GitIndexError as error:
-        return _unchecked(error.message)
+    tests = _affected()
     if not tests:
         return int(Exit.OK)
     own = os.path.dirname(sys.executable)  # the tests run in the project's environment, not in ours

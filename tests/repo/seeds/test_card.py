@@ -9,6 +9,11 @@ from __future__ import annotations
 import tomllib
 from pathlib import Path
 
+from gitindex import RefreshScope
+from gitindex.store.connection import open_reader
+from tests.states import publish, write
+from tests.support import Repo
+
 ROOT = Path(__file__).parents[3]
 
 
@@ -19,6 +24,17 @@ def test_card_c11_c20_the_top_level() -> None:
         assert (ROOT / name).is_dir()
     assert {path.name for path in (ROOT / "hooks").iterdir()} == {"event.sh", "fresh.sh"}
     assert all(path.read_text().startswith("# ") for path in (ROOT / "hooks").iterdir())
+
+
+def test_card_c8_a_commit_enqueues_a_scoped_refresh(repo: Repo) -> None:
+    publish(write(repo, {"a.py": "a = 1\n", "b.py": "b = 1\n"}))
+    publish(write(repo, {"b.py": "b = 2\n"}))
+    database = open_reader(repo.worktree.database)
+    assert database is not None
+    asked = "SELECT scope FROM refresh_jobs ORDER BY id DESC LIMIT 1"
+    [[stored]] = database.rows(asked)
+    database.close()
+    assert RefreshScope.from_json(stored) == RefreshScope(files=("b.py",))
 
 
 def test_card_c12_c13_c18_c19_the_packages() -> None:

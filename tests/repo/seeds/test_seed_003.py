@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -237,6 +238,23 @@ def test_003_2_2_upsert_and_query(index: sqlite3.Connection) -> None:
     index.execute("INSERT INTO entities_fts(entities_fts, rank) VALUES ('integrity-check', 1)")
     assert index.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     assert index.execute("PRAGMA synchronous").fetchone() == (1,)
+
+
+def test_003_10_2_the_index_needs_nothing_but_python(tmp_path: Path) -> None:
+    code = (
+        "import sys; from gitindex import open_index, upsert_entity, query_index;"
+        "index = open_index(sys.argv[1]);"
+        "upsert_entity(index, 'a.md', 1.0, ['x'], 'words', '2026-01-01');"
+        "print(query_index(index, ['x'], None, None), sorted("
+        "{'pygit2', 'tantivy', 'tree_sitter', 'yaml', 'typer'} & sys.modules.keys()))"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "vault.sqlite")],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert told.stdout == "['a.md'] []\n"
 
 
 def test_003_2_4_reconcile_removes_orphans(index: sqlite3.Connection, tmp_path: Path) -> None:
