@@ -102,6 +102,16 @@ class Certificate(NamedTuple):
         return fields | ({"unexplainedCount": self.total} if self.total > len(listed) else {})
 
 
+class _Place(NamedTuple):
+    """An occurrence that is found. Where it is listed, it becomes a `Mention`, at the cost of its line."""
+
+    path: str
+    line: int
+    column: int
+    start: int
+    why: str
+
+
 def certify(
     project: Project,
     name: str,
@@ -128,11 +138,11 @@ def certify(
     counts: Counter[str] = Counter()
     for file, place, why in _explained(project, name, found, texts, kinds):
         if why in _UNEXPLAINED:
-            open_places.append(_mention(project, file.path, place, why))
+            open_places.append(_Place(file.path, *place, why))
         elif why and shown(file.path):
             counts[why] += 1
             if mentions and len(quiet) < MAX_LISTED:
-                quiet.append(_mention(project, file.path, place, why))
+                quiet.append(_mention(project, _Place(file.path, *place, why)))
     open_places += _elsewhere(project, name, found)
     unread = indexed.unread + others.unread + len(project.view.overlay.left_out)
     coverage |= {"files": len(indexed.places), "unchecked": unread}
@@ -140,9 +150,10 @@ def certify(
     complete = not ordered and not unread and not found.cut and NAME.fullmatch(name) is not None
     complete = complete and project.view.may_certify()
     told = {str(kind): counts[kind] for kind in MentionKind if counts[kind]}
-    below = [mention for mention in ordered if shown(mention.path)]
-    shown_places, hidden = tuple(below[:MAX_LISTED]), len(ordered) - len(below)
-    return Certificate(complete, shown_places, len(below), coverage, told, tuple(quiet), hidden)
+    below = [place for place in ordered if shown(place.path)]
+    listed_places = tuple(_mention(project, place) for place in below[:MAX_LISTED])
+    hidden = len(ordered) - len(below)
+    return Certificate(complete, listed_places, len(below), coverage, told, tuple(quiet), hidden)
 
 
 def _explained(
@@ -166,17 +177,17 @@ def _explained(
 _UNEXPLAINED = frozenset(map(str, Unexplained))
 
 
-def _unnamed(project: Project, targets: Iterable[Definition]) -> Iterator[Mention]:
+def _unnamed(project: Project, targets: Iterable[Definition]) -> Iterator[_Place]:
     """Yield targets that syntax calls without their name: those calls cannot be searched."""
     for target in targets:
         source = project.source(target.path)
         if source is not None and called_without_name(source.language, target.name):
             start = project.offset(target.path, target.line, target.column)
             place = (target.line, target.column, start)
-            yield _mention(project, target.path, place, Unexplained.UNBOUND)
+            yield _Place(target.path, *place, Unexplained.UNBOUND)
 
 
-def _elsewhere(project: Project, name: str, found: Found) -> Iterator[Mention]:
+def _elsewhere(project: Project, name: str, found: Found) -> Iterator[_Place]:
     """Yield unexplained places of the targets' aliases."""
     for (path, line, column), why in found.excluded.items():
         if why == PROVEN:
@@ -184,7 +195,7 @@ def _elsewhere(project: Project, name: str, found: Found) -> Iterator[Mention]:
         start = project.offset(path, line, column)
         raw = name.encode("utf-8", "surrogatepass")
         if project.text(path)[start : start + len(raw)] != raw:
-            yield _mention(project, path, (line, column, start), why)
+            yield _Place(path, line, column, start, why)
 
 
 def _load_scopes(
@@ -348,14 +359,13 @@ def _left_out(view: TreeView) -> Iterator[MentioningFile]:
             yield MentioningFile(os.fsdecode(path), "", reason or Unexplained.NO_FACTS, oid)
 
 
-def _mention(project: Project, path: str, place: tuple[int, int, int], why: str) -> Mention:
-    line, column, start = place
+def _mention(project: Project, place: _Place) -> Mention:
+    path, line, column, start, why = place
     data = project.text(path)
     units = utf16_length(data[start - column : start])
     return Mention(path, line, column, units, str(why), _line(data, start - column))
 
 
 def _line(data: bytes, start: int) -> str:
-    end = data.find(b"\n", start)
-    text = data[start : min(end if end >= 0 else len(data), start + 4 * MAX_LINE)]
+    text = data[start : start + 4 * MAX_LINE].partition(b"\n")[0]
     return text.decode("utf-8", "replace").strip()[:MAX_LINE]
