@@ -175,17 +175,17 @@ class Repo:
         for entry in entries:
             assert rows[entry.path].skip == rules.skip_path(entry), entry.path
         reader = LexicalReader(self.worktree.lexical)
-        held = {key.oid for key in reader.all_keys()}
+        held, skipped = {key.oid for key in reader.all_keys()}, self.skipped_blobs()
         for row in rows.values():
-            if row.blob_id is not None and not self.is_skipped(row.blob_id):
+            if row.blob_id is not None and row.blob_id not in skipped:
                 assert row.oid in held, row.path
         repository.close()
 
-    def is_skipped(self, blob_id: int) -> bool:
+    def skipped_blobs(self) -> set[int]:
         database = open_reader(self.worktree.database)
         assert database is not None
         try:
-            return bool(database.row("SELECT status='skipped' FROM blobs WHERE id=?", blob_id)[0])
+            return {row[0] for row in database.rows("SELECT id FROM blobs WHERE status='skipped'")}
         finally:
             database.close()
 
@@ -231,6 +231,15 @@ def stop_runners(below: Path) -> None:
             os.kill(pid, signal.SIGKILL)
         except ProcessLookupError:
             continue
+
+
+def child_pids(parent: int, command: bytes) -> list[int]:
+    """Children of a process that have these words in their command."""
+    started = Path("/proc", str(parent), "task")
+    children = {
+        int(pid) for task in started.iterdir() for pid in (task / "children").read_text().split()
+    }
+    return [pid for pid, args in _processes() if pid in children and command in args]
 
 
 def _processes() -> Iterator[tuple[int, bytes]]:

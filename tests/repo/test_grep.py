@@ -91,7 +91,8 @@ def _ask(repo: Repo, needle: GrepPattern, **more: Any) -> Any:
 def _covered(repo: Repo) -> list[bytes]:
     """The files that the index covers."""
     rows = repo.mapping()
-    return [r.path for r in rows if r.blob_id is not None and not repo.is_skipped(r.blob_id)]
+    skipped = {None, *repo.skipped_blobs()}
+    return [row.path for row in rows if row.blob_id not in skipped]
 
 
 @pytest.fixture(scope="module")

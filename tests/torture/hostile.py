@@ -1,17 +1,26 @@
-"""Hostile repositories: indexing ends, nothing in them is executed, nothing outside them is read."""
+"""Hostile repositories of 22 kinds: indexing ends, nothing in them runs, nothing outside them is read.
+
+Some kinds change files before the commit, others git's own files after it.
+"""
 
 from __future__ import annotations
 
 import os
 import random
 import shutil
+import socket
+import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.support import Repo
+from gitindex.base.vocabulary import IndexState
+from tests.support import TIMEOUT, Repo
 from tests.torture import Clock
 
 CANARY = "canary-that-must-not-be-read"
+SECONDS = 60
+"""No index of a small hostile repository takes so long, also on a busy machine."""
 
 
 def _links(repo: Repo, rng: random.Random) -> None:
@@ -106,7 +115,195 @@ def _front_matter(repo: Repo, rng: random.Random) -> None:
         repo.write(f"d{number}.md", f"---\n{body}\n---\n# x\n")
 
 
-CLASSES: tuple[Callable[[Repo, random.Random], None], ...] = (
+def _gitlinks(repo: Repo, rng: random.Random) -> None:
+    """Submodules that are nowhere, and a file that tells git how to get them."""
+    oid = f"{rng.getrandbits(160):040x}"
+    for number in range(3):
+        repo.git("update-index", "--add", "--cacheinfo", f"160000,{oid},sub{number}")
+    run = f"touch {repo.path.parent}/executed"
+    path = rng.choice(["../outside", ".git/hooks", "sub0", "/etc"])
+    told = f'[submodule "x"]\n\tpath = {path}\n\turl = --upload-pack={run}\n\tupdate = !{run}\n'
+    repo.write(".gitmodules", told)
+
+
+def _alike(repo: Repo, rng: random.Random) -> None:
+    """Names that some file systems take for one."""
+    for name in ("Same", "same", "SAME", "caf\u00e9", "cafe\u0301", "good.py .", "good.py"):
+        repo.write(f"{name}.py", f"def same_{rng.randrange(10**6)}(): pass\n")
+
+
+def _attributes(repo: Repo, rng: random.Random) -> None:
+    words = ["text", "-text", "eol=crlf", "working-tree-encoding=UTF-16", "ident", "binary"]
+    lines = [
+        f"{rng.choice(['*', '*.py', 'good.*', '[a-z]*', '**/x'])} {' '.join(rng.sample(words, 2))}"
+        for _ in range(rng.choice([3, 3_000]))
+    ]
+    repo.write(".gitattributes", "\n".join([*lines, "[attr]a b", "*.py a" * 50, ""]))
+    repo.write("crlf.py", "def crlf():\r\n    pass\r\n# $Id$\r\n")
+
+
+def _patterns(repo: Repo, rng: random.Random) -> None:
+    bombs = ["**/" * 300 + "x", "*a" * 200, "[" * 500, "!" * 50, "\\" * 99, "a{,,,}" * 99]
+    for name in (".gitignore", ".gitindexignore", ".rgignore"):
+        repo.write(name, f"{rng.choice(bombs)}\n" * rng.choice([1, 500]) + "!*.py\n")
+    repo.write("a" * 200 + ".py", "def long_name(): pass\n")
+
+
+def _heavy(repo: Repo, rng: random.Random) -> None:
+    """Files that are small in git and large when they are read."""
+    size = rng.choice([3_000_000, 30_000_000])
+    repo.write(rng.choice(["zeros.py", "zeros.bin", "zeros.md"]), bytes(size))
+    repo.write("one_line.js", "good_function(" * 60_000)
+
+
+def _programs(repo: Repo, rng: random.Random) -> None:
+    """Texts at the edges of lexers."""
+    texts = ["'" * 3, "<<EOF\n", "r#" * 999 + '"', "/*" * 9_999, "`${" * 999, "\\\n" * 9_999]
+    for suffix in rng.sample(["py", "rb", "rs", "c", "ts", "cpp", "sh", "php", "java", "go"], 5):
+        repo.write(f"edge.{suffix}", rng.choice(texts) + "def good_function(): pass\n")
+
+
+def _trees(repo: Repo, rng: random.Random) -> None:
+    """Trees that git would not make: names of folders, of git and twice; modes of nothing."""
+    raw = bytes.fromhex(repo.git("rev-parse", "HEAD:good.py").strip())
+    names = [b"..", b".", b".git", b"a/b", b"", b"x" * 4_000, b".llmc", b"good.py", b"\xff\n"]
+    modes = [b"100644", b"100755", b"120000", b"160000", b"40000", b"0", b"777777", b"140000"]
+    rows = [rng.choice(modes) + b" " + name + b"\0" + raw for name in rng.sample(names, 5)]
+    made = _store(repo, "tree", b"".join([*rows, b"100644 zgood.py\0" + raw]))
+    _move_head(repo, repo.git("commit-tree", made, "-m", "x", "-p", "HEAD").strip())
+
+
+def _tree_bomb(repo: Repo, rng: random.Random) -> None:
+    """Ten thousand paths in a few hundred bytes, seldom a million, which no mapping holds whole."""
+    oid = repo.git("rev-parse", "HEAD:good.py").strip()
+    kind, mode = "blob", "100644"
+    for _ in range(rng.choice([4] * 19 + [6])):
+        rows = "".join(f"{mode} {kind} {oid}\tn{n}\n" for n in range(10)).encode()
+        oid, kind, mode = _store(repo, "mktree", rows), "tree", "040000"
+    _move_head(repo, repo.git("commit-tree", oid, "-m", "bomb").strip())
+
+
+def _commits(repo: Repo, rng: random.Random) -> None:
+    """A commit without what a commit has."""
+    tree = repo.git("rev-parse", "HEAD^{tree}").strip()
+    lines = [
+        f"parent {tree}",
+        "author",
+        "author \x1b[31m <> 99999999999999999999 +9999",
+        "committer x <x> -1 +0000",
+        "encoding utf-7",
+        "gpgsig " + "x" * 9_999,
+    ]
+    text = "\n".join([f"tree {tree}", *rng.sample(lines, 3), "", "\udc80\0" * 99])
+    _move_head(repo, _store(repo, "commit", text.encode("utf-8", "surrogateescape")))
+
+
+def _refs(repo: Repo, rng: random.Random) -> None:
+    kind = rng.randrange(5)
+    head = repo.git("rev-parse", "HEAD").strip()
+    git = repo.path / ".git"
+    if kind == 0:
+        (git / "HEAD").write_text("ref: refs/heads/loop\n")
+        (git / "refs/heads/loop").write_text("ref: refs/heads/loop\n")
+    elif kind == 1:
+        (git / "packed-refs").write_text(f"{head} refs/heads/x\n" * 5_000 + "garbage\n")
+    elif kind == 2:
+        (git / "HEAD").write_text(rng.choice(["", "\0" * 40, "f" * 40, "ref: ../../outside\n"]))
+    elif kind == 3:
+        other = repo.git("commit-tree", f"{head}^{{tree}}", "-m", "y").strip()
+        repo.git("replace", "-f", head, other)
+    else:
+        (git / "refs/heads/main.lock").write_text("")
+        repo.git("tag", "-a", "-m", "\x1b]0;x\x07", "tag\u202e")
+
+
+def _objects(repo: Repo, rng: random.Random) -> None:
+    """Objects that are gone or damaged, and others' objects."""
+    folder = repo.path / ".git/objects"
+    others = rng.choice([str(folder), "/proc/self/fd", "../" * 50, "\0\n" * 99])
+    (folder / "info").mkdir(exist_ok=True)
+    (folder / "info/alternates").write_text(others + "\n")
+    loose = sorted(path for path in folder.glob("??/*") if path.is_file())
+    for path in rng.sample(loose, min(len(loose), 2)):
+        path.chmod(0o600)
+        if rng.random() < 0.5:
+            path.unlink()
+        else:
+            path.write_bytes(path.read_bytes()[: rng.randint(0, 20)])
+
+
+def _index_file(repo: Repo, rng: random.Random) -> None:
+    path = repo.path / ".git/index"
+    data = bytearray(path.read_bytes())
+    kind = rng.randrange(4)
+    if kind == 0:
+        del data[rng.randrange(len(data)) :]
+    elif kind == 1:
+        for _ in range(3):
+            data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+    elif kind == 2:
+        data[8:12] = b"\xff\xff\xff\xff"
+    else:
+        repo.try_git("update-index", "--split-index")
+        for shared in (repo.path / ".git").glob("sharedindex.*"):
+            shared.unlink()
+        return
+    path.write_bytes(data)
+
+
+def _config(repo: Repo, rng: random.Random) -> None:
+    outside = f"{repo.path.parent}/outside"
+    lines = [
+        "[core]\n\tworktree = /etc",
+        f"[core]\n\thooksPath = {outside}",
+        f"[include]\n\tpath = {outside}/secret.py",
+        "[include]\n\tpath = config",
+        "[core]\n\tbare = true",
+        "[core]\n\trepositoryformatversion = 9",
+        "[extensions]\n\tunknown = 1",
+        "[extensions]\n\tpartialClone = origin",
+        "[alias]\n\tstatus = !touch executed",
+        "[gitindex]\n\tsemantic = true\n\tindexer = touch executed",
+        "[core]\n\tcompression = 99\n[status]\n\tshowUntrackedFiles = no",
+        "[gitindex",
+    ]
+    with open(repo.path / ".git/config", "a") as file:
+        file.write("\n".join(["", *rng.sample(lines, rng.randint(1, 3)), ""]))
+
+
+def _not_files(repo: Repo, rng: random.Random) -> None:
+    """Pipes, sockets and folders where files were."""
+    for name in [path.name for path in sorted(repo.path.glob("*.py"))][:3]:
+        path = repo.path / name
+        if path.is_file():
+            path.unlink()
+            kind = rng.randrange(3)
+            if kind == 0:
+                os.mkfifo(path)
+            elif kind == 1:
+                path.mkdir()
+            else:
+                with socket.socket(socket.AF_UNIX) as line:
+                    here = os.open(repo.path, os.O_RDONLY)
+                    line.bind(f"/proc/self/fd/{here}/s")
+                    os.close(here)
+                (repo.path / "s").rename(path)
+
+
+def _store(repo: Repo, kind: str, data: bytes) -> str:
+    """Write an object that nobody checks, or a tree from rows."""
+    raw = ["hash-object", "-t", kind, "-w", "--stdin", "--literally"]
+    command = ["git", "-C", str(repo.path), *(["mktree"] if kind == "mktree" else raw)]
+    done = subprocess.run(command, input=data, capture_output=True, timeout=TIMEOUT, check=True)
+    return done.stdout.decode().strip()
+
+
+def _move_head(repo: Repo, commit: str) -> None:
+    (repo.path / ".git/refs/heads/main").write_text(commit + "\n")
+
+
+Kind = Callable[[Repo, random.Random], None]
+BEFORE: tuple[Kind, ...] = (
     _links,
     _executes,
     _bare_inside,
@@ -115,7 +312,26 @@ CLASSES: tuple[Callable[[Repo, random.Random], None], ...] = (
     _nested,
     _ours,
     _front_matter,
+    _gitlinks,
+    _alike,
+    _attributes,
+    _patterns,
+    _heavy,
+    _programs,
 )
+AFTER: tuple[Kind, ...] = (
+    _trees,
+    _tree_bomb,
+    _commits,
+    _refs,
+    _objects,
+    _index_file,
+    _config,
+    _not_files,
+)
+EMPTY = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+"""The tree of a repository without a commit."""
+QUESTIONS = (["grep", CANARY], ["search", CANARY], ["refs", "good_function"], ["read", "good.py"])
 
 
 def hostile_repositories(clock: Clock, rng: random.Random, folder: Path) -> None:
@@ -123,30 +339,61 @@ def hostile_repositories(clock: Clock, rng: random.Random, folder: Path) -> None
     outside = folder / "outside"
     outside.mkdir()
     (outside / "secret.py").write_text(f"{CANARY} = 1\n")
-    number = 0
     while clock.goes_on():
-        number += 1
-        repo = Repo(folder / f"r{number}")
-        repo.init()
-        repo.write("good.py", "def good_function():\n    return 1\n")
-        kinds = rng.sample(CLASSES, rng.randint(1, 3))
-        for make in kinds:
-            make(repo, rng)
-        executed = folder / "executed"
-        repo.git("-c", "core.fsmonitor=false", "add", "-A", check=False)
-        repo.git("-c", "core.fsmonitor=false", "commit", "-qm", "x", check=False)
-        if _executes in kinds:
-            _arm(repo, rng)
-        assert not executed.exists()
-        done = repo.gitindex("index")
-        tell = (repo.path, done.returncode, done.stdout[-500:], done.stderr[-500:])
-        assert done.returncode in (0, 1, 3, 4), tell
-        assert "Traceback" not in done.stderr, tell
-        assert not executed.exists(), tell
-        for question in (rng.choice((["grep", CANARY], ["search", CANARY])), ["status"]):
-            asked = repo.gitindex(*question)
-            assert "Traceback" not in asked.stderr, (*tell, question, asked.stderr)
-            assert "secret.py" not in asked.stdout, (*tell, question, asked.stdout)
-            assert not executed.exists(), (*tell, question)
+        repo = Repo(folder / f"r{clock.counts['cases']}")
+        kinds = rng.sample((*BEFORE, *AFTER), rng.randint(1, 3))
+        _make(repo, rng, kinds)
+        try:
+            _ask(repo, rng, folder / "executed")
+        except AssertionError as error:
+            names = [kind.__name__ for kind in kinds]
+            raise AssertionError(f"{names}: {error}") from error
         shutil.rmtree(repo.path, ignore_errors=True)
         clock.count()
+
+
+def _make(repo: Repo, rng: random.Random, kinds: list[Kind]) -> None:
+    repo.init()
+    repo.write("good.py", "def good_function():\n    return 1\n")
+    for kind in kinds:
+        if kind in BEFORE:
+            kind(repo, rng)
+    repo.git("-c", "core.fsmonitor=false", "add", "-A", check=False)
+    repo.git("-c", "core.fsmonitor=false", "commit", "-qm", "x", check=False)
+    if _executes in kinds:
+        _arm(repo, rng)
+    for kind in AFTER:
+        if kind in kinds:
+            kind(repo, rng)
+
+
+def _ask(repo: Repo, rng: random.Random, executed: Path) -> None:
+    """Index and ask; what says fresh holds the tree that git names."""
+    assert not executed.exists()
+    for question in (["index"], rng.choice(QUESTIONS), ["status"]):
+        begun = time.monotonic()
+        done = repo.gitindex(*question)
+        tell = (repo.path, question, done.returncode, done.stdout[-500:], done.stderr[-900:])
+        assert done.returncode in (0, 1, 2, 3, 4), tell
+        assert "Traceback" not in done.stderr, tell
+        assert "panicked" not in done.stderr, tell
+        assert "secret.py" not in done.stdout, tell
+        assert not executed.exists(), tell
+        assert not (repo.path / "executed").exists(), tell
+        assert time.monotonic() - begun < SECONDS, tell
+    if done.returncode == 0:
+        assert done.stdout.startswith(IndexState.FRESH), tell
+        _assert_published(repo)
+
+
+def _assert_published(repo: Repo) -> None:
+    """The mapping is git's tree; a folder that was left out for its size stands for what is below it."""
+    head = "HEAD" if not repo.try_git("rev-parse", "-q", "--verify", "HEAD").returncode else EMPTY
+    rows = repo.mapping()
+    if all(row.mode != 0o40000 for row in rows):
+        repo.assert_published(head)
+        return
+    published = {row.path for row in rows}
+    for path in repo.ls_tree(head):
+        parts = path.split(b"/")
+        assert any(b"/".join(parts[:n]) in published for n in range(1, len(parts) + 1)), path
