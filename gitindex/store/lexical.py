@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 
 import tantivy
@@ -29,6 +29,8 @@ _Place = tuple[int, int]
 """Segment and number of a document."""
 _NOWHERE = (-1, -1)
 _NOTHING = frozenset[str]()
+_ARENA_MAX = -8
+"""The number that glibc's `mallopt` has for the most arenas of a process."""
 _AVERAGE = compile_later(r'"value": ([0-9.]+),\s*"description": "avgdl')
 
 
@@ -69,11 +71,25 @@ def _schema() -> tantivy.Schema:
     return builder.build()
 
 
+@lru_cache(maxsize=1)
+def _share_arenas() -> None:
+    """Let the threads of all writers of this process share two of malloc's arenas.
+
+    Every writer starts threads of its own. glibc gives them up to eight arenas per core, and each arena
+    keeps what was freed in it: a process that refreshed a hundred times held 190 MB of nothing.
+    """
+    with suppress(ImportError, AttributeError, OSError):  # another C library has no such thing
+        import ctypes
+
+        ctypes.CDLL(None).mallopt(_ARENA_MAX, 2)
+
+
 class LexicalWriter:
     """Adds documents and commits. Unusable after any error: open a new one."""
 
     def __init__(self, path: str, heap: int = HEAP_BYTES) -> None:
         self._path = path
+        _share_arenas()
         with _translated():
             if not os.path.isdir(path):
                 os.mkdir(path, 0o700)
