@@ -39,24 +39,25 @@ class TrackedFolder(GitIndexError):
 def changing(worktree: Worktree) -> Iterator[None]:
     """Change files of ours in `.llmc/`; TrackedFolder if git tracks any of them.
 
-    A `git add -f` may be under way. It holds `index.lock` from before it reads a file until its index
-    is in place. So the index is looked at again after the change, as soon as a lock that is there has
-    gone; where git tracks the folder by then, the files get back the bytes that it has read.
+    A `git add -f` or a checkout may be under way. It holds `index.lock` from before it reads or writes a
+    file until its index is in place. So the index is looked at again after the change, as soon as a lock
+    that is there has gone; where git tracks the folder by then, what we wrote gives way to git's bytes.
     """
     if worktree.beside:
         yield
         return
     check_folder(worktree.llmc, LLMC)
-    before = {path: read_small(path) for path in _files(worktree)}
+    before = {path: _content(path) for path in _files(worktree)}
     seen = identity_of(index_of(worktree))
     if is_tracked(worktree):
         raise TrackedFolder
     try:
         yield
     finally:
+        written = {path: _content(path) for path in before}
         _await_lock(index_of(worktree) + ".lock")
         if identity_of(index_of(worktree)) != seen and is_tracked(worktree):
-            _put_back(before)
+            _put_back(before | _tracked(worktree), written)
             raise TrackedFolder
 
 
@@ -82,12 +83,36 @@ def _inode(path: str) -> int:
         return 0
 
 
-def _put_back(before: dict[str, bytes | None]) -> None:
-    for path, data in before.items():
+def _put_back(wanted: dict[str, bytes | None], written: dict[str, bytes | None]) -> None:
+    """Undo what was written, but nothing that somebody has written since."""
+    for path, data in wanted.items():
+        if _content(path) != written[path] or written[path] == data:
+            continue
         if data is None:
             remove(path)
-        elif read_small(path) != data:
+        else:
             write_atomic(path, data)  # the store may have been cleared
+
+
+def _tracked(worktree: Worktree) -> dict[str, bytes | None]:
+    """The bytes that git's index has for files of ours: what it has read, or checked out."""
+    found: dict[str, bytes | None] = {}
+    listed = try_git(worktree.root, "ls-files", "-s", "-z", "--", LLMC).output
+    for record in filter(None, listed.split(b"\0")):
+        said, _, name = record.partition(b"\t")
+        path = os.path.join(worktree.root, os.fsdecode(name))
+        if path in _files(worktree):
+            blob = try_git(worktree.root, "cat-file", "blob", said.split()[1].decode())
+            if not blob.returncode:
+                found[path] = blob.output
+    return found
+
+
+def _content(path: str) -> bytes | None:
+    try:
+        return read_small(path)
+    except OSError:  # a checkout put a link or a folder in its place
+        return None
 
 
 def is_tracked(worktree: Worktree) -> bool:

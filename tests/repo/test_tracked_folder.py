@@ -134,6 +134,31 @@ def test_a4_the_runner_puts_back_what_was_added_while_it_wrote(quiet: Repo) -> N
     assert contents(quiet) == before
 
 
+@pytest.mark.parametrize("ours_is_last", [True, False])
+def test_a4_a_checkout_while_the_runner_writes(quiet: Repo, ours_is_last: bool) -> None:
+    """The runner wrote its earlier bytes over the file of the branch, and git refused to leave it."""
+    quiet.git("switch", "-qc", "tracks", env=UNSEEN)
+    quiet.write(STATUS, "{}\n")
+    quiet.git("add", "-f", STATUS)
+    quiet.git("commit", "-qm", "tracks", env=UNSEEN)
+    quiet.git("switch", "-q", "main", env=UNSEEN)
+    quiet.index()
+
+    def change() -> None:
+        with changing(quiet.worktree):
+            if not ours_is_last:
+                write_atomic(str(quiet.path / STATUS), b"other\n")
+            quiet.git("switch", "-q", "tracks", env=UNSEEN)
+            if ours_is_last:
+                write_atomic(str(quiet.path / STATUS), b"other\n")
+
+    with pytest.raises(TrackedFolder):
+        change()
+    assert quiet.git("status", "--porcelain") == ""
+    assert (quiet.path / STATUS).read_text() == "{}\n"
+    quiet.git("switch", "-q", "main", env=UNSEEN)
+
+
 def test_a4_the_runner_waits_for_an_add_that_is_under_way(quiet: Repo) -> None:
     """Git has read our file and holds the lock; its index comes after the change."""
     before, lock = contents(quiet), quiet.path / ".git/index.lock"
