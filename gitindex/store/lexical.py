@@ -72,7 +72,7 @@ def _schema() -> tantivy.Schema:
 
 
 @lru_cache(maxsize=1)
-def _share_arenas() -> None:
+def share_arenas() -> None:
     """Let the threads of Tantivy and of a server share two of malloc's arenas.
 
     Every writer and every reader starts threads of its own. glibc gives them up to eight arenas per core, and
@@ -89,7 +89,7 @@ class LexicalWriter:
 
     def __init__(self, path: str, heap: int = HEAP_BYTES) -> None:
         self._path = path
-        _share_arenas()
+        share_arenas()
         with _translated():
             if not os.path.isdir(path):
                 os.mkdir(path, 0o700)
@@ -302,7 +302,6 @@ class LexicalMemory:
     """Keeps a reader open until the next commit: for long-lived processes."""
 
     def __init__(self) -> None:
-        _share_arenas()
         self._held: tuple[tuple[str, int, int, int], LexicalReader] | None = None
 
     def reader(self, path: str) -> LexicalReader:

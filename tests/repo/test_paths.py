@@ -15,6 +15,7 @@ from gitindex.base.worktree import (
     STORE_FOLDERS,
     canonical_root,
     find_worktree,
+    inside_root,
     normalize_rel_path,
     worktree_at,
 )
@@ -91,6 +92,25 @@ def test_a_key_is_a_fixed_point_below_the_root(path: str) -> None:
     assert not key.startswith("/")
     assert os.path.normpath(os.path.join("/root", key)) in ("/root", f"/root/{key}")
     assert ".." not in key.split("/")
+
+
+def test_a_file_is_named_from_the_folder_it_is_asked_in(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    (root / "sub").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(root)
+    named = {"x.py": "sub/x.py", "../y.py": "y.py", f"{tmp_path}/link/sub/z.py": "sub/z.py"}
+    for file, inside in named.items():
+        assert inside_root(str(root), str(root / "sub"), file) == inside
+    for file in ("../..", "../../root2/x.py", "/etc/passwd", "/"):
+        with pytest.raises(GitIndexError, match="outside the repository"):
+            inside_root(str(root), str(root / "sub"), file)
+
+
+def test_a_path_is_as_long_as_linux_opens_one(tmp_path: Path) -> None:
+    longest = "a/" * 2_047 + "bc"
+    assert inside_root(str(tmp_path), str(tmp_path), longest) == longest
+    with pytest.raises(GitIndexError, match="too long"):
+        inside_root(str(tmp_path), str(tmp_path), longest + "d")
 
 
 def test_worktree_is_found_from_below(repo: Repo) -> None:

@@ -101,6 +101,11 @@ def act(action: str) -> dict[str, Any]:
     return {"tool": "manage_index", "args": {"action": action, "path": ROOT}}
 
 
+def test_a_gate_is_strict_only_where_it_is_asked_for() -> None:
+    running = progress_of(BuildKind.REFRESH)
+    assert decide_gate(GateInput(True, PROOFS["valid"], running)) is None
+
+
 def test_the_table_is_whole() -> None:
     assert len(CASES) == 2 * 4 * 4 * 2
 

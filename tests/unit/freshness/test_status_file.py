@@ -64,6 +64,24 @@ def test_good_fields_are_loaded(root: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-le", "utf-32-be"])
+@pytest.mark.parametrize("name", ["plain", "proj\u00e9"])
+def test_any_encoding_of_json_is_loaded(root: Path, encoding: str, name: str) -> None:
+    text = json.dumps({**GOOD, "repo": name}, ensure_ascii=False)
+    loaded = put(root, text.encode(encoding))
+    assert loaded is not None
+    assert loaded.repo == name
+
+
+def test_what_is_written_is_ascii() -> None:
+    record = StatusRecord(GOOD["repo"], IndexState.FRESH, "t", None, "1", "\u2028")
+    assert render_status(record).isascii()
+
+
+def test_raw_control_characters_in_a_text_are_refused(root: Path) -> None:
+    assert put(root, json.dumps(GOOD).replace("/home", "/\thome").encode()) is None
+
+
 def test_path_is_the_contracts(root: Path) -> None:
     assert status_path(str(root)) == root / ".llmc" / "rag_index_status.json"
 
