@@ -19,7 +19,8 @@ from gitindex.languages.syntax.extract import MAX_BYTES, extract_facts
 
 MEMORY_BYTES = 2 << 30
 FAULT_VARIABLE = "GITINDEX_TEST_FAULT"
-"""Tests only: `crash:`, `hang:` or `slow:<text>` triggers that fault on blobs with the text."""
+"""Tests only: `crash:`, `hang:`, `slow:` or `hold:<text>` triggers that fault on blobs with the text;
+`hold:<text>:<file>` waits while the file exists."""
 
 
 def extract(request: WorkRequest) -> tuple[bytes, bytes, bytes]:
@@ -55,20 +56,25 @@ def main() -> int:
     """Serve until end of input."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    fault, _, needle = os.environ.get(FAULT_VARIABLE, "").partition(":")
+    fault, _, about = os.environ.get(FAULT_VARIABLE, "").partition(":")
+    needle, _, held_by = about.partition(":")
     source, sink = sys.stdin.buffer, sys.stdout.buffer
     while (frame := unpack(source.read)) is not None:
         request = WorkRequest(frame[0].decode(), frame[1], frame[2])
         if fault and needle.encode() in request.data:
-            _fail(fault)
+            _fail(fault, held_by)
         sink.write(pack(*extract(request)))
         sink.flush()
     return 0
 
 
-def _fail(fault: str) -> None:
+def _fail(fault: str, held_by: str) -> None:
     if fault == "slow":
         time.sleep(1.0)
+        return
+    if fault == "hold":
+        while os.path.exists(held_by):
+            time.sleep(0.01)
         return
     while fault == "hang":
         pass

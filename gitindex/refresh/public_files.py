@@ -34,7 +34,7 @@ from gitindex.refresh.public_folder import (
 )
 
 SHA1_DIGITS = 40
-NOTE_BYTES = 256
+NOTE_BYTES = 1024
 
 
 def create_store(worktree: Worktree) -> None:
@@ -157,7 +157,7 @@ def end_progress(worktree: Worktree) -> None:
 
 
 def _overwrite(path: str, data: bytes) -> None:
-    """Write a short note in place, by one write of constant length.
+    """Write a short note in place, by one write of constant length, and cut what is behind it.
 
     No file appears or vanishes for it: a short job must not disturb whoever removes the repository.
     A reader that sees half a note takes it for none.
@@ -165,7 +165,7 @@ def _overwrite(path: str, data: bytes) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
     fd = os.open(path, flags, 0o600)
     try:
-        os.pwrite(fd, data.ljust(NOTE_BYTES), 0)
+        os.ftruncate(fd, os.pwrite(fd, data.ljust(NOTE_BYTES), 0))
     finally:
         os.close(fd)
 

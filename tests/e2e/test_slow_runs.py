@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -23,16 +24,28 @@ def slow(indexed: Repo, monkeypatch: pytest.MonkeyPatch) -> Repo:
     return indexed
 
 
+@pytest.fixture
+def held(indexed: Repo, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> tuple[Repo, Path]:
+    """Extracting a blob that contains `slowpoke` waits while the file exists."""
+    indexed.wait_idle()
+    stop = tmp_path / "hold"
+    stop.touch()
+    monkeypatch.setenv(FAULT_VARIABLE, f"hold:slowpoke:{stop}")
+    return indexed, stop
+
+
 def _running(repo: Repo) -> bool:
     return read_progress(repo.worktree) is not None
 
 
-def test_q3_a_change_during_the_run_gets_a_follow_up(slow: Repo) -> None:
+def test_q3_a_change_during_the_run_gets_a_follow_up(held: tuple[Repo, Path]) -> None:
+    slow, stop = held
     slow.write("a.py", "slowpoke = 1\n")
     slow.commit("first version")
-    wait_for(lambda: _running(slow))
+    wait_for(lambda: _running(slow), tell=slow.log)
     slow.write("a.py", "slowpoke = 2\n")
     slow.commit("second version")
+    stop.unlink()
     while slow.verdict().state is not IndexState.FRESH:
         time.sleep(0.005)
         seen = observe(slow.worktree)
@@ -44,11 +57,13 @@ def test_q3_a_change_during_the_run_gets_a_follow_up(slow: Repo) -> None:
     assert slow.answer("search", "slowpoke")["results"][0]["snippet"].startswith("slowpoke = 2")
 
 
-def test_q15_an_edit_during_the_run_is_laid_over(slow: Repo) -> None:
+def test_q15_an_edit_during_the_run_is_laid_over(held: tuple[Repo, Path]) -> None:
+    slow, stop = held
     slow.write("a.py", "slowpoke = 1\n")
-    slow.commit("slow")
-    wait_for(lambda: _running(slow))
+    slow.commit("first version")
+    wait_for(lambda: _running(slow), tell=slow.log)
     slow.write("app.py", "edited = True\n")
+    stop.unlink()
     wait_for(lambda: slow.marker()["treeId"] == slow.tree())
     slow.wait_idle()
     seen = observe(slow.worktree, EditScope.ALL)

@@ -9,8 +9,11 @@ from collections.abc import Callable
 import pytest
 
 from gitindex.base.errors import GitIndexError
-from gitindex.base.vocabulary import IndexState
+from gitindex.base.runner_lock import RunnerLock
+from gitindex.base.vocabulary import BuildKind, IndexState
+from gitindex.freshness.observation import read_progress
 from gitindex.refresh import refresher as refresh
+from gitindex.refresh.public_files import note_progress
 from gitindex.refresh.runner import RefreshRequest, Runner
 from tests.support import Repo
 
@@ -68,3 +71,17 @@ def test_i01_a_head_that_goes_back_after_a_failed_publish_is_not_fresh(
     assert quiet.gitindex("run").returncode == 0
     assert quiet.verdict().state is IndexState.FRESH
     quiet.assert_published()
+
+
+def test_a_shorter_note_leaves_nothing_of_a_longer_one(quiet: Repo) -> None:
+    """The phase and the percentage change in length; each note replaces the one before it."""
+    lock = RunnerLock(quiet.worktree.lock)
+    assert lock.acquire()
+    try:
+        for phase, percent in (("p" * 2000, 33.3), ("extract", 40.0), ("diff", None)):
+            note_progress(quiet.worktree, BuildKind.REFRESH, phase, percent)
+            seen = read_progress(quiet.worktree)
+            assert seen is not None
+            assert (seen.phase, seen.progress_pct) == (phase, percent)
+    finally:
+        lock.release()
