@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     import uvicorn
 
 TRIES = 20
+REQUEST_SECONDS = 20.0
+"""A connection without a whole request for so long is closed."""
 
 
 def bind_loopback(port: int) -> list[socket.socket]:
@@ -33,6 +35,7 @@ def quiet_server(app: Any) -> uvicorn.Server:
     return uvicorn.Server(
         uvicorn.Config(
             app,
+            http=_impatient_protocol(),
             log_config=None,
             access_log=False,
             lifespan="off",
@@ -42,6 +45,29 @@ def quiet_server(app: Any) -> uvicorn.Server:
             timeout_graceful_shutdown=1,
         )
     )
+
+
+def _impatient_protocol() -> type[Any]:
+    """Return uvicorn's protocol with a limit on half requests, which else pile up until no socket is left."""
+    from uvicorn.protocols.http.h11_impl import H11Protocol
+
+    class ImpatientProtocol(H11Protocol):
+        """HTTP that closes a connection on which no request arrives."""
+
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            self.loop.call_later(REQUEST_SECONDS, self._look, None)
+
+        def _look(self, last: object) -> None:
+            if self.transport.is_closing():
+                return
+            is_waiting = self.cycle is None or self.cycle.response_complete
+            if is_waiting and self.cycle is last:  # nothing since the look before
+                self.transport.close()
+            else:
+                self.loop.call_later(REQUEST_SECONDS, self._look, self.cycle)
+
+    return ImpatientProtocol
 
 
 def _listen(family: int, host: str, port: int) -> socket.socket:

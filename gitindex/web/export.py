@@ -27,8 +27,10 @@ _LIVE = re.compile(r' (?:data-[a-z]+|href)="(?!#|(?:index|map|symbols(?:-[0-9]+)
 """Attributes that need a server: links into it, and requests for more."""
 
 
-_EMPTY = re.compile(r'<div [^>]*id="(?:graph|chart|picked)"[^>]*></div>')
-"""Elements that only a script fills."""
+_EMPTY = re.compile(
+    r'<div [^>]*id="(?:chart|picked)"[^>]*></div>|<svg id="graph".*?</svg>', re.DOTALL
+)
+"""Elements that only a script fills, and the map of links: the snapshot has a picture of its own."""
 
 
 def export_snapshot(worktree: Worktree, folder: str) -> list[str]:

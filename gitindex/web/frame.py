@@ -55,7 +55,7 @@ def page_frame(head: PageHead, asked: WebQuestion, root: str, main: Html, answer
                 element("meta", name="color-scheme", content="light dark"),
                 element("title", f"{head.title} · {name}"),
                 element("link", rel="icon", href="/static/icon.svg", type="image/svg+xml"),
-                [_sheet(sheet, head.name) for sheet in sheets],
+                [element("link", rel="stylesheet", href=f"/static/{sheet}") for sheet in sheets],
                 [element("script", src=f"/static/{script}", defer=True) for script in scripts],
             ),
             body,
@@ -157,12 +157,6 @@ def refusal_block(answer: Answer) -> Html:
     )
 
 
-def _sheet(name: str, page: str) -> Html:
-    """Link a style sheet. Without this id Cytoscape adds its own, which the policy forbids."""
-    mark = "__________cytoscape_stylesheet" if page == "map" and name == "app.css" else None
-    return element("link", rel="stylesheet", href=f"/static/{name}", id=mark)
-
-
 def _header(head: PageHead, asked: WebQuestion, name: str) -> Html:
     at = asked.text("at")
     pages = [
@@ -225,7 +219,7 @@ def _search_box(text: str, is_search: bool) -> Html:
 
 
 _EXTRA = {
-    "map": ("vendor/cytoscape.min.js", "map.js"),
+    "map": ("map.js",),
     "health": ("vendor/uPlot.iife.min.js", "health.js"),
     "file": ("file.js",),
     "time": ("time.js",),

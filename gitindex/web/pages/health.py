@@ -88,14 +88,17 @@ def _jobs(answer: Answer) -> Html:
             "div",
             element(
                 "table",
-                element(
-                    "thead", element("tr", [element("th", name, scope="col") for name in heads])
-                ),
+                element("thead", element("tr", [_head(name) for name in heads])),
                 element("tbody", rows),
             ),
             class_="scroll",
         ),
     )
+
+
+def _head(name: str) -> Html:
+    is_number = name in ("job", "took", "blobs")
+    return element("th", name, scope="col", class_="number" if is_number else None)
 
 
 def _job_row(job: dict[str, Any]) -> Html:

@@ -19,6 +19,7 @@ from gitindex.web.pages.map_nodes import (
     join_nodes,
     place_nodes,
 )
+from gitindex.web.pages.map_picture import picture
 from gitindex.web.session import Answer, WebPage, WebQuestion, WebSession
 
 MAX_SYMBOLS = 120
@@ -114,6 +115,7 @@ def _impact(session: WebSession, changed: str) -> Marks:
 
 def _rows(nodes: list[ShownNode]) -> list[dict[str, Any]]:
     places = place_nodes(nodes)
+    opened = {node.parent for node in nodes}
     rows = []
     for node in nodes:
         row: dict[str, Any] = {
@@ -122,12 +124,13 @@ def _rows(nodes: list[ShownNode]) -> list[dict[str, Any]]:
             "kind": node.kind,
             "parent": safe_text(node.parent) or None,
             "files": node.files,
-            "open": node.is_open,
+            "open": node.id in opened,
         }
         if node.mark:
             row["mark"] = node.mark
-        if node.id in places:
-            row["x"], row["y"] = places[node.id]
+        x, y, width, height = places[node.id]
+        row |= {"x": round(x + width / 2), "y": round(y + height / 2)}
+        row |= {"width": round(width), "height": round(height)}
         rows.append(row)
     return rows
 
@@ -149,12 +152,11 @@ def _render(asked: WebQuestion, answer: Answer) -> Html:
             _tree(asked, answer, opened),
             element(
                 "section",
-                element(
-                    "div",
-                    id="graph",
-                    role="img",
-                    aria_label=f"Map: {told}. The list beside it has the same entries.",
-                    data_source=address("map.json", "", _kept(asked)),
+                picture(
+                    answer["nodes"],
+                    answer["edges"],
+                    f"Map: {told}. The list beside it has the same entries.",
+                    lambda node: _target(asked, node, opened),
                 ),
                 element("div", id="picked", role="status", class_="hint"),
                 element("p", _legend(answer), class_="hint"),
@@ -194,7 +196,7 @@ def _legend(answer: Answer) -> str:
         return "Red: changed. Orange: reached. Green: tests."
     if answer["focus"]:
         return "Blue: the file. Green: what imports it. Orange: what it imports."
-    return "Click a folder or a file to open it, again to close it."
+    return "Click a folder or a file to open it, again to close it; drag and wheel move the map."
 
 
 def _tree(asked: WebQuestion, answer: Answer, opened: list[str]) -> Html:
@@ -208,20 +210,16 @@ def _tree(asked: WebQuestion, answer: Answer, opened: list[str]) -> Html:
         return element("ul", rows) if rows else None
 
     def row(node: dict[str, Any]) -> Html:
-        name = shorten(node["label"], 40)
+        name, target = shorten(node["label"], 40), _target(asked, node, opened)
         if node["kind"] == "symbol":
-            target = link("symbol", node["id"], at=asked.text("at"))
             return element("li", element("a", name, href=target))
-        rest = [one for one in opened if one != node["id"] and not one.startswith(node["id"] + "/")]
-        now = rest if node["open"] else [*opened, node["id"]][-MAX_OPEN:]
-        kept = _kept(asked) | {"open": now or [NOTHING]}
         return element(
             "li",
             element(
                 "a",
                 element("span", "▾ " if node["open"] else "▸ ", aria_hidden="true"),
                 name,
-                href=address("map", "", kept),
+                href=target,
                 aria_expanded="true" if node["open"] else "false",
                 role="button",
                 class_=node.get("mark"),
@@ -231,6 +229,15 @@ def _tree(asked: WebQuestion, answer: Answer, opened: list[str]) -> Html:
         )
 
     return element("aside", element("nav", listed(None), aria_label="Map as a list"), class_="tree")
+
+
+def _target(asked: WebQuestion, node: dict[str, Any], opened: list[str]) -> str:
+    """Return where a click on a node leads: a symbol's page, or the map with the node open or closed."""
+    if node["kind"] == "symbol":
+        return link("symbol", node["id"], at=asked.text("at"))
+    rest = [one for one in opened if one != node["id"] and not one.startswith(node["id"] + "/")]
+    now = rest if node["open"] else [*opened, node["id"]][-MAX_OPEN:]
+    return address("map", "", _kept(asked) | {"open": now or [NOTHING]})
 
 
 def _also(asked: WebQuestion, node: dict[str, Any]) -> Html | None:

@@ -15,6 +15,10 @@ GAP, TOP, CHAR, LINE = 14.0, 22.0, 7.2, 26.0
 ASPECT = 1.7
 
 
+Rect = tuple[float, float, float, float]
+"""The upper left corner, width and height."""
+
+
 class MapFile(NamedTuple):
     """A file of the tree, and the names it defines at top level."""
 
@@ -36,11 +40,11 @@ class ShownNode(NamedTuple):
 
 
 class Box(NamedTuple):
-    """A rectangle with the positions of its leaves, relative to its corner."""
+    """A rectangle with the corners and sizes of the nodes in it, relative to its own corner."""
 
     width: float
     height: float
-    leaves: dict[str, tuple[float, float]]
+    nodes: dict[str, Rect]
 
 
 def choose_nodes(
@@ -177,8 +181,8 @@ def join_nodes(
     return rows[:MAX_EDGES], len(rows) > MAX_EDGES
 
 
-def place_nodes(nodes: list[ShownNode]) -> dict[str, tuple[int, int]]:
-    """Return the position of each node without children: folders are boxes, filled row by row."""
+def place_nodes(nodes: list[ShownNode]) -> dict[str, Rect]:
+    """Return where each node stands: open folders and files are boxes, filled row by row."""
     inside: dict[str, list[ShownNode]] = {}
     for node in nodes:
         inside.setdefault(node.parent, []).append(node)
@@ -187,27 +191,30 @@ def place_nodes(nodes: list[ShownNode]) -> dict[str, tuple[int, int]]:
         children = inside.get(node.id, [])
         if not (node.is_open and children):
             width = max(48.0, min(170.0, CHAR * len(node.label) + 18))
-            return Box(width, LINE, {node.id: (width / 2, LINE / 2)})
+            return Box(width, LINE, {node.id: (0.0, 0.0, width, LINE)})
         packed = _pack([box(child) for child in children])
-        width, height = packed.width + 2 * GAP, packed.height + GAP + TOP
-        leaves = {name: (x + GAP, y + TOP) for name, (x, y) in packed.leaves.items()}
-        return Box(width, height, leaves)
+        width = max(packed.width, min(170.0, CHAR * len(node.label))) + 2 * GAP
+        height = packed.height + GAP + TOP
+        return Box(width, height, {node.id: (0, 0, width, height)} | _moved(packed.nodes, GAP, TOP))
 
-    whole = _pack([box(node) for node in inside.get("", [])])
-    return {name: (round(x), round(y)) for name, (x, y) in whole.leaves.items()}
+    return _pack([box(node) for node in inside.get("", [])]).nodes
+
+
+def _moved(nodes: dict[str, Rect], dx: float, dy: float) -> dict[str, Rect]:
+    return {name: (x + dx, y + dy, w, h) for name, (x, y, w, h) in nodes.items()}
 
 
 def _pack(boxes: list[Box]) -> Box:
     """Pack boxes in rows, the tallest first, to about the aspect ratio of a screen."""
     area = sum((box.width + GAP) * (box.height + GAP) for box in boxes)
     most = max([math.sqrt(area * ASPECT), *(box.width for box in boxes)])
-    leaves: dict[str, tuple[float, float]] = {}
+    nodes: dict[str, Rect] = {}
     x = y = row = width = 0.0
     for box in sorted(boxes, key=lambda box: -box.height):
         if x and x + box.width > most:
             x, y, row = 0.0, y + row + GAP, 0.0
-        leaves |= {name: (x + dx, y + dy) for name, (dx, dy) in box.leaves.items()}
+        nodes |= _moved(box.nodes, x, y)
         x += box.width + GAP
         row = max(row, box.height)
         width = max(width, x - GAP)
-    return Box(width, y + row, leaves)
+    return Box(width, y + row, nodes)

@@ -42,24 +42,34 @@
   window.gitindex = { show };
   fill(document);
 
-  // Every key asks; the server answers the newest, and an answer older than the one shown is dropped.
-  let [asked, shown, address, later] = [0, 0, "", 0];
+  // One question at a time, and then the newest: two on their way could overtake each other.
+  let [busy, wanted, address, later] = [false, false, "", 0];
   const settle = () => {
     clearTimeout(later);
     if (address) history.replaceState(history.state, "", address);
     address = "";
   };
-  const ask = async () => {
-    const mine = ++asked;
+  const question = () => {
+    wanted = false;
     const form = new URLSearchParams(new FormData(box.form));
     document.querySelectorAll("#facets input:checked").forEach((one) => form.append(one.name, one.value));
-    const part = await get(`/?${form}`);
-    if (!part || mine < shown) return;
-    shown = mine;
-    put(document.getElementById("main"), part.html);
-    address = part.address;
-    clearTimeout(later);
-    later = setTimeout(settle, 200);
+    return get(`/?${form}`);
+  };
+  const ask = async () => {
+    wanted = true;
+    if (busy) return;
+    busy = true;
+    try {
+      for (let coming = question(); coming;) {
+        const part = await coming;
+        coming = wanted ? question() : null;
+        if (!part) continue;
+        put(document.getElementById("main"), part.html);
+        address = part.address;
+        clearTimeout(later);
+        later = setTimeout(settle, 200);
+      }
+    } finally { busy = false; }
   };
   if (types) {
     let last = box.value;

@@ -73,6 +73,12 @@ def test_no_two_nodes_stand_on_each_other() -> None:
     opened = [f"d{a}/e{b}" for a in range(7) for b in range(3)]
     nodes, _ = choose_nodes(tree, opened)
     places = place_nodes(nodes)
-    assert {node.id for node in nodes if not node.is_open} == places.keys()
-    for one, other in combinations(places.values(), 2):
-        assert abs(one[0] - other[0]) >= 48 or abs(one[1] - other[1]) >= 26
+    assert {node.id for node in nodes} == places.keys()
+    leaves = [places[node.id] for node in nodes if not node.is_open]
+    for (x, y, w, h), (x2, y2, w2, h2) in combinations(leaves, 2):
+        assert x + w <= x2 or x2 + w2 <= x or y + h <= y2 or y2 + h2 <= y
+    for node in nodes:
+        if node.parent:
+            (x, y, w, h), (x2, y2, w2, h2) = places[node.id], places[node.parent]
+            assert x2 < x < x + w < x2 + w2
+            assert y2 < y < y + h < y2 + h2

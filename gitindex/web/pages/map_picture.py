@@ -1,0 +1,77 @@
+"""The picture of a map as SVG: boxes of open folders, imports as lines, nodes as links."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import log2
+from typing import Any
+
+from gitindex.web.html import Html, element
+
+LONGEST = 22
+"""Characters of a label; the title has all."""
+MARGIN = 12
+LEAST_WIDTH, LEAST_HEIGHT = 900, 520
+"""A small map is not blown up to the size of the window."""
+
+
+def picture(
+    nodes: list[dict[str, Any]],
+    edges: list[dict[str, Any]],
+    label: str,
+    target: Callable[[dict[str, Any]], str],
+) -> Html:
+    """Return the map. The list beside it is for keyboards: no link of the picture takes the focus."""
+    placed = {node["id"]: node for node in nodes}
+    lines = [_line(edge, placed[edge["from"]], placed[edge["to"]]) for edge in edges]
+    boxes = [_node(node, target(node)) for node in nodes if node["open"]]
+    leaves = [_node(node, target(node)) for node in nodes if not node["open"]]
+    return element(
+        "svg",
+        [element("g", part) for part in (boxes, lines, leaves)],
+        id="graph",
+        role="group",
+        aria_label=label,
+        viewBox=_view(nodes),
+        data_nodes=len(nodes),
+    )
+
+
+def _node(node: dict[str, Any], target: str) -> Html:
+    x, y, width, height = node["x"], node["y"], node["width"], node["height"]
+    shown = node["label"]
+    if len(shown) > LONGEST:
+        shown = f"{shown[: LONGEST - 1]}…"
+    kind = "box" if node["open"] else "node"
+    return element(
+        "a",
+        element("title", node["label"]),
+        element("rect", x=x - width // 2, y=y - height // 2, width=width, height=height, rx=5),
+        element("text", shown, x=x, y=y - height // 2 + 11 if node["open"] else y),
+        href=target,
+        tabindex="-1",
+        class_=f"{kind} {node['kind']} {node.get('mark', '')}".rstrip(),
+        data_id=node["id"],
+    )
+
+
+def _line(edge: dict[str, Any], start: dict[str, Any], end: dict[str, Any]) -> Html:
+    return element(
+        "line",
+        x1=start["x"],
+        y1=start["y"],
+        x2=end["x"],
+        y2=end["y"],
+        stroke_width=f"{min(4.0, 0.8 + 0.4 * log2(edge['count'])):.1f}",
+        data_from=edge["from"],
+        data_to=edge["to"],
+    )
+
+
+def _view(nodes: list[dict[str, Any]]) -> str:
+    """Return the part of the plane that shows every node."""
+    right = max(node["x"] + node["width"] // 2 for node in nodes)
+    bottom = max(node["y"] + node["height"] // 2 for node in nodes)
+    width, height = max(LEAST_WIDTH, right), max(LEAST_HEIGHT, bottom)
+    left, top = (right - width) // 2 - MARGIN, (bottom - height) // 2 - MARGIN
+    return f"{left} {top} {width + 2 * MARGIN} {height + 2 * MARGIN}"
