@@ -24,6 +24,7 @@ TIMEOUT = 300
 def run_tests(folder: Path, command: list[str], paths: str) -> str:
     """What a package's own tests say where they fail; empty where they pass."""
     env = {**os.environ, "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}
+    env["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # they take longer than most packages' tests
     done = subprocess.run(
         [sys.executable, *command],
         cwd=folder,
@@ -45,9 +46,11 @@ def symbols_of(repo: Repo, under: str) -> Iterator[str]:
             yield f"{one['path']}#{one['qualifiedName']}"
 
 
-def rename_and_run(repo: Repo, symbol: str, new: str, command: list[str], paths: str) -> str | None:
+def rename_and_run(
+    repo: Repo, symbol: str, new: str, command: list[str], paths: str, memory: Memory | None = None
+) -> str | None:
     """Empty where all went well, what went wrong, or None where the rename was refused."""
-    memory = Memory()
+    memory = memory or Memory()
     with open_tree(repo.worktree, ".") as view:
         try:
             plan = plan_rename(view, RenameRequest(symbol, new), memory)

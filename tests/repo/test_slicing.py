@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from gitindex.base.errors import GitIndexError
 from gitindex.languages.slicing.analysis import Analysis
-from gitindex.languages.slicing.question import GRAMMARS, slice_text
+from gitindex.languages.slicing.question import GRAMMARS, scopes_of, slice_text
 from gitindex.languages.slicing.units import find_line
 from gitindex.languages.slicing.wire import SliceQuestion
 from gitindex.languages.syntax.parser import parse_tree
@@ -137,6 +137,40 @@ def test_a_captured_name_is_asked_where_it_has_its_value() -> None:
     assert answer["function"]["name"] == "f"
     assert places(answer, "definitions") == [("limit", 1, 12)]
     assert ask(text, "javascript", 2, 30)["function"]["name"] == "f.<anonymous>"
+
+
+SCOPES = [
+    (
+        "javascript",
+        "function f(a) {\n  if (a) {\n    function g() { return a; }\n  }\n  return g;\n}\n",
+        5,
+    ),
+    ("python", "def f(x):\n    x = 1\n    y = [x for x in x]\n    return y\n", 4),
+    (
+        "python",
+        "def f():\n    x = 1\n    def g():\n        nonlocal x\n        x = 2\n    return x\n",
+        6,
+    ),
+    (
+        "go",
+        "package p\nfunc f(x int) int {\n\ty := x\n\tif x := y; x > 1 {\n\t\tx = 3\n\t}\n\treturn x\n}\n",
+        7,
+    ),
+    (
+        "java",
+        "class A { int f(int x) {\n  Runnable r = () -> { int y = x; };\n  int y = 2;\n  return y;\n} }\n",
+        4,
+    ),
+]
+WANTED = [[1, 2, 3, 5], [2, 3, 4], [2, 3, 4, 5, 6], [2, 7], [3, 4]]
+
+
+@pytest.mark.parametrize(("case", "wanted"), list(zip(SCOPES, WANTED, strict=True)))
+def test_a_name_is_the_variable_that_the_scopes_of_the_file_say(
+    case: tuple[str, str, int], wanted: list[int]
+) -> None:
+    language, text, line = case
+    assert lines(ask(text, language, line)) == wanted
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["lf", "crlf"])
@@ -427,7 +461,7 @@ def test_what_a_statement_influences_is_what_depends_on_it(program: tuple[Line, 
     text = Rendered((*program, Line("return 'RETURN', a"))).text()
     root = parse_tree(text.encode(), "python")
     assert root is not None
-    asked = find_line(root, GRAMMARS["python"], 0)
+    asked = find_line(root, GRAMMARS["python"], scopes_of(text.encode(), "python"), 0)
     assert asked is not None
     analysis = Analysis(asked.unit)
     forward = {(one, two) for one in analysis.statements for two in analysis.forward([one])}

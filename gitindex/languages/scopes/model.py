@@ -41,6 +41,8 @@ KINDS = {
 MAX_DEPTH = 400
 _TYPES = frozenset({"class", "type", "typeparam", "enum", "import", "own"})
 _ONLY_TYPES = frozenset({"type", "typeparam"})
+_SEPARATE = frozenset({"typescript", "tsx", "java"})
+"""Languages that separate the names of types and values."""
 
 
 class Part(NamedTuple):
@@ -106,6 +108,15 @@ class Assigned(NamedTuple):
     value: tuple[int, int]
 
 
+class _Wanted(NamedTuple):
+    """A name that is looked up, and where it stands."""
+
+    name: str
+    offset: int
+    of_type: bool
+    callable_only: bool
+
+
 class FileScopes:
     """All scopes of one file, searchable by name and offset."""
 
@@ -117,11 +128,14 @@ class FileScopes:
         self.ranges = [TextRange(*row) for row in told["ranges"]]
         self._starts = [scope.start for scope in self.ranges]
         self.names: dict[str, list[Declaration]] = {}
+        self._declared: dict[tuple[int, str], list[Declaration]] = {}
+        self._at: dict[tuple[int, str], Declaration] = {}
         for name, offset, scope, kind, start, annotation, value, pick, chain in told["names"]:
             spans = tuple(annotation), tuple(value)
-            self.names.setdefault(name, []).append(
-                Declaration(offset, scope, kind, start, *spans, pick, _parts(chain))
-            )
+            made = Declaration(offset, scope, kind, start, *spans, pick, _parts(chain))
+            self.names.setdefault(name, []).append(made)
+            self._declared.setdefault((scope, name), []).append(made)
+            self._at.setdefault((offset, name), made)
         self._moved = {(scope, name): how for scope, name, how in told["moved"]}
         self.keys = frozenset(told["keys"])
         self.literals: dict[int, str] = dict(told["literals"])
@@ -160,35 +174,40 @@ class FileScopes:
 
         `callable_only`: in Java a call never refers to a variable.
         """
-        known = [d for d in self.names.get(name, ()) if _fits(d, of_type, callable_only, self)]
-        for found in known:
-            if found.offset == offset and (found.scope, name) not in self._moved:
-                return self._of_scope(known, found.scope, offset, False)
+        if name not in self.names:
+            return None
+        wanted = _Wanted(name, offset, of_type, callable_only)
+        found = self._at.get((offset, name))
+        if (
+            found is not None
+            and (found.scope, name) not in self._moved
+            and self._fits(found, wanted)
+        ):
+            return self._of_scope(wanted, found.scope, False)
         through = inside = False
         for scope in self._outwards(self.scope_at(offset)):
             here = self.ranges[scope]
             if here.kind == OUTER:
-                heads = [d for d in known if d.scope == here.head and d.kind == "typeparam"]
+                heads = self._known(wanted, here.head, only_typeparams=True)
                 if heads:
                     return Resolved(tuple(heads), FUNCTION, here.head, through)
                 continue
             moved = self._moved.get((scope, name))
             if moved == "global":
-                return self._of_scope(self._settled(known), 0, offset, through)
+                return self._of_module(wanted, through)
             hidden = self._is_hidden(here.kind, inside)
             if moved is None:
-                resolved = self._of_scope(known, scope, offset, through, hidden)
+                resolved = self._of_scope(wanted, scope, through, hidden)
                 if resolved is not None:
                     return resolved
             through = through or here.kind == CLASS
             inside = inside or here.kind in (FUNCTION, COMPREHENSION)
         return None
 
-    def _settled(self, known: list[Declaration]) -> list[Declaration]:
-        """Return the declarations; with none at module level, `global` ones count as such."""
-        if any(d.scope == 0 for d in known):
-            return known
-        return [d._replace(scope=0) for d in known]
+    def _of_module(self, wanted: _Wanted, through: bool) -> Resolved | None:
+        """Return a name declared `global`; if the module does not assign it, its functions do."""
+        known = self._known(wanted, 0) or [d._replace(scope=0) for d in self.names[wanted.name]]
+        return Resolved(tuple(known), MODULE, 0, through)
 
     def _outwards(self, scope: int) -> Iterator[int]:
         for _ in range(MAX_DEPTH):
@@ -202,13 +221,32 @@ class FileScopes:
         return self.language == "python" and kind == CLASS and inside
 
     def _of_scope(
-        self, known: list[Declaration], scope: int, at: int, through: bool, hidden: bool = False
+        self, wanted: _Wanted, scope: int, through: bool, hidden: bool = False
     ) -> Resolved | None:
-        here = self.ranges[scope].kind
-        found = [d for d in known if d.scope == scope and (not hidden or d.kind == "typeparam")]
+        here, at = self.ranges[scope].kind, wanted.offset
+        found = self._known(wanted, scope, only_typeparams=hidden)
         if self.language in ORDERED and here in (FUNCTION, BLOCK):
             found = [d for d in found if d.start <= at or d.offset == at]
         return Resolved(tuple(found), here, scope, through) if found else None
+
+    def _known(
+        self, wanted: _Wanted, scope: int, only_typeparams: bool = False
+    ) -> list[Declaration]:
+        """Return the declarations of a scope that can be meant."""
+        found = self._declared.get((scope, wanted.name), [])
+        if only_typeparams:
+            found = [d for d in found if d.kind == "typeparam"]
+        if self.language in _SEPARATE:
+            found = [d for d in found if self._fits(d, wanted)]
+        return found
+
+    def _fits(self, found: Declaration, wanted: _Wanted) -> bool:
+        """Can this declaration be meant? Some languages separate the names of types and values."""
+        if self.language == "java":
+            return found.kind in _TYPES or not (wanted.of_type or wanted.callable_only)
+        if self.language in _SEPARATE:
+            return found.kind in _TYPES if wanted.of_type else found.kind not in _ONLY_TYPES
+        return True
 
     def receiver(self, offset: int) -> tuple[Part, ...] | None:
         """Return the object that the name at an offset is a member of; None for a bare name.
@@ -280,13 +318,3 @@ class FileScopes:
 
 def _parts(rows: Any) -> tuple[Part, ...]:
     return tuple(Part(*row) for row in rows or ())
-
-
-def _fits(found: Declaration, of_type: bool, callable_only: bool, scopes: FileScopes) -> bool:
-    """Can this declaration be meant? TypeScript and Java separate the names of types and values."""
-    if scopes.language in ("typescript", "tsx"):
-        return found.kind in _TYPES if of_type else found.kind not in _ONLY_TYPES
-    if scopes.language == "java":
-        is_type = found.kind in _TYPES
-        return is_type if of_type or callable_only else True
-    return True

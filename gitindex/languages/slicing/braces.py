@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from gitindex.languages.slicing.ir import Block, Statement, StatementKind, Trait
 from gitindex.languages.slicing.reader import (
-    ReadContext,
     Reader,
     StatementHead,
     StatementReader,
@@ -56,33 +55,33 @@ def ternary(walker: Walker, node: Node, context: NodeContext) -> None:
 def declarator(walker: Walker, node: Node, context: NodeContext) -> None:
     """Visit a new variable; its initial value does not see it."""
     value, name = field_of(node, "value"), field_of(node, "name")
-    walker.push((value, context.load()), (name, context.to(ValueRole.DECLARE)))
+    walker.push((value, context.load()), (name, context.to(ValueRole.STORE)))
 
 
-def read_block(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
-    """Read a block with its own scope."""
-    return list(reader.block(node, place.inner()))
+def read_block(reader: Reader, node: Node, depth: int) -> list[Statement]:
+    """Read a block."""
+    return list(reader.block(node, depth + 1))
 
 
-def read_list(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
+def read_list(reader: Reader, node: Node, depth: int) -> list[Statement]:
     """Read statements that are grouped in a node that is not a block."""
-    return list(reader.sequence(node.named_children, place.below()))
+    return list(reader.sequence(node.named_children, depth + 1))
 
 
-def read_if(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
+def read_if(reader: Reader, node: Node, depth: int) -> list[Statement]:
     """Read an if with its else-ifs; variables declared in its head are visible in all branches."""
     heads: list[tuple[StatementHead, Block]] = []
     before: list[Statement] = []
     here: Node | None = node
-    place = place.inner()
+    depth += 1
     while here is not None and here.type == "if_statement":
         initializer = field_of(here, "initializer")
         if initializer is not None:
-            before += reader.statement(initializer, place)
-        head = reader.head((field_of(here, "condition"), NodeContext(place.scope)), start=here)
-        heads.append((head, reader.block(field_of(here, "consequence"), place.inner())))
+            before += reader.statement(initializer, depth)
+        head = reader.head((field_of(here, "condition"), NodeContext()), start=here)
+        heads.append((head, reader.block(field_of(here, "consequence"), depth + 1)))
         here = _else(here)
-    otherwise = reader.block(here, place.inner())
+    otherwise = reader.block(here, depth + 1)
     return [*before, *reader.chain(heads, otherwise)]
 
 
@@ -95,69 +94,71 @@ def _else(node: Node) -> Node | None:
     return found
 
 
-def read_while(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
+def read_while(reader: Reader, node: Node, depth: int) -> list[Statement]:
     """Read a loop with a test before its body."""
     condition = field_of(node, "condition")
     endless = condition is not None and text_of(condition) in _ALWAYS
-    head = reader.head((condition, NodeContext(place.scope)), start=node)
-    body = reader.block(field_of(node, "body"), place.inner())
+    head = reader.head((condition, NodeContext()), start=node)
+    body = reader.block(field_of(node, "body"), depth + 1)
     return [reader.make(StatementKind.LOOP, head, *([Trait.ENDLESS] if endless else []), body=body)]
 
 
-def read_do(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
+def read_do(reader: Reader, node: Node, depth: int) -> list[Statement]:
     """Read a loop with a test after its body."""
-    body = reader.block(field_of(node, "body"), place.inner())
-    head = reader.head((field_of(node, "condition"), NodeContext(place.scope)))
+    body = reader.block(field_of(node, "body"), depth + 1)
+    head = reader.head((field_of(node, "condition"), NodeContext()))
     return [reader.make(StatementKind.LOOP, head, Trait.TESTED_LAST, body=body)]
 
 
 def counting_loop(
     reader: Reader,
     node: Node,
-    place: ReadContext,
+    depth: int,
     before: list[Statement],
     condition: Node | None,
     updates: Iterable[Node],
 ) -> list[Statement]:
-    """Read `for (before; condition; updates) …` inside the scope of the loop."""
+    """Read `for (before; condition; updates) …`."""
     if condition is None:
         head, traits = reader.keyword(node), [Trait.ENDLESS]
     else:
-        head, traits = reader.head((condition, NodeContext(place.scope)), start=node), []
-    body = reader.block(field_of(node, "body"), place.inner())
-    last = tuple(s for update in updates for s in reader.statement(update, place))
+        head, traits = reader.head((condition, NodeContext()), start=node), []
+    body = reader.block(field_of(node, "body"), depth + 1)
+    last = tuple(s for update in updates for s in reader.statement(update, depth))
     return [*before, reader.make(StatementKind.LOOP, head, *traits, body=body, last=last)]
 
 
 def each_loop(
     reader: Reader,
     node: Node,
-    place: ReadContext,
+    depth: int,
     source: Node | None,
     target: Node | None,
-    role: NodeContext,
 ) -> list[Statement]:
     """Read a loop over elements; its target is written at the start of every iteration."""
-    head = reader.head((source, NodeContext(place.scope)), start=node)
+    head = reader.head((source, NodeContext()), start=node)
     head.found.raises = True  # the iterator may raise
-    written = [reader.make(StatementKind.SIMPLE, reader.head((target, role)))] if target else []
-    body = reader.block(field_of(node, "body"), place.inner())
+    written: Block = ()
+    if target is not None:
+        stored = reader.head((target, NodeContext(ValueRole.STORE)))
+        written = (reader.make(StatementKind.SIMPLE, stored),)
+    body = reader.block(field_of(node, "body"), depth + 1)
     return [reader.make(StatementKind.LOOP, head, body=(*written, *body))]
 
 
-def read_labelled(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
+def read_labelled(reader: Reader, node: Node, depth: int) -> list[Statement]:
     """Read a statement with a label before it."""
     inner = [child for child in node.named_children if not child.is_extra][1:]
-    statements = [s for child in inner for s in reader.statement(child, place)]
+    statements = [s for child in inner for s in reader.statement(child, depth)]
     return reader.labelled(label_of(node), statements)
 
 
 def separately(*kinds: str) -> StatementReader:
     """Read a declaration of several variables: one statement each, the keyword with the first."""
 
-    def read(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
+    def read(reader: Reader, node: Node, _: int) -> list[Statement]:
         each = [child for child in node.named_children if child.type in kinds]
-        context = NodeContext(place.scope, ValueRole.DROP)
+        context = NodeContext(ValueRole.DROP)
         found = []
         for at, child in enumerate(each):
             head = reader.head((child, context), start=node if at == 0 else None)
@@ -167,18 +168,17 @@ def separately(*kinds: str) -> StatementReader:
     return read
 
 
-def read_try(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
+def read_try(reader: Reader, node: Node, depth: int) -> list[Statement]:
     """Read try, catch and finally; the resources of a try come first in its body."""
-    inside = place.inner()
     resources = field_of(node, "resources")
-    opened = reader.sequence(resources.named_children if resources else (), inside)
-    body = reader.block(field_of(node, "body"), inside.inner())
+    opened = reader.sequence(resources.named_children if resources else (), depth + 1)
+    body = reader.block(field_of(node, "body"), depth + 2)
     handlers = [child for child in node.named_children if child.type == "catch_clause"]
-    cases = [_handler(reader, handler, place.inner()) for handler in handlers]
+    cases = [_handler(reader, handler, depth + 1) for handler in handlers]
     last: Block = ()
     for child in node.named_children:
         if child.type == "finally_clause":
-            last = reader.block(_block_in(child), place.inner())
+            last = reader.block(_block_in(child), depth + 1)
     complete = any(_catches_all(handler) for handler in handlers)
     traits = [Trait.COMPLETE] if complete else []
     head = reader.keyword(node)
@@ -193,13 +193,13 @@ def _catches_all(handler: Node) -> bool:
     return not caught or types == ["Throwable"] or types == ["Exception"]
 
 
-def _handler(reader: Reader, node: Node, place: ReadContext) -> Block:
-    context = NodeContext(place.scope, ValueRole.DECLARE)
+def _handler(reader: Reader, node: Node, depth: int) -> Block:
+    context = NodeContext(ValueRole.STORE)
     body = field_of(node, "body")
     parts = [c for c in node.named_children if (body is None or c.id != body.id) and not c.is_extra]
     kept = [(c, context) for c in parts if c.type != "type_annotation"]
     head = reader.head(*kept, start=node)
-    return (reader.make(StatementKind.CASE, head), *reader.block(body, place.inner()))
+    return (reader.make(StatementKind.CASE, head), *reader.block(body, depth + 1))
 
 
 def _block_in(node: Node) -> Node | None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gitindex.languages.slicing import braces
-from gitindex.languages.slicing.scope import BlockScope
-from gitindex.languages.slicing.walk import NodeContext, Table, ValueRole, Walker, field_of, text_of
+from gitindex.languages.slicing.walk import NESTED, NodeContext, Table, ValueRole, Walker, field_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -47,37 +45,23 @@ _NAMES = frozenset(
 
 
 def _declaration(walker: Walker, node: Node, context: NodeContext) -> None:
-    """Visit a declaration: `var` belongs to the function, and without a value it does nothing."""
-    if node.type == "variable_declaration":
-        context = context._replace(scope=context.scope.function)
+    """Visit a declaration: `var` without a value does nothing."""
     valued = node.type in LEXICAL
     each = [child for child in node.named_children if child.type == "variable_declarator"]
     walker.push(*((c, context) for c in each if valued or field_of(c, "value") is not None))
 
 
-def target_of(node: Node, context: NodeContext) -> NodeContext:
-    """Return how the variable of a for-in is written."""
-    kind = field_of(node, "kind")
-    if kind is None:
-        return context.to(ValueRole.STORE)
-    if text_of(kind) == "var":
-        return context._replace(scope=context.scope.function, role=ValueRole.DECLARE)
-    return context.to(ValueRole.DECLARE)
-
-
 def _for_in(walker: Walker, node: Node, context: NodeContext) -> None:
-    context = context.load()._replace(scope=context.scope.inner())
     walker.push(
-        (field_of(node, "right"), context),
-        (field_of(node, "left"), target_of(node, context)),
-        (field_of(node, "body"), context),
+        (field_of(node, "right"), context.load()),
+        (field_of(node, "left"), context.to(ValueRole.STORE)),
+        (field_of(node, "body"), context.load()),
     )
 
 
 def _catch(walker: Walker, node: Node, context: NodeContext) -> None:
-    context = context.load()._replace(scope=context.scope.inner())
     parameter = field_of(node, "parameter")
-    walker.push((parameter, context.to(ValueRole.DECLARE)), (field_of(node, "body"), context))
+    walker.push((parameter, context.to(ValueRole.STORE)), (field_of(node, "body"), context.load()))
 
 
 def _member(walker: Walker, node: Node, context: NodeContext) -> None:
@@ -107,31 +91,25 @@ def _parameter(walker: Walker, node: Node, context: NodeContext) -> None:
 
 def _function(walker: Walker, node: Node, context: NodeContext) -> None:
     """Visit a nested function: captured outer variables are used, its own names are not."""
-    name, body = field_of(node, "name"), field_of(node, "body")
-    inside = walker.enter(context)
     if node.type in DECLARED:
-        walker.push((name, context.to(ValueRole.DECLARE)))
-    elif node.type == "function_expression" and name is not None:
-        inside.scope.declare(text_of(name))
-    if body is not None:
-        _hoist_vars(body, inside.scope)
-        walker.push((body, inside))
+        walker.push((field_of(node, "name"), context.to(ValueRole.STORE)))
+    walker.push((field_of(node, "body"), NESTED))
     for each in ("parameters", "parameter"):
-        walker.push((field_of(node, each), inside.to(ValueRole.DECLARE)))
+        walker.push((field_of(node, each), NESTED.to(ValueRole.STORE)))
 
 
 def _class(walker: Walker, node: Node, context: NodeContext) -> None:
-    walker.push((field_of(node, "body"), walker.enter(context)))
+    walker.push((field_of(node, "body"), NESTED))
     heritage = [child for child in node.named_children if child.type == "class_heritage"]
     walker.push(*((child, context.load()) for child in heritage))
     name = field_of(node, "name")
     if name is not None and node.type != "class":
-        walker.name(name, context.to(ValueRole.DECLARE))
+        walker.name(name, context.to(ValueRole.STORE))
 
 
 def _enum(walker: Walker, node: Node, context: NodeContext) -> None:
     name = field_of(node, "name")
-    walker.push((name, context.to(ValueRole.DECLARE)), (field_of(node, "body"), context.load()))
+    walker.push((name, context.to(ValueRole.STORE)), (field_of(node, "body"), context.load()))
 
 
 def _import_specifier(walker: Walker, node: Node, context: NodeContext) -> None:
@@ -139,7 +117,7 @@ def _import_specifier(walker: Walker, node: Node, context: NodeContext) -> None:
 
 
 def _import(walker: Walker, node: Node, context: NodeContext) -> None:
-    walker.push_children(node, context.to(ValueRole.DECLARE))
+    walker.push_children(node, context.to(ValueRole.STORE))
 
 
 def _export_specifier(walker: Walker, node: Node, context: NodeContext) -> None:
@@ -149,60 +127,6 @@ def _export_specifier(walker: Walker, node: Node, context: NodeContext) -> None:
 def _augmented(walker: Walker, node: Node, context: NodeContext) -> None:
     right, left = field_of(node, "right"), field_of(node, "left")
     walker.push((right, context.load()), (left, context.to(ValueRole.UPDATE)))
-
-
-def hoist(block: Node, scope: BlockScope) -> None:
-    """Declare the names that are visible in a whole block from its first line."""
-    statements = block.named_children
-    if block.type == "switch_body":
-        statements = [s for c in statements for s in c.children_by_field_name("body")]
-    for statement in statements:
-        node = field_of(statement, "declaration") or statement
-        if node.type in LEXICAL:
-            scope.declare_all(declared_names(node))
-        elif node.type in DECLARED or node.type in CLASSES:
-            name = field_of(node, "name")
-            scope.declare_all([text_of(name)] if name is not None else [])
-    if scope is scope.function:
-        _hoist_vars(block, scope)
-
-
-def _hoist_vars(body: Node, scope: BlockScope) -> None:
-    """Declare the `var`s of a function."""
-    stack = [body]
-    while stack:
-        node = stack.pop()
-        if node.type == "variable_declaration":
-            scope.declare_all(declared_names(node))
-        elif node.type == "for_in_statement":
-            kind, left = field_of(node, "kind"), field_of(node, "left")
-            if kind is not None and text_of(kind) == "var" and left is not None:
-                scope.declare_all(_pattern_names(left))
-        if node.type not in FUNCTIONS and node.type not in CLASSES:
-            stack += node.named_children
-
-
-def declared_names(node: Node) -> Iterator[str]:
-    """Return the names that a declaration declares."""
-    for child in node.named_children:
-        name = field_of(child, "name")
-        if child.type == "variable_declarator" and name is not None:
-            yield from _pattern_names(name)
-
-
-def _pattern_names(pattern: Node) -> Iterator[str]:
-    """Return the names that a pattern binds, without its keys and defaults."""
-    stack = [pattern]
-    while stack:
-        node = stack.pop()
-        if node.type in _NAMES:
-            yield text_of(node)
-        elif node.type == "pair_pattern":
-            stack += node.children_by_field_name("value")
-        elif node.type in ("assignment_pattern", "object_assignment_pattern"):
-            stack += node.children_by_field_name("left")
-        elif node.type in _PATTERNS:
-            stack += node.named_children
 
 
 _TYPES = (
@@ -259,7 +183,6 @@ TABLE = Table(
             "import_statement",
         )
     ),
-    blocks=frozenset(("statement_block", "for_statement", "switch_body")),
     mutators=frozenset(("pop", "shift", "push", "unshift", "splice", "sort", "reverse", "next")),
     visitors={
         "lexical_declaration": _declaration,
@@ -288,5 +211,4 @@ TABLE = Table(
         "import_specifier": _import_specifier,
         "export_specifier": _export_specifier,
     },
-    hoist=hoist,
 )

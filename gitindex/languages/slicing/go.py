@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from gitindex.languages.slicing import braces
 from gitindex.languages.slicing.ir import Block, Statement, StatementKind, Trait
-from gitindex.languages.slicing.reader import Grammar, ReadContext, Reader, jump
+from gitindex.languages.slicing.reader import Grammar, Reader, jump
 from gitindex.languages.slicing.walk import (
+    NESTED,
     WRITING,
     NodeContext,
     Table,
@@ -22,30 +23,18 @@ if TYPE_CHECKING:
 
 
 def _short(walker: Walker, node: Node, context: NodeContext) -> None:
-    """Visit `:=`, which declares the variables that the current scope does not have yet."""
     right, left = field_of(node, "right"), field_of(node, "left")
-    walker.push((right, context.load()), (left, context.to(ValueRole.DECLARE)))
+    walker.push((right, context.load()), (left, context.to(ValueRole.STORE)))
 
 
 def _spec(walker: Walker, node: Node, context: NodeContext) -> None:
     names = node.children_by_field_name("name")
-    target = context.to(ValueRole.DECLARE)
+    target = context.to(ValueRole.STORE)
     walker.push((field_of(node, "value"), context.load()), *((name, target) for name in names))
 
 
 def _step(walker: Walker, node: Node, context: NodeContext) -> None:
     walker.push_children(node, context.to(ValueRole.UPDATE))
-
-
-def _received(walker: Walker, node: Node, context: NodeContext) -> None:
-    """Visit `range` and a receive: the operator decides whether the variables are new."""
-    right, left = field_of(node, "right"), field_of(node, "left")
-    walker.push((right, context.load()), (left, _target(node, context)))
-
-
-def _target(node: Node, context: NodeContext) -> NodeContext:
-    is_new = any(child.type == ":=" for child in node.children)
-    return context.to(ValueRole.DECLARE if is_new else ValueRole.STORE)
 
 
 def _selector(walker: Walker, node: Node, context: NodeContext) -> None:
@@ -97,86 +86,84 @@ def _parameter(walker: Walker, node: Node, context: NodeContext) -> None:
 
 def _function(walker: Walker, node: Node, context: NodeContext) -> None:
     """Visit a nested function: captured outer variables are used, its own names are not."""
-    inside = walker.enter(context)
-    walker.push((field_of(node, "body"), inside))
+    walker.push((field_of(node, "body"), NESTED))
     for each in ("receiver", "parameters", "result"):
-        walker.push((field_of(node, each), inside.to(ValueRole.DECLARE)))
+        walker.push((field_of(node, each), NESTED.to(ValueRole.STORE)))
     name = field_of(node, "name")
     if name is not None and node.type == "function_declaration":
-        walker.push((name, context.to(ValueRole.DECLARE)))
+        walker.push((name, context.to(ValueRole.STORE)))
 
 
 def _type_switch(walker: Walker, node: Node, context: NodeContext) -> None:
-    context = context.load()._replace(scope=context.scope.inner())
+    context = context.load()
     alias = field_of(node, "alias")
     for child in reversed(node.named_children):
         is_alias = alias is not None and child.id == alias.id
-        walker.push((child, context.to(ValueRole.DECLARE) if is_alias else context))
+        walker.push((child, context.to(ValueRole.STORE) if is_alias else context))
 
 
-def _read_grouped(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
+def _read_grouped(reader: Reader, node: Node, _: int) -> list[Statement]:
     """Read `var ( … )` and `const ( … )`: one statement for each line of the group."""
     specs = []
     for child in node.named_children:
         listed = child.named_children if child.type.endswith("_spec_list") else [child]
         specs += [spec for spec in listed if spec.type in ("var_spec", "const_spec")]
-    context = NodeContext(place.scope)
+    context = NodeContext()
     alone = node if len(specs) == 1 else None
     heads = [reader.head((spec, context), start=alone) for spec in specs]
     return [reader.make(StatementKind.SIMPLE, head) for head in heads]
 
 
-def _read_for(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
-    place = place.inner()
+def _read_for(reader: Reader, node: Node, depth: int) -> list[Statement]:
+    depth += 1
     body = field_of(node, "body")
     parts = [c for c in node.named_children if not c.is_extra and (not body or c.id != body.id)]
     clause = parts[0] if parts else None
     if clause is not None and clause.type == "range_clause":
         source, target = field_of(clause, "right"), field_of(clause, "left")
-        role = _target(clause, NodeContext(place.scope))
-        return braces.each_loop(reader, node, place, source, target, role)
+        return braces.each_loop(reader, node, depth, source, target)
     if clause is None or clause.type != "for_clause":
-        return braces.counting_loop(reader, node, place, [], clause, ())
+        return braces.counting_loop(reader, node, depth, [], clause, ())
     initializer = field_of(clause, "initializer")
-    before = reader.statement(initializer, place) if initializer is not None else []
+    before = reader.statement(initializer, depth) if initializer is not None else []
     updates = clause.children_by_field_name("update")
     condition = field_of(clause, "condition")
-    return braces.counting_loop(reader, node, place, before, condition, updates)
+    return braces.counting_loop(reader, node, depth, before, condition, updates)
 
 
 _CASES = ("expression_case", "default_case", "type_case", "communication_case")
 
 
-def _read_switch(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
+def _read_switch(reader: Reader, node: Node, depth: int) -> list[Statement]:
     """Read switch, type switch and select; `fallthrough` is a separate jump."""
-    place = place.inner()
+    depth += 1
     initializer, alias = field_of(node, "initializer"), field_of(node, "alias")
-    before = reader.statement(initializer, place) if initializer is not None else []
-    context = NodeContext(place.scope)
-    parts = [(field_of(node, "value"), context), (alias, context.to(ValueRole.DECLARE))]
+    before = reader.statement(initializer, depth) if initializer is not None else []
+    context = NodeContext()
+    parts = [(field_of(node, "value"), context), (alias, context.to(ValueRole.STORE))]
     head = reader.head(*parts, start=node)
     clauses = [child for child in node.named_children if child.type in _CASES]
-    cases = [_read_case(reader, clause, place.inner()) for clause in clauses]
+    cases = [_read_case(reader, clause, depth + 1) for clause in clauses]
     has_default = any(clause.type == "default_case" for clause in clauses)
     complete = has_default or node.type == "select_statement"
     traits = [Trait.COMPLETE] if complete else []
     return [*before, reader.make(StatementKind.SWITCH, head, *traits, cases=cases)]
 
 
-def _read_case(reader: Reader, node: Node, place: ReadContext) -> Block:
-    context = NodeContext(place.scope)
+def _read_case(reader: Reader, node: Node, depth: int) -> Block:
+    context = NodeContext()
     fields = ("value", "communication")
     labels = [(c, context) for f in fields for c in node.children_by_field_name(f)]
     lists = [c for c in node.named_children if c.type == "statement_list"]
-    body = tuple(s for each in lists for s in reader.block(each, place.below()))
+    body = tuple(s for each in lists for s in reader.block(each, depth + 1))
     return braces.case(reader, node, labels, body)
 
 
-def _read_return(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
+def _read_return(reader: Reader, node: Node, _: int) -> list[Statement]:
     """Read a return; a bare one returns the named results."""
     if node.named_child_count or not reader.results:
-        return [reader.simple(node, place, StatementKind.RETURN)]
-    context = NodeContext(place.scope)
+        return [reader.simple(node, StatementKind.RETURN)]
+    context = NodeContext()
     found = reader.head(*((name, context) for name in reader.results)).found
     at = reader.keyword(node)
     found.uses[:] = [use._replace(span=at.span) for use in found.uses]
@@ -226,19 +213,6 @@ TABLE = Table(
             "type_assertion_expression",
         )
     ),
-    blocks=frozenset(
-        (
-            "block",
-            "if_statement",
-            "for_statement",
-            "expression_switch_statement",
-            "select_statement",
-            "expression_case",
-            "default_case",
-            "type_case",
-            "communication_case",
-        )
-    ),
     mutators=frozenset(("Read", "Write", "Scan", "Next", "Pop", "Push", "Decode", "ReadString")),
     visitors={
         "short_var_declaration": _short,
@@ -247,8 +221,8 @@ TABLE = Table(
         "assignment_statement": braces.assign,
         "inc_statement": _step,
         "dec_statement": _step,
-        "range_clause": _received,
-        "receive_statement": _received,
+        "range_clause": _short,
+        "receive_statement": _short,
         "selector_expression": _selector,
         "index_expression": _index,
         "slice_expression": _index,

@@ -6,8 +6,16 @@ from typing import TYPE_CHECKING
 
 from gitindex.languages.slicing import braces
 from gitindex.languages.slicing.ir import Block, Statement, StatementKind, Trait
-from gitindex.languages.slicing.reader import Grammar, ReadContext, Reader, jump
-from gitindex.languages.slicing.walk import NodeContext, Table, ValueRole, Walker, field_of, text_of
+from gitindex.languages.slicing.reader import Grammar, Reader, jump
+from gitindex.languages.slicing.walk import (
+    NESTED,
+    NodeContext,
+    Table,
+    ValueRole,
+    Walker,
+    field_of,
+    text_of,
+)
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -35,17 +43,16 @@ def _name_and_value(walker: Walker, node: Node, context: NodeContext) -> None:
     if name is None:
         walker.push_children(node, context.load())
         return
-    target = context.to(ValueRole.DECLARE)
+    target = context.to(ValueRole.STORE)
     walker.push((field_of(node, "value"), context.load()), (name, target))
     walker.push((field_of(node, "body"), context.load()))
 
 
 def _each(walker: Walker, node: Node, context: NodeContext) -> None:
-    context = context.load()._replace(scope=context.scope.inner())
     walker.push(
-        (field_of(node, "value"), context),
-        (field_of(node, "name"), context.to(ValueRole.DECLARE)),
-        (field_of(node, "body"), context),
+        (field_of(node, "value"), context.load()),
+        (field_of(node, "name"), context.to(ValueRole.STORE)),
+        (field_of(node, "body"), context.load()),
     )
 
 
@@ -73,39 +80,38 @@ def _reference(walker: Walker, node: Node, context: NodeContext) -> None:
 def _creation(walker: Walker, node: Node, context: NodeContext) -> None:
     for child in reversed(node.named_children):
         if child.type == "class_body":
-            walker.push((child, walker.enter(context)))
+            walker.push((child, NESTED))
         elif child.type == "argument_list":
             walker.push((child, context.load()))
 
 
-def _lambda(walker: Walker, node: Node, context: NodeContext) -> None:
+def _lambda(walker: Walker, node: Node, _: NodeContext) -> None:
     """Visit a lambda: captured outer variables are used, its own names are not."""
-    inside = walker.enter(context)
-    walker.push((field_of(node, "body"), inside))
-    walker.push((field_of(node, "parameters"), inside.to(ValueRole.DECLARE)))
+    walker.push((field_of(node, "body"), NESTED))
+    walker.push((field_of(node, "parameters"), NESTED.to(ValueRole.STORE)))
 
 
 def _local_class(walker: Walker, node: Node, context: NodeContext) -> None:
-    walker.push((field_of(node, "body"), walker.enter(context)))
-    walker.push((field_of(node, "name"), context.to(ValueRole.DECLARE)))
+    walker.push((field_of(node, "body"), NESTED))
+    walker.push((field_of(node, "name"), context.to(ValueRole.STORE)))
 
 
 def _instanceof(walker: Walker, node: Node, context: NodeContext) -> None:
-    new = context._replace(role=ValueRole.DECLARE, early=True)
+    new = context._replace(role=ValueRole.STORE, early=True)
     left = (field_of(node, "left"), context.load())
     walker.push(left, (field_of(node, "name"), new), (field_of(node, "pattern"), new))
 
 
 def _pattern(walker: Walker, node: Node, context: NodeContext) -> None:
     """Visit a pattern: the last name is the variable, everything before it is its type."""
-    new = context._replace(role=ValueRole.DECLARE)
+    new = context._replace(role=ValueRole.STORE)
     names = [child for child in node.named_children if child.type == "identifier"]
     walker.push(*((name, new) for name in names[-1:]))
 
 
 def _record_pattern(walker: Walker, node: Node, context: NodeContext) -> None:
     bodies = [child for child in node.named_children if child.type == "record_pattern_body"]
-    new = context._replace(role=ValueRole.DECLARE)
+    new = context._replace(role=ValueRole.STORE)
     walker.push(*((c, new) for body in bodies for c in body.named_children))
 
 
@@ -117,38 +123,35 @@ def _nothing(_: Walker, __: Node, ___: NodeContext) -> None:
     """Visit nothing: a jump's label is not a variable."""
 
 
-def _read_for(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
-    place = place.inner()
+def _read_for(reader: Reader, node: Node, depth: int) -> list[Statement]:
+    depth += 1
     inits = node.children_by_field_name("init")
-    before = [s for init in inits for s in reader.statement(init, place)]
+    before = [s for init in inits for s in reader.statement(init, depth)]
     updates = node.children_by_field_name("update")
     condition = field_of(node, "condition")
-    return braces.counting_loop(reader, node, place, before, condition, updates)
+    return braces.counting_loop(reader, node, depth, before, condition, updates)
 
 
-def _read_each(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
-    place = place.inner()
-    role = NodeContext(place.scope, ValueRole.DECLARE)
+def _read_each(reader: Reader, node: Node, depth: int) -> list[Statement]:
+    depth += 1
     source, target = field_of(node, "value"), field_of(node, "name")
-    return braces.each_loop(reader, node, place, source, target, role)
+    return braces.each_loop(reader, node, depth, source, target)
 
 
-def _read_switch(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
+def _read_switch(reader: Reader, node: Node, depth: int) -> list[Statement]:
     """Read a switch statement; with arrows its cases do not fall through."""
-    head = reader.head((field_of(node, "condition"), NodeContext(place.scope)), start=node)
-    place = place.inner()
+    head = reader.head((field_of(node, "condition"), NodeContext()), start=node)
+    depth += 1
     body = field_of(node, "body")
     clauses = body.named_children if body is not None else []
     groups = [c for c in clauses if c.type in ("switch_block_statement_group", "switch_rule")]
     cases: list[Block] = []
     traits: list[Trait] = []
     for group in groups:
-        inside = place.inner() if group.type == "switch_rule" else place
         labels = [c for c in group.named_children if c.type == "switch_label"]
         others = [c for c in group.named_children if c.type != "switch_label"]
-        context = NodeContext(inside.scope)
-        parts = [(c, context) for label in labels for c in label.named_children]
-        made = braces.case(reader, group, parts, reader.sequence(others, inside.below()))
+        parts = [(c, NodeContext()) for label in labels for c in label.named_children]
+        made = braces.case(reader, group, parts, reader.sequence(others, depth + 1))
         cases.append(made)
         if group.type != "switch_rule":
             traits.append(Trait.FALLS)
@@ -157,19 +160,19 @@ def _read_switch(reader: Reader, node: Node, place: ReadContext) -> list[Stateme
     return [reader.make(StatementKind.SWITCH, head, *traits, cases=cases)]
 
 
-def _read_synchronized(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
+def _read_synchronized(reader: Reader, node: Node, depth: int) -> list[Statement]:
     body = field_of(node, "body")
     locks = [c for c in node.named_children if c.type == "parenthesized_expression"]
-    head = reader.head(*((lock, NodeContext(place.scope)) for lock in locks), start=node)
-    return [reader.make(StatementKind.SIMPLE, head), *reader.block(body, place.inner())]
+    head = reader.head(*((lock, NodeContext()) for lock in locks), start=node)
+    return [reader.make(StatementKind.SIMPLE, head), *reader.block(body, depth + 1)]
 
 
-def _read_expression(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
+def _read_expression(reader: Reader, node: Node, depth: int) -> list[Statement]:
     """Read an expression statement; a switch is an expression, even as a statement."""
     inside = [child for child in node.named_children if not child.is_extra]
     if len(inside) == 1 and inside[0].type == "switch_expression":
-        return _read_switch(reader, inside[0], place)
-    return [reader.simple(node, place)]
+        return _read_switch(reader, inside[0], depth)
+    return [reader.simple(node)]
 
 
 TABLE = Table(
@@ -214,17 +217,6 @@ TABLE = Table(
             "array_creation_expression",
             "assert_statement",
             "resource",
-        )
-    ),
-    blocks=frozenset(
-        (
-            "block",
-            "for_statement",
-            "switch_block",
-            "switch_rule",
-            "try_with_resources_statement",
-            "catch_clause",
-            "constructor_body",
         )
     ),
     mutators=frozenset(

@@ -7,70 +7,68 @@ from typing import TYPE_CHECKING
 
 from gitindex.languages.slicing.ir import Block, Statement, StatementKind, Trait
 from gitindex.languages.slicing.python_values import TABLE
-from gitindex.languages.slicing.reader import Grammar, ReadContext, Reader, StatementHead, jump
+from gitindex.languages.slicing.reader import Grammar, Reader, StatementHead, jump
 from gitindex.languages.slicing.walk import NodeContext, ValueRole, field_of, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-def _read_if(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
+def _read_if(reader: Reader, node: Node, depth: int) -> list[Statement]:
     heads: list[tuple[StatementHead, Block]] = []
     otherwise: Block = ()
     for part in (node, *node.children_by_field_name("alternative")):
         if part.type == "else_clause":
-            otherwise = reader.block(field_of(part, "body"), place.below())
+            otherwise = reader.block(field_of(part, "body"), depth + 1)
         else:
-            body = reader.block(field_of(part, "consequence"), place.below())
-            heads.append((_test(reader, part, place), body))
+            body = reader.block(field_of(part, "consequence"), depth + 1)
+            heads.append((_test(reader, part), body))
     return reader.chain(heads, otherwise)
 
 
-def _test(reader: Reader, node: Node, place: ReadContext) -> StatementHead:
+def _test(reader: Reader, node: Node) -> StatementHead:
     condition = field_of(node, "condition")
     if condition is None:
         return reader.keyword(node)
-    return reader.head((condition, NodeContext(place.scope)), start=node)
+    return reader.head((condition, NodeContext()), start=node)
 
 
-def _read_while(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
+def _read_while(reader: Reader, node: Node, depth: int) -> list[Statement]:
     condition = field_of(node, "condition")
     endless = condition is not None and text_of(condition) in ("True", "1")
     traits = [Trait.ENDLESS] if endless else []
-    return [_loop(reader, node, place, _test(reader, node, place), *traits)]
+    return [_loop(reader, node, depth, _test(reader, node), *traits)]
 
 
-def _read_for(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
+def _read_for(reader: Reader, node: Node, depth: int) -> list[Statement]:
     """Read a for loop: the target is written at the start of every iteration only."""
-    head = reader.head((field_of(node, "right"), NodeContext(place.scope)), start=node)
+    head = reader.head((field_of(node, "right"), NodeContext()), start=node)
     head.found.raises = True  # the iterator may raise
-    loop = _loop(reader, node, place, head)
-    target = reader.head((field_of(node, "left"), NodeContext(place.scope, ValueRole.STORE)))
+    loop = _loop(reader, node, depth, head)
+    target = reader.head((field_of(node, "left"), NodeContext(ValueRole.STORE)))
     return [replace(loop, body=(reader.make(StatementKind.SIMPLE, target), *loop.body))]
 
 
-def _loop(
-    reader: Reader, node: Node, place: ReadContext, head: StatementHead, *traits: Trait
-) -> Statement:
+def _loop(reader: Reader, node: Node, depth: int, head: StatementHead, *traits: Trait) -> Statement:
     otherwise = field_of(node, "alternative")
     return reader.make(
         StatementKind.LOOP,
         head,
         *traits,
-        body=reader.block(field_of(node, "body"), place.below()),
-        otherwise=reader.block(otherwise and field_of(otherwise, "body"), place.below()),
+        body=reader.block(field_of(node, "body"), depth + 1),
+        otherwise=reader.block(otherwise and field_of(otherwise, "body"), depth + 1),
     )
 
 
-def _read_with(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
+def _read_with(reader: Reader, node: Node, depth: int) -> list[Statement]:
     clauses = [child for child in node.named_children if child.type == "with_clause"]
-    head = reader.head(*((clause, NodeContext(place.scope)) for clause in clauses), start=node)
-    body = reader.block(field_of(node, "body"), place.below())
+    head = reader.head(*((clause, NodeContext()) for clause in clauses), start=node)
+    body = reader.block(field_of(node, "body"), depth + 1)
     return [reader.make(StatementKind.SIMPLE, head), *body]
 
 
-def _read_try(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
-    body = reader.block(field_of(node, "body"), place.below())
+def _read_try(reader: Reader, node: Node, depth: int) -> list[Statement]:
+    body = reader.block(field_of(node, "body"), depth + 1)
     cases: list[Block] = []
     otherwise: Block = ()
     last: Block = ()
@@ -78,13 +76,13 @@ def _read_try(reader: Reader, node: Node, place: ReadContext) -> list[Statement]
     for part in node.named_children:
         match part.type:
             case "except_clause" | "except_group_clause":
-                cases.append(_read_handler(reader, part, place))
+                cases.append(_read_handler(reader, part, depth))
                 value = field_of(part, "value")
                 catches_all |= value is None or _names_all(value)
             case "else_clause":
-                otherwise = reader.block(field_of(part, "body"), place.below())
+                otherwise = reader.block(field_of(part, "body"), depth + 1)
             case "finally_clause":
-                last = reader.sequence(_inside(part), place.below())
+                last = reader.sequence(_inside(part), depth + 1)
     traits = [Trait.COMPLETE] if catches_all else []
     return [
         reader.make(
@@ -104,11 +102,11 @@ def _names_all(value: Node) -> bool:
     return text_of(caught) in ("Exception", "BaseException")
 
 
-def _read_handler(reader: Reader, node: Node, place: ReadContext) -> Block:
+def _read_handler(reader: Reader, node: Node, depth: int) -> Block:
     value = field_of(node, "value")
-    context = NodeContext(place.scope)
+    context = NodeContext()
     head = reader.head((value, context), start=node) if value else reader.keyword(node)
-    return (reader.make(StatementKind.CASE, head), *reader.sequence(_inside(node), place.below()))
+    return (reader.make(StatementKind.CASE, head), *reader.sequence(_inside(node), depth + 1))
 
 
 def _inside(node: Node) -> list[Node]:
@@ -117,12 +115,12 @@ def _inside(node: Node) -> list[Node]:
     return [statement for block in blocks for statement in block.named_children]
 
 
-def _read_match(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
+def _read_match(reader: Reader, node: Node, depth: int) -> list[Statement]:
     subjects = node.children_by_field_name("subject")
-    head = reader.head(*((s, NodeContext(place.scope)) for s in subjects), start=node)
+    head = reader.head(*((s, NodeContext()) for s in subjects), start=node)
     body = field_of(node, "body")
     clauses = [c for c in body.named_children if c.type == "case_clause"] if body else []
-    cases = [_read_case(reader, clause, place) for clause in clauses]
+    cases = [_read_case(reader, clause, depth) for clause in clauses]
     traits = [Trait.UNBROKEN] + [Trait.COMPLETE for clause in clauses[-1:] if _fits_all(clause)]
     return [reader.make(StatementKind.SWITCH, head, *traits, cases=cases)]
 
@@ -136,13 +134,13 @@ def _fits_all(clause: Node) -> bool:
     )
 
 
-def _read_case(reader: Reader, node: Node, place: ReadContext) -> Block:
-    context = NodeContext(place.scope)
+def _read_case(reader: Reader, node: Node, depth: int) -> Block:
+    context = NodeContext()
     patterns = [
         (c, context.to(ValueRole.MATCH)) for c in node.named_children if c.type == "case_pattern"
     ]
     head = reader.head(*patterns, (field_of(node, "guard"), context), start=node)
-    body = reader.block(field_of(node, "consequence"), place.below())
+    body = reader.block(field_of(node, "consequence"), depth + 1)
     return (reader.make(StatementKind.CASE, head), *body)
 
 

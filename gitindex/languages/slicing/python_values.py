@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gitindex.languages.slicing.scope import BlockScope
-from gitindex.languages.slicing.walk import NodeContext, Table, ValueRole, Walker, field_of, text_of
+from gitindex.languages.slicing.walk import NESTED, NodeContext, Table, ValueRole, Walker, field_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -23,8 +22,7 @@ def _augmented(walker: Walker, node: Node, context: NodeContext) -> None:
 
 
 def _walrus(walker: Walker, node: Node, context: NodeContext) -> None:
-    """Visit `:=`, which binds in the function even inside a comprehension."""
-    target = context._replace(scope=context.scope.function, role=ValueRole.STORE, early=True)
+    target = context._replace(role=ValueRole.STORE, early=True)
     walker.push((field_of(node, "value"), context.load()), (field_of(node, "name"), target))
 
 
@@ -55,14 +53,13 @@ def _default(walker: Walker, node: Node, context: NodeContext) -> None:
 
 
 def _comprehension(walker: Walker, node: Node, context: NodeContext) -> None:
-    """Visit a comprehension, clauses first: they declare the names that its body uses."""
-    inside = context.maybe()._replace(scope=context.scope.inner())
+    """Visit a comprehension, clauses first: they write the names that its body uses."""
     parts = sorted(node.named_children, key=lambda child: child.type != "for_in_clause")
-    walker.push(*((child, inside) for child in parts))
+    walker.push(*((child, context.maybe()) for child in parts))
 
 
 def _clause(walker: Walker, node: Node, context: NodeContext) -> None:
-    target = context._replace(role=ValueRole.DECLARE, early=True)
+    target = context._replace(role=ValueRole.STORE, early=True)
     sources = node.children_by_field_name("right")
     walker.push(*((s, context.load()) for s in sources), (field_of(node, "left"), target))
 
@@ -133,39 +130,19 @@ def _delete(walker: Walker, node: Node, context: NodeContext) -> None:
     walker.push_children(node, context.to(ValueRole.STORE))
 
 
-def _outer_names(walker: Walker, node: Node, _: NodeContext) -> None:
-    walker.unbound.update(map(text_of, node.named_children))
-
-
 def _function(walker: Walker, node: Node, context: NodeContext) -> None:
     """Visit a nested function: captured outer variables are used, its own names are not."""
     parameters, body = field_of(node, "parameters"), field_of(node, "body")
     walker.push((field_of(node, "name"), context.to(ValueRole.STORE)))
     for parameter in parameters.named_children if parameters is not None else ():
         walker.push((field_of(parameter, "value"), context.load()))
-    if not walker.shallow:
-        inside = walker.enter(context)
-        inside.scope.declare_all(_bound(walker.table, parameters, body))
-        walker.push((body, inside))
+    walker.push((body, NESTED))
 
 
 def _class(walker: Walker, node: Node, context: NodeContext) -> None:
-    body = field_of(node, "body")
     walker.push((field_of(node, "name"), context.to(ValueRole.STORE)))
-    if not walker.shallow:
-        inside = context.load()._replace(scope=context.scope.class_body())
-        inside.scope.declare_all(_bound(walker.table, None, body))
-        walker.push((body, inside))
+    walker.push((field_of(node, "body"), context.load()))
     walker.push((field_of(node, "superclasses"), context.load()))
-
-
-def _bound(table: Table, parameters: Node | None, body: Node | None) -> set[str]:
-    """Return the names that a nested function or class binds itself."""
-    probe = Walker(table, shallow=True)
-    scope = BlockScope()
-    parts = [(parameters, NodeContext(scope, ValueRole.DECLARE)), (body, NodeContext(scope))]
-    probe.walk((node, context) for node, context in parts if node is not None)
-    return probe.bound - probe.unbound
 
 
 _COMPREHENSIONS = (
@@ -177,7 +154,16 @@ _COMPREHENSIONS = (
 
 TABLE = Table(
     names=frozenset(("identifier",)),
-    skipped=frozenset(("type", "comment", "type_parameter", "future_import_statement")),
+    skipped=frozenset(
+        (
+            "type",
+            "comment",
+            "type_parameter",
+            "future_import_statement",
+            "global_statement",
+            "nonlocal_statement",
+        )
+    ),
     transparent=frozenset(
         (
             "expression_statement",
@@ -227,7 +213,6 @@ TABLE = Table(
             "unary_operator",
         )
     ),
-    blocks=frozenset(),
     mutators=frozenset(("pop", "popleft", "popitem", "setdefault", "read", "readline", "send")),
     visitors={
         "assignment": _assignment,
@@ -253,8 +238,6 @@ TABLE = Table(
         "import_statement": _import,
         "import_from_statement": _import,
         "delete_statement": _delete,
-        "global_statement": _outer_names,
-        "nonlocal_statement": _outer_names,
         "function_definition": _function,
         "lambda": _function,
         "class_definition": _class,

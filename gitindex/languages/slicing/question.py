@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from gitindex.base.escape import utf16_length
+from gitindex.languages.scopes.model import FileScopes
+from gitindex.languages.scopes.read import read_scopes
 from gitindex.languages.slicing import ecma, go, java, python
 from gitindex.languages.slicing.analysis import Analysis, lines_of
 from gitindex.languages.slicing.flow import DefSite, UseSite
@@ -45,10 +47,11 @@ def slice_text(data: bytes, language: str, question: SliceQuestion) -> dict[str,
     if root is None:
         return _no("unsupported", f"no grammar for {language} is installed")
     grammar, line = GRAMMARS[language], question.line - 1
+    scopes = scopes_of(text, language)
     if question.column is None:
-        found = find_line(root, grammar, line)
+        found = find_line(root, grammar, scopes, line)
     else:
-        found = find_name(root, grammar, line, question.column - 1)
+        found = find_name(root, grammar, scopes, line, question.column - 1)
     if found is None:
         what = "statement" if question.column is None else "variable"
         return _no("not_found", f"no {what} of a function or of the file {_where(question)}")
@@ -56,6 +59,12 @@ def slice_text(data: bytes, language: str, question: SliceQuestion) -> dict[str,
         return _fields(found, question, lines) | {"partial": root.has_error}
     except TooLarge:
         return _no("error", f"the function {_where(question)} is too large to slice")
+
+
+def scopes_of(text: bytes, language: str) -> FileScopes | None:
+    """Return the scopes of a text; None if it is too deeply nested."""
+    payload = read_scopes(text, language)
+    return FileScopes(payload, language, text) if payload else None
 
 
 def _refuse(lines: list[bytes], language: str, question: SliceQuestion) -> dict[str, Any] | None:

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from gitindex.languages.scopes.model import FileScopes
 from gitindex.languages.slicing.ir import Block, Statement, StatementKind, TextSpan, Trait, Unit
-from gitindex.languages.slicing.scope import BlockScope
+from gitindex.languages.slicing.scope import UnitVariables
 from gitindex.languages.slicing.walk import (
     Findings,
     NodeContext,
@@ -27,21 +28,6 @@ MAX_DEPTH = 60
 """Most nested blocks; deeper code becomes one statement that may or may not run."""
 
 
-class ReadContext(NamedTuple):
-    """The context of a statement: its scope and its depth."""
-
-    scope: BlockScope
-    depth: int
-
-    def inner(self) -> ReadContext:
-        """Return the context of a nested block."""
-        return ReadContext(self.scope.inner(), self.depth + 1)
-
-    def below(self) -> ReadContext:
-        """Return the context of a nested block without its own scope."""
-        return ReadContext(self.scope, self.depth + 1)
-
-
 class StatementHead(NamedTuple):
     """A statement's own text, and what it defines and uses."""
 
@@ -49,7 +35,7 @@ class StatementHead(NamedTuple):
     found: Findings
 
 
-StatementReader: TypeAlias = "Callable[[Reader, Node, ReadContext], list[Statement]]"
+StatementReader: TypeAlias = "Callable[[Reader, Node, int], list[Statement]]"
 
 
 @dataclass(frozen=True)
@@ -69,26 +55,26 @@ class Grammar:
 class Reader:
     """Reads one unit."""
 
-    def __init__(self, grammar: Grammar) -> None:
+    def __init__(self, grammar: Grammar, scopes: FileScopes | None) -> None:
         self.grammar = grammar
+        self._scopes = scopes
         self.results: tuple[Node, ...] = ()  # named results of the function
         self._ids = count()
         self._outer = False  # the unit is a file or a class: functions are only declared in it
 
     def unit(self, node: Node, name: str) -> Unit:
         """Return the unit that begins at this node."""
-        root = BlockScope()
         body = field_of(node, "body") or next(filter(self.is_block, node.named_children), None)
+        self._variables = UnitVariables(self._scopes, node, body)
         if node.type in self.grammar.functions:
-            place = ReadContext(BlockScope(root, function=True), 0)
-            entry = self._entry(node, place.scope)
-            return Unit(name, "function", span_of(node), (*entry, *self._function(body, place)))
+            entry = self._entry(node)
+            return Unit(name, "function", span_of(node), (*entry, *self._function(body)))
         self._outer = True
         is_class = node.type in self.grammar.classes
-        block = self.block(body if is_class and body is not None else node, ReadContext(root, 0))
+        block = self.block(body if is_class and body is not None else node, 0)
         return Unit(name, "class" if is_class else "module", span_of(node), block)
 
-    def _entry(self, node: Node, scope: BlockScope) -> list[Statement]:
+    def _entry(self, node: Node) -> list[Statement]:
         """Return the head of a function, then one statement for each parameter."""
         start = span_of(node)
         end = span_of(field_of(node, "name") or node)
@@ -101,10 +87,10 @@ class Reader:
         ]
         for field in self.grammar.parameters:
             for whole in node.children_by_field_name(field):
-                entry += self._parameters(whole, scope)
+                entry += self._parameters(whole)
         results = field_of(node, self.grammar.results) if self.grammar.results else None
         if results is not None and results.type == "parameter_list":
-            entry += self._parameters(results, scope)
+            entry += self._parameters(results)
             self.results = tuple(
                 name
                 for each in results.named_children
@@ -112,61 +98,58 @@ class Reader:
             )
         return entry
 
-    def _parameters(self, whole: Node, scope: BlockScope) -> list[Statement]:
+    def _parameters(self, whole: Node) -> list[Statement]:
         each = [whole] if whole.type in self.grammar.table.names else whole.named_children
-        context = NodeContext(scope, ValueRole.DECLARE)
+        context = NodeContext(ValueRole.STORE)
         return [
             self.make(StatementKind.ENTRY, self.head((n, context))) for n in each if not n.is_extra
         ]
 
-    def _function(self, body: Node | None, place: ReadContext) -> Block:
+    def _function(self, body: Node | None) -> Block:
         if body is None:
             return ()
         if self.is_block(body):
-            return self.block(body, place)
-        return (self.make(StatementKind.RETURN, self.head((body, NodeContext(place.scope)))),)
+            return self.block(body, 0)
+        return (self.make(StatementKind.RETURN, self.head((body, NodeContext()))),)
 
     def is_block(self, node: Node) -> bool:
         """Is this a block of statements?"""
         return node.type in BLOCKS
 
-    def block(self, node: Node | None, place: ReadContext) -> Block:
+    def block(self, node: Node | None, depth: int) -> Block:
         """Return the statements of a block, or the one statement in place of a block."""
         if node is None:
             return ()
         if not self.is_block(node):
-            return tuple(self.statement(node, place))
-        if self.grammar.table.hoist is not None:
-            self.grammar.table.hoist(node, place.scope)
-        return self.sequence(node.named_children, place)
+            return tuple(self.statement(node, depth))
+        return self.sequence(node.named_children, depth)
 
-    def sequence(self, nodes: Iterable[Node], place: ReadContext) -> Block:
+    def sequence(self, nodes: Iterable[Node], depth: int) -> Block:
         """Return statements in order, hoisted ones first."""
         listed = list(nodes)
         if self.grammar.hoisted:
             listed.sort(key=lambda node: _declared(node).type not in self.grammar.hoisted)
-        return tuple(s for node in listed for s in self.statement(node, place))
+        return tuple(s for node in listed for s in self.statement(node, depth))
 
-    def statement(self, node: Node, place: ReadContext) -> list[Statement]:
+    def statement(self, node: Node, depth: int) -> list[Statement]:
         """Return the steps of one statement."""
         if (node.is_extra and node.type != "ERROR") or node.type in self.grammar.table.skipped:
             return []
-        if place.depth > MAX_DEPTH:
-            return [self.simple(node, place, conditional=True)]
+        if depth > MAX_DEPTH:
+            return [self.simple(node, conditional=True)]
         if node.type == "ERROR":
-            return list(self.sequence(node.named_children, place.below()))
+            return list(self.sequence(node.named_children, depth + 1))
         read = self.grammar.statements.get(node.type)
-        return [self.simple(node, place)] if read is None else read(self, node, place)
+        return [self.simple(node)] if read is None else read(self, node, depth)
 
     def simple(
         self,
         node: Node,
-        place: ReadContext,
         kind: StatementKind = StatementKind.SIMPLE,
         conditional: bool = False,
     ) -> Statement:
         """Return a statement without blocks."""
-        head = self.head((node, NodeContext(place.scope, ValueRole.DROP, conditional)))
+        head = self.head((node, NodeContext(ValueRole.DROP, conditional)))
         declared = _declared(node)
         nested = self.grammar.functions | self.grammar.classes
         body = field_of(declared, "body") if declared.type in nested else None
@@ -179,7 +162,7 @@ class Reader:
     ) -> StatementHead:
         """Return what some nodes define and use, and the text from `start` to the last of them."""
         present = [(node, context) for node, context in parts if node is not None]
-        found = Walker(self.grammar.table).walk(present)
+        found = Walker(self.grammar.table, self._variables).walk(present)
         spans = [span_of(node) for node, _ in present]
         if start is not None:
             spans.append(span_of(start.children[0] if start.children else start))
@@ -266,8 +249,8 @@ def _trimmed(span: TextSpan) -> TextSpan:
 def jump(kind: StatementKind) -> StatementReader:
     """Return a reader for statements that jump elsewhere."""
 
-    def read(reader: Reader, node: Node, place: ReadContext) -> list[Statement]:
-        made = reader.simple(node, place, kind)
+    def read(reader: Reader, node: Node, _: int) -> list[Statement]:
+        made = reader.simple(node, kind)
         return [
             replace(
                 made,

@@ -1,70 +1,41 @@
-"""Scopes: which variable a name refers to at one place of a unit."""
+"""Which variable of a unit a name refers to, by the scopes of its file."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import count
-from typing import NamedTuple
+from typing import TYPE_CHECKING
+
+from gitindex.languages.scopes.model import CLASS, FUNCTION, FileScopes
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
 
 
-class Variable(NamedTuple):
-    """A variable, and whether it exists only inside a nested function."""
+class UnitVariables:
+    """The variables of one unit."""
 
-    variable: int
-    hidden: bool
+    def __init__(self, scopes: FileScopes | None, unit: Node, body: Node | None) -> None:
+        self._scopes = scopes  # None: too deeply nested; then a name is one variable everywhere
+        self._inside = (unit.start_byte, unit.end_byte)
+        own = (unit, body) if body is not None else (unit,)
+        self._own = {(node.start_byte, node.end_byte) for node in own}
+        self._undeclared: dict[str, int] = {}
 
+    def at(self, name: str, offset: int) -> int | None:
+        """Return the variable used at an offset; None if it is one of a nested function or class.
 
-class BlockScope:
-    """The names of one block. Names that no scope declares belong to the outermost one."""
+        It is the offset of its first declaration; negative if the file does not declare it.
+        """
+        found = self._scopes and self._scopes.resolve(name, offset)
+        if not found:
+            return self._undeclared.setdefault(name, -1 - len(self._undeclared))
+        return None if self._is_nested(found.scope) else found.declarations[0].offset
 
-    __slots__ = ("_counter", "function", "hidden", "names", "of_class", "parent")
-
-    def __init__(
-        self,
-        parent: BlockScope | None = None,
-        *,
-        function: bool = False,
-        hidden: bool = False,
-        of_class: bool = False,
-    ) -> None:
-        self.parent = parent
-        self.names: dict[str, int] = {}
-        self.of_class = of_class
-        self.hidden: bool = hidden or (parent is not None and parent.hidden)
-        self.function: BlockScope = self if function or parent is None else parent.function
-        self._counter: count[int] = count() if parent is None else parent._counter
-
-    def declare(self, name: str) -> Variable:
-        """Return this scope's own variable with this name; create it if it is new."""
-        if name not in self.names:
-            self.names[name] = next(self._counter)
-        return Variable(self.names[name], self.hidden)
-
-    def declare_all(self, names: Iterable[str]) -> None:
-        """Declare names that are visible in the whole block."""
-        for name in names:
-            self.declare(name)
-
-    def resolve(self, name: str) -> Variable:
-        """Return the variable that a name refers to here."""
-        scope = self
-        while name not in scope.names:
-            if scope.parent is None:
-                return scope.declare(name)
-            scope = scope.parent
-        return Variable(scope.names[name], scope.hidden)
-
-    def inner(self) -> BlockScope:
-        """Return the scope of a block inside this one."""
-        return BlockScope(self)
-
-    def nested(self) -> BlockScope:
-        """Return the scope of a nested function, which does not see names of enclosing classes."""
-        outer = self
-        while outer.of_class and outer.parent is not None:
-            outer = outer.parent
-        return BlockScope(outer, function=True, hidden=True)
-
-    def class_body(self) -> BlockScope:
-        """Return the scope of a class body inside this one."""
-        return BlockScope(self, function=True, hidden=True, of_class=True)
+    def _is_nested(self, scope: int) -> bool:
+        assert self._scopes is not None
+        here = self._scopes.ranges[scope]
+        while scope > 0 and self._inside[0] <= here.start and here.end <= self._inside[1]:
+            if here.kind in (FUNCTION, CLASS) and (here.start, here.end) not in self._own:
+                return True
+            scope = here.around
+            here = self._scopes.ranges[scope]
+        return False

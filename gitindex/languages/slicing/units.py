@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from gitindex.languages.scopes.model import FileScopes
 from gitindex.languages.slicing.analysis import flatten
 from gitindex.languages.slicing.ir import (
     Statement,
@@ -31,13 +32,15 @@ class UnitQuery(NamedTuple):
     use: VariableRead | None = None
 
 
-def find_line(root: Node, grammar: Grammar, line: int) -> UnitQuery | None:
+def find_line(
+    root: Node, grammar: Grammar, scopes: FileScopes | None, line: int
+) -> UnitQuery | None:
     """Return the statements that start on a line, or the one that contains it."""
     for node in _around(root, grammar, line):
         span = span_of(node)
         if span.line == line and node.type in grammar.functions - grammar.named:
             continue  # part of a statement of the enclosing function
-        unit = _read(node, grammar)
+        unit = _read(node, grammar, scopes)
         if found := _statements_at(unit, line):
             return UnitQuery(unit, found)
         inner = span.line < line < span.end_line
@@ -46,13 +49,15 @@ def find_line(root: Node, grammar: Grammar, line: int) -> UnitQuery | None:
     return None
 
 
-def find_name(root: Node, grammar: Grammar, line: int, column: int) -> UnitQuery | None:
+def find_name(
+    root: Node, grammar: Grammar, scopes: FileScopes | None, line: int, column: int
+) -> UnitQuery | None:
     """Return the variable at a place, in the innermost unit that defines it."""
     first: UnitQuery | None = None
     for node in _around(root, grammar, line):
         if not _holds(node, line, column):
             continue
-        unit = _read(node, grammar)
+        unit = _read(node, grammar, scopes)
         for asked in _names_at(unit, line, column):
             if _is_defined(asked):
                 return asked
@@ -78,9 +83,9 @@ def _around(root: Node, grammar: Grammar, line: int) -> list[Node]:
     return [*found, root]
 
 
-def _read(node: Node, grammar: Grammar) -> Unit:
+def _read(node: Node, grammar: Grammar, scopes: FileScopes | None) -> Unit:
     name = "<module>" if node.parent is None else _name(node, grammar)
-    return Reader(grammar).unit(node, name)
+    return Reader(grammar, scopes).unit(node, name)
 
 
 def _name(node: Node, grammar: Grammar) -> str:

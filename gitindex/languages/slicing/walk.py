@@ -8,7 +8,7 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from gitindex.languages.slicing.ir import TextSpan, VariableRead, VariableWrite
-from gitindex.languages.slicing.scope import BlockScope, Variable
+from gitindex.languages.slicing.scope import UnitVariables
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -22,19 +22,15 @@ class ValueRole(Enum):
     STORE = auto()  # it is written
     UPDATE = auto()  # it is read and written
     MUTATE = auto()  # it is read, and a part of it is written
-    DECLARE = auto()  # a new variable of this scope is written
     MATCH = auto()  # a pattern: names are written, all else is read
 
 
-WRITING = frozenset(
-    (ValueRole.STORE, ValueRole.UPDATE, ValueRole.MUTATE, ValueRole.DECLARE, ValueRole.MATCH)
-)
+WRITING = frozenset((ValueRole.STORE, ValueRole.UPDATE, ValueRole.MUTATE, ValueRole.MATCH))
 
 
 class NodeContext(NamedTuple):
     """The role and the surroundings of a node."""
 
-    scope: BlockScope
     role: ValueRole = ValueRole.LOAD
     conditional: bool = False  # may not run even if its statement does
     captured: bool = False  # inside a nested function
@@ -64,12 +60,8 @@ class Table:
     skipped: frozenset[str]  # node types without variables in them
     transparent: frozenset[str]  # node types that pass their role on to their children
     raising: frozenset[str]  # node types that may fail when they run
-    blocks: frozenset[str]  # node types with a scope of their own
     mutators: frozenset[str]  # methods that change their receiver even if their value is used
     visitors: Mapping[str, Visitor]
-    hoist: Callable[[Node, BlockScope], None] | None = (
-        None  # declares the names that a block hoists
-    )
 
 
 @dataclass
@@ -84,12 +76,10 @@ class Findings:
 class Walker:
     """Walks some nodes of one statement."""
 
-    def __init__(self, table: Table, shallow: bool = False) -> None:
+    def __init__(self, table: Table, variables: UnitVariables) -> None:
         self.table = table
         self.found = Findings()
-        self.shallow = shallow  # do not enter nested functions
-        self.bound: set[str] = set()  # names written in the function's own scope
-        self.unbound: set[str] = set()  # names declared as belonging to an outer function
+        self._variables = variables
         self._stack: list[tuple[Node, NodeContext]] = []
 
     def walk(self, parts: Iterable[tuple[Node, NodeContext]]) -> Findings:
@@ -125,33 +115,22 @@ class Walker:
         """Visit a node that has no visitor."""
         if node.type not in self.table.transparent:
             context = context.load()
-        if node.type in self.table.blocks:
-            context = context._replace(scope=context.scope.inner())
-            if self.table.hoist is not None:
-                self.table.hoist(node, context.scope)
         self.push_children(node, context)
 
     def name(self, node: Node, context: NodeContext) -> None:
         """Record a variable's name."""
         text = text_of(node)
-        place = self._resolve(text, context)
-        own = context.scope.function is context.scope
-        if own and context.role in WRITING and context.role is not ValueRole.MUTATE:
-            self.bound.add(text)
-        if place.hidden:
+        variable = self._variables.at(text, node.start_byte)
+        if variable is None:
             return
         span = span_of(node)
         if context.role not in WRITING or context.role in (ValueRole.UPDATE, ValueRole.MUTATE):
-            self.found.uses.append(VariableRead(place.variable, text, span, context.captured))
+            self.found.uses.append(VariableRead(variable, text, span, context.captured))
         if context.role in WRITING:
             weak = context.conditional or context.captured or context.role is ValueRole.MUTATE
             self.found.definitions.append(
-                VariableWrite(place.variable, text, span, weak, context.early, context.captured)
+                VariableWrite(variable, text, span, weak, context.early, context.captured)
             )
-
-    def _resolve(self, text: str, context: NodeContext) -> Variable:
-        declares = context.role is ValueRole.DECLARE
-        return context.scope.declare(text) if declares else context.scope.resolve(text)
 
     def part_of(self, whole: Node | None, context: NodeContext, *others: Node | None) -> None:
         """Visit a part of `whole`: writing it changes `whole`. The others are read."""
@@ -164,9 +143,9 @@ class Walker:
         changes = context.role is ValueRole.DROP or known
         self.push((receiver, context.to(ValueRole.MUTATE if changes else ValueRole.LOAD)))
 
-    def enter(self, context: NodeContext) -> NodeContext:
-        """Return the context inside a nested function; it runs later, or never."""
-        return NodeContext(context.scope.nested(), ValueRole.LOAD, conditional=True, captured=True)
+
+NESTED = NodeContext(conditional=True, captured=True)
+"""The context inside a nested function: it runs later, or never."""
 
 
 def span_of(node: Node) -> TextSpan:
