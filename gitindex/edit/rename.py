@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import path_fields, safe_text
 from gitindex.base.vocabulary import Mutation, Tier
+from gitindex.edit.by_text import read_as_text
 from gitindex.filestate.ambiguity import EditTarget
 from gitindex.filestate.mutation_gate import check_mutation_gate
 from gitindex.git.interface import blob_id
@@ -85,6 +86,7 @@ def plan_rename(view: TreeView, asked: RenameRequest, memory: Memory | None = No
     edits = _edits(finder.project, places, target.name, asked.new)
     blocked = [] if known else ["a base class is not in the tree: the name may be its member's"]
     blocked += _blocked(finder, family, places, asked)
+    blocked += read_as_text(finder, family, certificate.quiet, asked.force)
     if not certificate.complete and not _all_forced(certificate.unexplained, asked.force):
         blocked.append(f"not complete: {certificate.total or 'some'} places are not explained")
     gate = check_mutation_gate(view, [EditTarget(d.path, d.qualified) for d in family])

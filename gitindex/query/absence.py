@@ -22,6 +22,8 @@ from gitindex.query.names.targets import NAME
 from gitindex.view.tree import TreeView
 
 MAX_LISTED = 50
+MAX_MENTIONS = 5_000
+"""Places outside of code that are kept; fewer are listed."""
 MAX_LINE = 200
 MAX_LEFT_OUT = 400
 """Texts outside of the index that are searched."""
@@ -75,6 +77,16 @@ class Mention(NamedTuple):
         }
 
 
+class FoundPlace(NamedTuple):
+    """An occurrence that is found. Where it is listed, it becomes a `Mention`, at the cost of its line."""
+
+    path: str
+    line: int
+    column: int
+    start: int
+    why: str
+
+
 class Certificate(NamedTuple):
     """The result of a certification: what was checked, and what is unexplained."""
 
@@ -84,6 +96,7 @@ class Certificate(NamedTuple):
     coverage: dict[str, int]
     counts: dict[str, int]
     mentions: tuple[Mention, ...]
+    quiet: tuple[FoundPlace, ...]  # all of these places, also those that are not listed
     elsewhere: int = 0  # unexplained places outside of the requested path
 
     def fields(self, listing: bool = False) -> dict[str, Any]:
@@ -100,16 +113,6 @@ class Certificate(NamedTuple):
         if listing:
             fields["mentioned"] = [m.fields() for m in self.mentions]
         return fields | ({"unexplainedCount": self.total} if self.total > len(listed) else {})
-
-
-class _Place(NamedTuple):
-    """An occurrence that is found. Where it is listed, it becomes a `Mention`, at the cost of its line."""
-
-    path: str
-    line: int
-    column: int
-    start: int
-    why: str
 
 
 def certify(
@@ -134,15 +137,15 @@ def certify(
     known = listed | found.excluded.keys()
     _load_scopes(project, texts, known)
     kinds = _load_kinds(project, texts, known)
-    open_places, quiet = list(_unnamed(project, targets)), list[Mention]()
+    open_places, quiet = list(_unnamed(project, targets)), list[FoundPlace]()
     counts: Counter[str] = Counter()
     for file, place, why in _explained(project, name, found, texts, kinds):
         if why in _UNEXPLAINED:
-            open_places.append(_Place(file.path, *place, why))
+            open_places.append(FoundPlace(file.path, *place, why))
         elif why and shown(file.path):
             counts[why] += 1
-            if mentions and len(quiet) < MAX_LISTED:
-                quiet.append(_mention(project, _Place(file.path, *place, why)))
+            if mentions and len(quiet) < MAX_MENTIONS:
+                quiet.append(FoundPlace(file.path, *place, why))
     open_places += _elsewhere(project, name, found)
     unread = indexed.unread + others.unread + len(project.view.overlay.left_out)
     coverage |= {"files": len(indexed.places), "unchecked": unread}
@@ -153,7 +156,9 @@ def certify(
     below = [place for place in ordered if shown(place.path)]
     listed_places = tuple(_mention(project, place) for place in below[:MAX_LISTED])
     hidden = len(ordered) - len(below)
-    return Certificate(complete, listed_places, len(below), coverage, told, tuple(quiet), hidden)
+    mentioned = tuple(_mention(project, place) for place in quiet[:MAX_LISTED])
+    kept = (coverage, told, mentioned, tuple(quiet))
+    return Certificate(complete, listed_places, len(below), *kept, hidden)
 
 
 def _explained(
@@ -177,17 +182,17 @@ def _explained(
 _UNEXPLAINED = frozenset(map(str, Unexplained))
 
 
-def _unnamed(project: Project, targets: Iterable[Definition]) -> Iterator[_Place]:
+def _unnamed(project: Project, targets: Iterable[Definition]) -> Iterator[FoundPlace]:
     """Yield targets that syntax calls without their name: those calls cannot be searched."""
     for target in targets:
         source = project.source(target.path)
         if source is not None and called_without_name(source.language, target.name):
             start = project.offset(target.path, target.line, target.column)
             place = (target.line, target.column, start)
-            yield _Place(target.path, *place, Unexplained.UNBOUND)
+            yield FoundPlace(target.path, *place, Unexplained.UNBOUND)
 
 
-def _elsewhere(project: Project, name: str, found: Found) -> Iterator[_Place]:
+def _elsewhere(project: Project, name: str, found: Found) -> Iterator[FoundPlace]:
     """Yield unexplained places of the targets' aliases."""
     for (path, line, column), why in found.excluded.items():
         if why == PROVEN:
@@ -195,7 +200,7 @@ def _elsewhere(project: Project, name: str, found: Found) -> Iterator[_Place]:
         start = project.offset(path, line, column)
         raw = name.encode("utf-8", "surrogatepass")
         if project.text(path)[start : start + len(raw)] != raw:
-            yield _Place(path, line, column, start, why)
+            yield FoundPlace(path, line, column, start, why)
 
 
 def _load_scopes(
@@ -359,7 +364,7 @@ def _left_out(view: TreeView) -> Iterator[MentioningFile]:
             yield MentioningFile(os.fsdecode(path), "", reason or Unexplained.NO_FACTS, oid)
 
 
-def _mention(project: Project, place: _Place) -> Mention:
+def _mention(project: Project, place: FoundPlace) -> Mention:
     path, line, column, start, why = place
     data = project.text(path)
     units = utf16_length(data[start - column : start])

@@ -95,6 +95,33 @@ BLOCKED = {
         "assemble",
         "not complete",
     ),
+    "computed attribute": (
+        {
+            "visitor.py": "class Visitor:\n    def visit(self, node):\n        return getattr(self, 'visit_' + node.kind)(node)\n",
+            "walk.py": "from visitor import Visitor\n\n\nclass Walk(Visitor):\n    def visit_leaf(self, node):\n        return node\n",
+        },
+        "Walk.visit_leaf",
+        "leaf",
+        "visitor.py: a class there reads attributes by computed names",
+    ),
+    "path in a string": (
+        {"settings.py": "LOADED = ['pkg.core.Engine', 'other.Engine']\n"},
+        "Engine",
+        "Motor",
+        "settings.py:1: a path in a text",
+    ),
+    "entry point": (
+        {"setup.cfg": "[options.entry_points]\nconsole_scripts =\n    x = pkg.core:build\n"},
+        "pkg.core.build",
+        "assemble",
+        "setup.cfg:3: a path in a text",
+    ),
+    "listed module": (
+        {"all.py": "import pkg.core\n\nNAMES = sorted(vars(pkg.core))\n"},
+        "pkg.core.build",
+        "assemble",
+        "all.py:3: names of the module are listed there",
+    ),
     "outside base": (
         {
             "out.py": "import enum\n\n\nclass Odd(enum.Enum):\n    def label(self):\n        return 1\n"

@@ -74,7 +74,7 @@ def renames(clock: Clock, rng: random.Random, folder: Path) -> None:
         if not clock.goes_on():
             break
         paths = _paths(package, repo.path, folder)
-        wrong = rename_and_run(repo, symbol, f"renamed_{number}", command, paths, memory)
+        wrong = rename_and_run(repo, symbol, _fresh_name(number), command, paths, memory)
         clock.count("cases" if wrong is not None else "refused")
         if wrong:
             failures.append(f"{package.name} {package.version}: {wrong}")
@@ -118,6 +118,11 @@ def _prepare(package: Package, folder: Path) -> Repo | None:
     [sources] = (found for found in into.iterdir() if found.is_dir() and found.name != "repo")
     shutil.copytree(sources, repo.path, dirs_exist_ok=True)
     return repo
+
+
+def _fresh_name(number: int) -> str:
+    """A name of letters alone, as a package's tests may expect of names in messages."""
+    return "renamed_" + "".join(chr(ord("a") + int(digit)) for digit in str(number))
 
 
 def _paths(package: Package, root: Path, folder: Path) -> str:

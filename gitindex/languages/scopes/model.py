@@ -18,7 +18,10 @@ WHOLE, EACH = -1, -2
 MODELLED = frozenset({"python", "javascript", "typescript", "tsx", "go", "java"})
 """Languages with fully modelled scopes: there a local binding excludes other meanings of a name."""
 
-ORDERED = frozenset({"go", "java"})
+EXCLUDING = frozenset({"c"})
+"""Languages with scopes of local variables only: they exclude a meaning, and certify nothing."""
+
+ORDERED = frozenset({"c", "go", "java"})
 """Languages in which a local name is visible only after its declaration."""
 
 MARKS = (

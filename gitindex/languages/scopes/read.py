@@ -62,6 +62,10 @@ _FIELDS = {
     "assignment": "left",
     "generic_type": "type",
     "variable_declarator": "name",
+    "init_declarator": "declarator",
+    "array_declarator": "declarator",
+    "pointer_declarator": "declarator",
+    "function_declarator": "declarator",
 }
 _LISTS = frozenset({"pattern_list", "tuple_pattern", "list_pattern", "expression_list", "tuple"})
 _AROUND = frozenset({"function", "class", "type", "enum"})

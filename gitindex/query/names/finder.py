@@ -223,6 +223,7 @@ class Finder:
         self.project.load(by_path)
         needed = [path for path in by_path if self._needs_text(by_path[path])]
         self.project.read(needed)
+        self.project.load_locals([p for p in needed if any(map(_may_be_local, by_path[p]))])
         self.project.load_scopes(needed)
         left = MAX_PLACES
         for path in sorted(by_path, key=os.fsencode):
@@ -368,6 +369,11 @@ class Finder:
             for _, _, local, paths in bound
             if local != "default" and any(home in paths for home in homes)
         ]
+
+
+def _may_be_local(place: Occurrence) -> bool:
+    """Return whether a place may name a variable; a call of one is rare where calls are many."""
+    return place.use == Use.REFERENCE
 
 
 def _is_static(definition: Definition) -> bool:

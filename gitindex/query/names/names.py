@@ -214,7 +214,7 @@ class Names:
             if starred.state is State.DEFINED:
                 return starred
         scopes = self.project.scopes(source.path)
-        if scopes is not None and any(d.scope == 0 for d in scopes.names.get(name, ())):
+        if sure and scopes is not None and any(d.scope == 0 for d in scopes.names.get(name, ())):
             return Meaning(
                 State.LOCAL,
                 variable=0,

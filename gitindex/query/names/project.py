@@ -14,11 +14,14 @@ from gitindex.extract.policy import MAX_PARSE_BYTES, MAX_TEXT_BYTES
 from gitindex.git.interface import blob_id
 from gitindex.languages.facts import Import, Occurrence, unpack_places
 from gitindex.languages.scopes.flow import FLOWING, FileFlow
-from gitindex.languages.scopes.model import MODELLED, FileScopes
+from gitindex.languages.scopes.model import EXCLUDING, MODELLED, FileScopes
 from gitindex.query.names.memory import Memory, TreeMemory
 from gitindex.query.names.source import Definition, FileNames, LiveFile, Text, place_of
 from gitindex.query.names.written import WrittenImports, words_of_file
 from gitindex.view.tree import TreeView
+
+MAX_LOCALS = 100
+"""Files of one answer whose scopes are read only to leave out local variables."""
 
 CHUNK = 300
 """Values bound in one statement."""
@@ -163,13 +166,19 @@ class Project:
             self.load_scopes([path])
         return self._scopes[path]
 
-    def load_scopes(self, paths: Iterable[str]) -> None:
+    def load_locals(self, paths: Sequence[str]) -> None:
+        """Load scopes that only exclude meanings, of some files: the rest of an answer lists more."""
+        self.load(paths)
+        wanted = [s.path for s in map(self.source, paths) if s and s.language in EXCLUDING]
+        self.load_scopes(wanted[:MAX_LOCALS], EXCLUDING)
+
+    def load_scopes(self, paths: Iterable[str], languages: frozenset[str] = MODELLED) -> None:
         """Load the scopes of many files at once."""
         wanted = [path for path in dict.fromkeys(paths) if path not in self._scopes]
         self.load(wanted)
         self._scopes.update(dict.fromkeys(wanted))
         todo: dict[LiveFile, bytes] = {}
-        sources = [s for s in map(self.source, wanted) if s and s.language in MODELLED]
+        sources = [s for s in map(self.source, wanted) if s and s.language in languages]
         unknown = []
         for source in sources:
             held = self._memory.scopes(source.origin)

@@ -1,0 +1,34 @@
+"""C: variables of functions are no references to a field or a function of that name, and prove nothing."""
+
+from __future__ import annotations
+
+from gitindex.query.references import ReferenceQuery, find_references
+from gitindex.view.tree import open_tree
+from tests.support import Repo
+
+TEXT = """\
+struct pair { int key; int size; };
+int size(void);
+static int first(struct pair *p, int key, int (*call)(int size)) {
+    int size = key;
+    for (int key = 0; key < size; key++) { use(key); }
+    return p->key + call(size);
+}
+int second(struct pair *p) {
+    extern int key;
+    return p->size + size() + key;
+}
+"""
+
+
+def test_variables_of_c_functions_are_left_out(repo: Repo) -> None:
+    repo.index_files({"pair.c": TEXT})
+    found = {}
+    for name in ("key", "size"):
+        with open_tree(repo.worktree, ".") as view:
+            told = find_references(view, ReferenceQuery(name))
+        found[name] = sorted((r["line"], r["column"]) for r in told["references"])
+        assert not told["complete"]
+        assert {u["why"] for u in told["unexplained"]} == {"bound_elsewhere"}
+    assert found["key"] == [(6, 15), (9, 16), (10, 31)]
+    assert found["size"] == [(10, 15), (10, 22)]
