@@ -183,13 +183,18 @@ _UNEXPLAINED = frozenset(map(str, Unexplained))
 
 
 def _unnamed(project: Project, targets: Iterable[Definition]) -> Iterator[FoundPlace]:
-    """Yield targets that syntax calls without their name: those calls cannot be searched."""
+    """Yield targets that syntax calls without their name, and those of a file without scopes."""
     for target in targets:
         source = project.source(target.path)
-        if source is not None and called_without_name(source.language, target.name):
+        if source is None:
+            continue
+        unnamed = called_without_name(source.language, target.name)
+        unread = source.language in MODELLED and project.scopes(target.path) is None
+        if unnamed or unread:
             start = project.offset(target.path, target.line, target.column)
             place = (target.line, target.column, start)
-            yield FoundPlace(target.path, *place, Unexplained.UNBOUND)
+            why = Unexplained.UNBOUND if unnamed else Unexplained.NO_FACTS
+            yield FoundPlace(target.path, *place, why)
 
 
 def _elsewhere(project: Project, name: str, found: Found) -> Iterator[FoundPlace]:

@@ -26,7 +26,7 @@ ORDERED = frozenset({"c", "go", "java"})
 
 MARKS = (
     *("keys", "labels", "stars", "assigned", "sets", "exports", "members", "literals"),
-    *("receivers", "typed"),
+    *("receivers", "taken", "typed"),
 )
 """Lists of a payload in addition to ranges and names."""
 
@@ -147,6 +147,10 @@ class FileScopes:
         self.members = frozenset(told["members"])
         """Offsets of members without a receiver: `case A(name=x)`."""
         self._receivers: dict[int, Any] = dict(told["receivers"])
+        self.taken: dict[int, tuple[Part, ...]] = {}
+        """Offsets of names in destructuring patterns, with the chain that they take a member of."""
+        for at, chain in told["taken"]:
+            self.taken[at] = _parts(chain) or self.taken.get(at, ())
         self._typed = {at: (start, end) for at, start, end in told["typed"]}
         self.stars: list[int] = told["stars"]
         self.assigned: dict[str, list[Assigned]] = {}

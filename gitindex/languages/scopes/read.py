@@ -203,6 +203,7 @@ _MARKS = frozenset(
         "field",
         "set",
         "receiver",
+        "taken",
         "typed",
         "export.name",
         "export.default",
@@ -247,6 +248,9 @@ def _mark(marks: dict[str, list[Any]], captures: dict[str, list[Node]]) -> None:
             marks["sets"].append([text, target.start_byte])
     for node in captures.get("receiver", ()):
         marks["receivers"].append([captures["of"][0].start_byte, read_parts(node)])
+    for node in captures.get("taken", ()):
+        chain = read_parts(captures["holder"][0]) if "holder" in captures else None
+        marks["taken"].append([node.start_byte, chain])
     for node in captures.get("typed", ()):
         marks["typed"].append([node.start_byte, *_span([_first_type(captures["type"][0])])])
     marks["exports"] += read_exports(captures)

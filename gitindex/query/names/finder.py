@@ -12,6 +12,7 @@ from gitindex.languages.facts import Occurrence, Use
 from gitindex.languages.scopes.model import EXPORTED_WHOLE, MODELLED
 from gitindex.languages.syntax.kinds import FUNCTIONS
 from gitindex.query.names.builtins import BUILTINS
+from gitindex.query.names.defaults import default_names, locals_of
 from gitindex.query.names.dispatch import Dispatch, Kin
 from gitindex.query.names.known import KnownReferences
 from gitindex.query.names.meanings import ECMA, Meaning, State
@@ -95,7 +96,7 @@ class Finder:
         found: dict[At, Site] = {}
         excluded: dict[At, str] = {}
         names = list(dict.fromkeys(d.name for d in chosen.values()))
-        names += self._default_names(chosen.values(), names)
+        names += default_names(self.binder.names.modules, chosen.values(), names)[:MAX_ALIASES]
         families = self._families(chosen.values())
         self._cut = False
         for name in names:  # grows during the loop
@@ -105,7 +106,7 @@ class Finder:
                     at = (source.path, place.line, place.column)
                     site = PROVEN if foreign else self._judge(source, place, wanted)
                     if isinstance(site, str):
-                        excluded[at] = site
+                        excluded[at] = site if foreign else self._provable(source, place, site)
                     elif known.allows(site):
                         found[at] = site
                     else:
@@ -130,6 +131,12 @@ class Finder:
             del excluded[at]
         defined = frozenset((d.path, d.line, d.column) for d in chosen.values())
         return Found(sorted(found.values(), key=Site.order), excluded, self._cut, defined)
+
+    def _provable(self, source: FileNames, place: Occurrence, why: str) -> str:
+        """Return the reason; no use is proven in a file whose scopes cannot be read."""
+        if why != PROVEN or source.language not in MODELLED or not _is_use(place):
+            return why
+        return str(Unexplained.NO_FACTS) if self.project.scopes(source.path) is None else why
 
     def _linked(self, targets: Iterable[Definition]) -> Iterator[Definition]:
         """Yield the prototypes and definitions that the linker joins with a C function."""
@@ -221,7 +228,7 @@ class Finder:
             self._cut = True
             by_path = self._nearest(by_path, name)
         self.project.load(by_path)
-        needed = [path for path in by_path if self._needs_text(by_path[path])]
+        needed = [path for path in by_path if self._needs_text(path, by_path[path])]
         self.project.read(needed)
         self.project.load_locals([p for p in needed if any(map(_may_be_local, by_path[p]))])
         self.project.load_scopes(needed)
@@ -243,12 +250,17 @@ class Finder:
         order = sorted(by_path, key=lambda p: (p.rpartition("/")[0] not in folders, os.fsencode(p)))
         return {path: by_path[path] for path in order[:MAX_FILES]}
 
-    @staticmethod
-    def _needs_text(places: list[Occurrence]) -> bool:
-        return any(place.use not in (Use.DEFINITION, Use.IMPORT) for place in places)
+    def _needs_text(self, path: str, places: list[Occurrence]) -> bool:
+        source = self.project.source(path)
+        if source is not None and source.language in ECMA:  # a definition may take a member
+            return any(place.use != Use.IMPORT for place in places)
+        return any(map(_is_use, places))
 
     def _judge(self, source: FileNames, place: Occurrence, wanted: _Wanted) -> Site | str:
         """Return the reference at a place, or why it is none: PROVEN or an Unexplained value."""
+        taken = self._taken(source, place, wanted) if source.language in ECMA else None
+        if taken is not None:
+            return taken
         if place.use == Use.DEFINITION:
             return self._loaded(source, place, wanted) or PROVEN
         if source.language == "java" and wanted.uncalled and place.use == Use.CALL:
@@ -267,6 +279,26 @@ class Finder:
             if chosen:
                 return make_site(source, place, Tier.NAME, chosen)
         return self._why(source, place.name, meaning, wanted)
+
+    def _taken(self, source: FileNames, place: Occurrence, wanted: _Wanted) -> Site | str | None:
+        """Judge a name in a destructuring pattern as the member that it takes; else None."""
+        scopes = self.project.scopes(source.path)
+        at = self.project.offset(source.path, place.line, place.column)
+        if scopes is None or at not in scopes.taken or place.name in source.bindings:
+            return None
+        meaning = self.binder.member_of(scopes.taken[at], source, place, at)
+        hit = _among(meaning.definitions, wanted.targets)
+        if hit:
+            return make_site(source, place, Tier.IMPORT, hit)
+        if _among(meaning.definitions, wanted.kin.members):
+            return make_site(source, place, Tier.DISPATCH, tuple(wanted.targets.values()))
+        if meaning.state is State.DEFINED and meaning.sure:
+            return PROVEN
+        maybe = self.binder.candidates(source, Meaning(State.KEY), place.name)
+        chosen = _among(maybe, wanted.targets)
+        if chosen:
+            return make_site(source, place, Tier.NAME, chosen)
+        return str(Unexplained.BOUND_ELSEWHERE)
 
     def _loaded(self, source: FileNames, place: Occurrence, wanted: _Wanted) -> Site | None:
         """Return the import site of a definition `const { name } = require('./x')`, else None."""
@@ -314,6 +346,8 @@ class Finder:
         """Return the aliases that a file's imports and exports give to a name."""
         pairs = [pair for item in source.imports for pair in item.names]
         found = [local for there, local in pairs if there == name and local not in (name, "*")]
+        if "default" in found and source.language in ECMA:
+            found += locals_of(self.project, source.path, "default")
         if source.language in ECMA and source.named(name):
             renamed = self.binder.names.modules.renamed(source)
             found += [
@@ -323,52 +357,9 @@ class Finder:
             ]
         return found
 
-    def _default_names(self, targets: Iterable[Definition], names: list[str]) -> list[str]:
-        """Return the names that importers give to a module's default export."""
-        found: list[str] = []
-        for target in targets:
-            source = self.project.source(target.path)
-            if source is None or source.language not in ECMA:
-                continue
-            renamed = self.binder.names.modules.renamed(source)
-            for out in ("default", EXPORTED_WHOLE):
-                if renamed.get(out) == target.name:
-                    found += self._locals_of(target.path, out)
-        return [name for name in dict.fromkeys(found) if name not in names][:MAX_ALIASES]
 
-    def _locals_of(self, path: str, out: str) -> list[str]:
-        """Return the local names of a module's default export, or of a whole CommonJS module."""
-        listed = ("default", "*") if out == EXPORTED_WHOLE else ("default",)
-        self.view.ensure_facts()
-        importers = {
-            os.fsdecode(row[0])
-            for name in listed
-            for row in self.view.rows(
-                "SELECT DISTINCT l.path FROM {imports} i JOIN {live} l ON l.blob_id=i.blob_id"
-                f" WHERE i.names LIKE '%[\"{name}\",%'"
-            )
-        }
-        self.project.load(importers)
-        bound = [
-            (importer, there, local, self.project.resolve(source, item))
-            for importer in sorted(importers)
-            if (source := self.project.source(importer)) is not None and source.language in ECMA
-            for item in source.imports
-            for there, local in item.names
-            if there in listed and local != "*"
-        ]
-        homes = [path]
-        for home in homes:  # grows during the loop: files that re-export the default
-            homes += [
-                importer
-                for importer, there, local, paths in bound
-                if there == local == "default" and home in paths and importer not in homes
-            ]
-        return [
-            local
-            for _, _, local, paths in bound
-            if local != "default" and any(home in paths for home in homes)
-        ]
+def _is_use(place: Occurrence) -> bool:
+    return place.use not in (Use.DEFINITION, Use.IMPORT)
 
 
 def _may_be_local(place: Occurrence) -> bool:

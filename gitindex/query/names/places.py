@@ -56,7 +56,6 @@ class Binder:
             return self._imported(source, place)
         data = self.project.text(source.path)
         at = self.project.offset(source.path, place.line, place.column)
-        scope = place.enclosing
         scopes = self.project.scopes(source.path)
         if scopes is not None and at in scopes.labels:
             return LABEL
@@ -68,17 +67,30 @@ class Binder:
                 return found
         chain, read = self.receiver(source, at)
         if chain is not None:
-            value = self.types.chain(chain, ExpressionPlace(source, scope, at))
-            value = value._replace(sure=value.sure and read)
-            found = self.types.member(value, place.name)
-            plain = not any(part.called or part.inner for part in chain)
-            if found.state is State.OUTSIDE:  # a member of a module outside the tree
-                typed = len(chain) > 1 or not self._is_imported(source, chain[0].name)
-                return found._replace(sure=value.sure and plain, typed=typed)
-            return found._replace(sure=value.sure and (found.sure or value.module is None))
+            return self.member_of(chain, source, place, at, read)
         if self._is_key(source, place, at):
             return self._key_as_value(source, place, data, at) or _KEY
         return self._bare(source, place, data, at)._replace(bare=True)
+
+    def member_of(
+        self,
+        chain: Sequence[Part],
+        source: FileNames,
+        place: Occurrence,
+        at: int,
+        read: bool = True,
+    ) -> Meaning:
+        """Return the meaning of a member of a chain; `read`: the tree names the chain."""
+        if not chain:
+            return UNKNOWN
+        value = self.types.chain(chain, ExpressionPlace(source, place.enclosing, at))
+        value = value._replace(sure=value.sure and read)
+        found = self.types.member(value, place.name)
+        plain = not any(part.called or part.inner for part in chain)
+        if found.state is State.OUTSIDE:  # a member of a module outside the tree
+            typed = len(chain) > 1 or not self._is_imported(source, chain[0].name)
+            return found._replace(sure=value.sure and plain, typed=typed)
+        return found._replace(sure=value.sure and (found.sure or value.module is None))
 
     def _bare(self, source: FileNames, place: Occurrence, data: bytes, at: int) -> Meaning:
         is_type, called = place.use in _TYPE_USES, place.use in (Use.CALL, Use.DECORATOR)

@@ -68,6 +68,17 @@
   right: (_) @export.whole
   (#eq? @_module "module") (#eq? @_exports "exports"))
 
+; Names in a destructuring pattern: each takes a member of a value.
+(shorthand_property_identifier_pattern) @taken
+(pair_pattern key: (property_identifier) @taken)
+(variable_declarator
+  name: (object_pattern [
+    (shorthand_property_identifier_pattern) @taken
+    (object_assignment_pattern left: (shorthand_property_identifier_pattern) @taken)
+    (pair_pattern key: (property_identifier) @taken)
+  ])
+  value: (_) @holder)
+
 (statement_identifier) @label
 
 (comment) @comment

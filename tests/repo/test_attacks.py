@@ -1,0 +1,179 @@
+# ruff: noqa: E501 — sources read better on one line
+"""Programs written to mislead: an answer that says `complete` lists every line that is marked.
+
+In a case, NAME is the asked-for name (one of its own in every case), PKG the folder of the case. A line
+that ends in USE refers to the first definition of NAME in the first file, one that ends in CALL calls it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gitindex.base.vocabulary import Direction
+from gitindex.query.callgraph.answer import GraphQuery, call_graph
+from gitindex.query.names.memory import Memory
+from gitindex.query.references import ReferenceQuery, find_references
+from gitindex.view.tree import open_tree
+from tests.support import Repo
+
+Case = tuple[str, dict[str, str]]  # what is asked, the files
+
+# fmt: off
+PYTHON: list[Case] = [
+    ("A.NAME", {"a.py": "class A:\n    def NAME(self):\n        pass\nclass B(A):\n    pass\nclass C(B):\n    def NAME(self):\n        super().NAME()  # CALL\n", "b.py": "from PKG.a import C\nclass D(C):\n    def go(self):\n        self.NAME()\n"}),
+    ("Mixin.NAME", {"a.py": "class Mixin:\n    def NAME(self):\n        pass\n", "b.py": "class Base:\n    def run(self):\n        self.NAME()  # CALL\n", "c.py": "from PKG.a import Mixin\nfrom PKG.b import Base\nclass Both(Base, Mixin):\n    pass\nBoth().run()\n"}),
+    ("NAME", {"a.py": "def NAME():\n    pass\n", "b.py": "from PKG.a import NAME as other  # USE\n", "c.py": "from PKG import b\nb.other()  # CALL\n"}),
+    ("NAME", {"a.py": "def NAME():\n    pass\n", "__init__.py": "from PKG.a import *\n", "d.py": "from PKG import NAME  # USE\nNAME()  # CALL\n"}),
+    ("NAME", {"a.py": "def NAME():\n    pass\n", "b.py": "import PKG.a\ngetattr(PKG.a, 'NAME')()  # CALL\n"}),
+    ("NAME", {"a.py": "def NAME():\n    pass\n", "b.py": "import PKG.a as m\nx = [m]\nx[0].NAME()  # CALL\n"}),
+    ("NAME", {"a.py": "def NAME():\n    pass\ntable = {'k': NAME}  # USE\n", "b.py": "from PKG.a import table\ntable['k']()\n"}),
+    ("NAME", {"a.py": "def NAME(f):\n    return f\n@NAME  # USE\ndef g():\n    pass\n", "b.py": "import PKG.a\n@PKG.a.NAME  # USE\ndef h():\n    pass\n"}),
+    ("P.NAME", {"a.py": "from dataclasses import dataclass, replace\n@dataclass\nclass P:\n    NAME: int\np = P(NAME=1)  # USE\nq = replace(p, NAME=2)  # USE\n", "b.py": "def f(p):\n    match p:\n        case object(NAME=n):  # USE\n            return n\n"}),
+    ("A.NAME", {"a.py": "class A:\n    @property\n    def NAME(self):\n        return 1\n    @NAME.setter  # USE\n    def NAME(self, v):\n        pass\n", "b.py": "def f(a):\n    a.NAME += 1  # USE\n"}),
+    ("NAME", {"a.py": "def NAME():\n    pass\ndef outer(NAME):\n    def inner():\n        return NAME()\n    return inner\ndef other():\n    def inner():\n        return NAME()  # CALL\n    return inner\n"}),
+    ("NAME", {"a.py": "def NAME():\n    pass\ndef f():\n    for NAME in ():\n        pass\n    NAME\ndef g():\n    try:\n        NAME()  # CALL\n    except ValueError as e:\n        pass\nclass K:\n    NAME = 1\n    def m(self):\n        return NAME()  # CALL\n"}),
+    ("NAME", {"a.py": "def NAME():\n    pass\n", "b.py": "try:\n    from PKG.a import NAME  # USE\nexcept ImportError:\n    NAME = None\nif NAME:  # USE\n    NAME()  # CALL\n"}),
+    ("NAME", {"a.py": "def NAME():\n    pass\n", "b.py": "import importlib\nm = importlib.import_module('PKG.a')\nm.NAME()  # CALL\n"}),
+    ("A.NAME", {"a.py": "class A:\n    NAME = 1\n", "b.py": "from PKG.a import A\nclass B(A):\n    x = A.NAME  # USE\n    def f(self):\n        return self.NAME  # USE\n"}),
+    ("A.NAME", {"a.py": "class A:\n    @classmethod\n    def NAME(cls):\n        return cls\n    @classmethod\n    def make(cls):\n        return cls.NAME()  # CALL\n", "b.py": "import PKG.a\nK = PKG.a.A\ndef f(kind=K):\n    kind.NAME()  # CALL\n"}),
+    ("NAME", {"a.py": "def NAME():\n    pass\n", "b.py": "def f():\n    import PKG.a as NAME\n    NAME.NAME()  # CALL\n"}),
+    ("NAME", {"a.py": "class NAME:\n    pass\n", "b.py": "from __future__ import annotations\nfrom PKG import a\ndef f(x: 'a.NAME') -> list[a.NAME]:  # USE\n    return isinstance(x, a.NAME)  # USE\n"}),
+    ("A.NAME", {"a.py": "class A:\n    def NAME(self):\n        pass\n", "b.py": "from PKG.a import A\nfrom functools import partial\nrun = partial(A.NAME, A())  # USE\nsorted([A()], key=A.NAME)  # USE\n"}),
+    ("A.NAME", {"a.py": "class A:\n    def NAME(self):\n        pass\n    alias = NAME  # USE\n", "b.py": "from PKG.a import A\nA().alias()\n"}),
+    ("A.NAME", {"a.py": "class A:\n    def NAME(self):\n        pass\n", "b.py": "class W:\n    def __init__(self, inner):\n        self.inner = inner\n    def __getattr__(self, name):\n        return getattr(self.inner, name)\n", "c.py": "from PKG.a import A\nfrom PKG.b import W\nw = W(A())\nw.NAME()  # CALL\n"}),
+    ("NAME", {"a.py": "NAME = 1\ndef f():\n    global NAME\n    NAME = 2  # USE\ndef g():\n    NAME = 3\n    return NAME\n", "b.py": "from PKG import a\na.NAME = 4  # USE\n"}),
+    ("NAME", {"a.py": "def NAME():\n    pass\n", "b.py": "from PKG.a import NAME  # USE\nx = [NAME() for _ in range(3)]  # CALL\ny = {NAME: 1 for NAME in range(2)}\nz = (lambda NAME: NAME)(1)\nif (n := NAME()):  # CALL\n    pass\n"}),
+    ("A.NAME", {"a.py": "class A:\n    def NAME(self):\n        pass\nclass B(A):\n    def go(self):\n        type(self).NAME(self)  # CALL\n        self.__class__.NAME(self)  # CALL\n", "b.py": "from operator import attrgetter, methodcaller\nattrgetter('NAME')  # USE\nmethodcaller('NAME')  # CALL\n"}),
+    ("NAME", {"a.py": "def NAME():\n    pass\n", "b.py": "from PKG import a as one\ntwo = one\ntwo.NAME()  # CALL\nclass K:\n    mod = one\n    def f(self):\n        self.mod.NAME()  # CALL\n"}),
+    ("NAME", {"a.py": "import functools\n@functools.singledispatch\ndef NAME(x):\n    pass\n@NAME.register  # USE\ndef _(x: int):\n    pass\n", "b.py": "from .a import NAME as n  # USE\nn(1)  # CALL\n"}),
+    ("NAME", {"a.py": "def NAME():\n    pass\n", "sub/__init__.py": "from ..a import NAME  # USE\n__all__ = ['NAME']  # USE\n", "c.py": "from PKG.sub import *\nNAME()  # CALL\n"}),
+    ("NAME", {"a.py": "if True:\n    def NAME():\n        return 1\nelse:\n    def NAME():\n        return 2\n", "b.py": "from PKG import a\nwith open('x') as a2, open('y') as NAME:\n    a.NAME()  # CALL\n"}),
+    ("A.NAME", {"a.py": "class A:\n    def __init__(self):\n        self.NAME = 1\n    NAME = 0\n", "b.py": "from PKG.a import A\ndef f():\n    a = A()\n    a.NAME = 2  # USE\n    del a.NAME  # USE\n"}),
+    ("A.NAME", {"a.py": "from typing import NamedTuple\nclass A(NamedTuple):\n    NAME: int\na = A(NAME=1)  # USE\nb = a._replace(NAME=2)  # USE\n", "b.py": "def f(x):\n    return x.NAME  # USE\n"}),
+    ("A.NAME", {"a.py": "class A:\n    def NAME(self):\n        pass\n", "b.py": "from PKG.a import A\ndef make():\n    class A:\n        def NAME(self):\n            pass\n    return A()\nmake().NAME()\ndef real():\n    return A()\nreal().NAME()  # CALL\n"}),
+    ("NAME", {"a.py": "def NAME():\n    pass\n", "b.py": "import PKG.a\nvars(PKG.a)['NAME']()  # CALL\n"}),
+    ("NAME", {"a.py": "def NAME():\n    pass\ndef f():\n    def NAME():\n        pass\n    class C:\n        def m(self):\n            NAME()\n    return NAME\nclass D:\n    def NAME(self):\n        NAME()  # CALL\n"}),
+]
+TYPESCRIPT: list[Case] = [
+    ("NAME", {"a.ts": "export function NAME() {}\n", "b.ts": "export { NAME as other } from './a'; // USE\n", "c.ts": "import { other } from './b';\nother(); // CALL\n"}),
+    ("NAME", {"a.ts": "export default function NAME() {}\n", "b.ts": "import anything from './a';\nanything(); // CALL\n"}),
+    ("NAME", {"a.ts": "export namespace N { export function NAME() {} }\nN.NAME(); // CALL\n", "b.ts": "import { N } from './a';\nN.NAME(); // CALL\nimport M = N;\nM.NAME(); // CALL\n"}),
+    ("Box.NAME", {"a.ts": "export interface Box { NAME: number }\nexport interface Box { other: number }\n", "b.ts": "import { Box } from './a';\nexport function f(b: Box) { const { NAME } = b; return NAME; } // USE\nconst c: Box = { NAME: 1, other: 2 }; // USE\n"}),
+    ("Shape.NAME", {"a.ts": "export interface Shape { NAME(): void }\n", "b.ts": "import { Shape } from './a';\nexport class Round implements Shape { NAME() {} }\n", "c.ts": "import { Round } from './b';\nnew Round().NAME(); // CALL\n"}),
+    ("A.NAME", {"a.ts": "export class A { NAME() {} }\n", "b.ts": "import { A } from './a';\nexport class B<T extends A> { constructor(private t: T) {} go() { this.t.NAME(); } } // CALL\n"}),
+    ("A.NAME", {"a.ts": "export class A { NAME = () => 1; }\n", "b.ts": "import { A } from './a';\nconst { NAME } = new A(); // USE\nNAME();\n"}),
+    ("NAME", {"a.ts": "export function NAME() {}\n", "index.ts": "export * from './a';\n", "b.ts": "import * as all from '.';\nall.NAME(); // CALL\nconst { NAME: x } = all; // USE\n"}),
+    ("NAME", {"a.ts": "export enum NAME { X }\nexport namespace NAME { export const y = 1; }\n", "b.ts": "import { NAME } from './a'; // USE\nlet v: NAME = NAME.X; // USE\n"}),
+    ("NAME", {"a.ts": "export const NAME = 1;\nexport type NAME = number;\n", "b.ts": "import type { NAME } from './a'; // USE\nlet v: NAME; // USE\n"}),
+    ("NAME", {"a.ts": "export function NAME() {}\nexport function f(NAME: number) { return () => NAME; }\nexport function g() { { const NAME = 1; } return NAME(); } // CALL\nexport function h() { var k = NAME; return k(); } // USE\n"}),
+    ("NAME", {"a.ts": "export const NAME = 1;\n", "b.ts": "import { NAME } from './a'; // USE\nexport const o = { NAME }; // USE\nexport const p = { NAME: 2 };\n"}),
+    ("A.NAME", {"a.ts": "export class A { NAME() {} }\n", "b.ts": "import { A } from './a';\ntype K = keyof A;\nconst a = new A();\na['NAME'](); // CALL\n"}),
+    ("A.NAME", {"a.ts": "export abstract class A { abstract NAME(): void; run() { this.NAME(); } } // CALL\n", "b.ts": "import { A } from './a';\nexport class B extends A { NAME() {} }\nexport class C extends B { NAME() { super.NAME(); } }\n"}),
+    ("A.NAME", {"a.ts": "export class A { get NAME() { return 1; } set NAME(v) {} }\n", "b.ts": "import { A } from './a';\nconst a = new A();\na.NAME += 1; // USE\na?.NAME; // USE\n"}),
+    ("A.NAME", {"a.ts": "export class A { NAME() {} }\n", "b.ts": "import { A } from './a';\nexport function f({ NAME }: A) { return NAME; } // USE\nfor (const { NAME: n } of [new A()]) n(); // USE\nlet g: any; ({ NAME: g } = new A()); // USE\nconst { x: { NAME } } = { x: new A() }; // USE\n"}),
+    ("NAME", {"a.ts": "export function NAME() {}\n", "b.ts": "import('./a').then(m => m.NAME()); // CALL\nexport async function f() { const { NAME } = await import('./a'); NAME(); } // CALL\n"}),
+    ("NAME", {"a.ts": "export function NAME() {}\n", "b.ts": "import * as a from './a';\nexport const api = { ...a };\napi.NAME(); // CALL\nfunction take({ NAME }: any) { NAME(); } // USE\ntake(a);\n"}),
+    ("NAME", {"a.ts": "export type NAME = number;\n", "b.ts": "let v: import('./a').NAME; // USE\ntype T = typeof import('./a');\n"}),
+    ("A.NAME", {"a.ts": "export class A { NAME() {} }\ndeclare module './a' { interface A { more(): void } }\n", "b.ts": "import { A } from './a';\nA.prototype.NAME.call(null); // USE\nlet k: A['NAME']; // USE\nlet p: Pick<A, 'NAME'>; // USE\n"}),
+    ("NAME", {"a.ts": "function NAME() {}\nexport = NAME; // USE\n", "b.ts": "import q = require('./a');\nq(); // CALL\n"}),
+    ("A.NAME", {"a.ts": "export class A { NAME(x: number): void; NAME(x: string): void; NAME(x: any) {} }\n", "b.ts": "import { A as Z } from './a';\nlet z: Z | undefined = new Z();\nz?.NAME(1); // CALL\nz!.NAME(''); // CALL\n(z as any).NAME(2); // CALL\n"}),
+    ("A.NAME", {"a.ts": "export class A { constructor(public NAME: number) {} f() { return this.NAME; } } // USE\n", "b.ts": "import { A } from './a';\nexport const make = (a: A) => ({ ...a, NAME: a.NAME }); // USE\n"}),
+]
+JAVASCRIPT: list[Case] = [
+    ("NAME", {"a.js": "function NAME() {}\nmodule.exports = { NAME };  // USE\n", "b.js": "const { NAME: x } = require('./a'); // USE\nx(); // CALL\n"}),
+    ("NAME", {"a.js": "exports.NAME = function NAME() {};\n", "b.js": "require('./a').NAME(); // CALL\nconst m = require('./a');\nconst k = 'NAME';\nm[k]();\n"}),
+    ("A.NAME", {"a.js": "export class A { NAME() {} }\n", "b.js": "import { A } from './a.js';\nexport const Mixed = (Base) => class extends Base { go() { this.NAME(); } }; // CALL\nexport class C extends Mixed(A) {}\n"}),
+    ("A.NAME", {"a.js": "export class A { static NAME() {} static go() { this.NAME(); } } // CALL\n", "b.js": "import { A as B } from './a.js';\nB.NAME(); // CALL\nconst f = B.NAME; // USE\n"}),
+    ("NAME", {"a.js": "export let NAME = () => 1;\nfunction f() { NAME = () => 2; } // USE\nexport function g(a, { NAME } = {}) { return NAME; }\n", "b.js": "import { NAME } from './a.js'; // USE\nlabel: for (;;) { NAME(); break label; } // CALL\n"}),
+    ("o.NAME", {"a.js": "export const o = { NAME() {}, go() { this.NAME(); } }; // CALL\n", "b.js": "import { o } from './a.js';\no.NAME(); // CALL\nconst { NAME } = o; // USE\n"}),
+    ("NAME", {"a.js": "export function NAME() {}\nexport { NAME as default };  // USE\n", "b.js": "import d from './a.js';\nd(); // CALL\nimport { default as e } from './a.js';\ne(); // CALL\n"}),
+    ("NAME", {"a.js": "function NAME() {}\nmodule.exports.run = NAME; // USE\nglobal.NAME = NAME; // USE\n", "b.js": "const a = require('./a');\na.run(); // CALL\n"}),
+    ("A.NAME", {"a.js": "export class A { NAME() {} }\n", "b.js": "import { A } from './a.js';\nclass B extends A { NAME() {} }\nconst list = [new A(), new B()];\nfor (const x of list) x.NAME(); // CALL\nlist.map(({ NAME }) => NAME); // USE\n"}),
+    ("NAME", {"a.js": "export function NAME() {}\n", "b.js": "export { NAME as default } from './a.js'; // USE\n", "c.js": "import f from './b.js';\nf(); // CALL\nexport { default as g } from './b.js';\n", "d.js": "import { g } from './c.js';\ng(); // CALL\n"}),
+    ("NAME", {"a.js": "const NAME = () => 1;\nexport default NAME; // USE\n", "b.js": "export { default } from './a.js';\nexport * as ns from './a.js';\n", "c.js": "import h, { ns } from './b.js';\nh(); // CALL\nns.default(); // CALL\n"}),
+]
+GO: list[Case] = [
+    ("A.NAME", {"a.go": "package p\ntype A struct{}\nfunc (a A) NAME() {}\ntype B struct{ A }\ntype C struct{ *B }\nfunc use(c C) { c.NAME() } // CALL\n"}),
+    ("I.NAME", {"a.go": "package p\ntype I interface{ NAME() }\ntype T struct{}\nfunc (t T) NAME() {}\nfunc use(i I) { i.NAME() } // CALL\nfunc other() { T{}.NAME() } // CALL\n"}),
+    ("A.NAME", {"a.go": "package p\ntype A struct{}\nfunc (a *A) NAME() {}\nvar f = (*A).NAME // USE\nfunc use(a *A) { g := a.NAME; g() } // USE\n"}),
+    ("A.NAME", {"a.go": "package p\ntype A struct{ NAME int }\nvar x = A{NAME: 1} // USE\nvar y = []A{{NAME: 2}} // USE\nvar z = map[string]*A{\"k\": {NAME: 3}} // USE\nfunc use(a A) { a.NAME++ } // USE\n"}),
+    ("NAME", {"a.go": "package p\nfunc NAME() {}\nfunc use() { if NAME := 1; NAME > 0 { _ = NAME }; NAME() } // CALL\n", "b.go": "package p\nvar v = NAME // USE\n"}),
+    ("NAME", {"a.go": "package p\nfunc NAME[T any](t T) T { return t }\nfunc use() { NAME[int](1); f := NAME[string]; _ = f } // CALL\n"}),
+    ("A.NAME", {"a.go": "package p\ntype A struct{}\nfunc (a A) NAME() {}\ntype D A\ntype E = A\nfunc use(e E) { e.NAME() } // CALL\nfunc gen[T interface{ NAME() }](t T) { t.NAME() } // CALL\nfunc all() { gen(A{}) }\n"}),
+    ("NAME", {"a.go": "package p\nfunc NAME() {}\n", "a_test.go": "package p_test\nimport . \"m/PKG\"\nfunc use() { NAME() } // CALL\n", "go.mod": "module m/PKG\n"}),
+    ("A.NAME", {"a.go": "package p\ntype A struct{}\nfunc (a A) NAME() {}\nfunc make1() (A, error) { return A{}, nil }\nfunc use() { a, err := make1(); _ = err; func() { a.NAME() }() } // CALL\nfunc ch(c chan A) { (<-c).NAME(); for a := range c { a.NAME() } } // CALL\n"}),
+    ("A.NAME", {"a.go": "package p\ntype A struct{}\nfunc (a *A) NAME() {}\nfunc use(a *A, m map[string]*A, s []*A) { go a.NAME(); defer m[\"x\"].NAME(); s[0].NAME() } // CALL\nfunc lit() { (&A{}).NAME(); new(A).NAME() } // CALL\n"}),
+    ("I.NAME", {"a.go": "package p\ntype I interface{ NAME() }\ntype J interface{ I }\ntype S struct{ J }\nfunc use(s S, j J) { s.NAME(); j.NAME() } // CALL\nvar f = I.NAME // USE\n"}),
+    ("A.NAME", {"a.go": "package p\ntype A struct{ NAME func() }\nfunc use(a A) { a.NAME() } // CALL\ntype B struct{ A }\nfunc two(b *B) { b.NAME = nil; b.A.NAME() } // CALL\n"}),
+    ("A.NAME", {"a.go": "package p\ntype A struct{}\nfunc (A) NAME() {}\nfunc use(x interface{}) { if a, ok := x.(A); ok { a.NAME() } } // CALL\nfunc anon(x interface{ NAME() }) { x.NAME() } // CALL\n"}),
+]
+JAVA: list[Case] = [
+    ("A.NAME", {"A.java": "package PKG;\npublic class A { public static void NAME() { } }\n", "B.java": "package PKG.b;\nimport static PKG.A.NAME; // USE\nclass B { void f() { NAME(); } } // CALL\n", "C.java": "package PKG.c;\nimport static PKG.A.*;\nclass C { void f() { NAME(); } } // CALL\n"}),
+    ("A.NAME", {"A.java": "package PKG;\npublic class A { void NAME() { } class In { void go() { NAME(); A.this.NAME(); } } } // CALL\nclass B extends A { void go() { NAME(); Runnable r = this::NAME; } } // CALL\n"}),
+    ("I.NAME", {"I.java": "package PKG;\ninterface I { void NAME(); }\nclass X implements I { public void NAME() { } }\nclass Y extends X { void go(X x) { x.NAME(); super.NAME(); } } // CALL\n"}),
+    ("A.NAME", {"A.java": "package PKG;\nclass A { int NAME; A(int NAME) { this.NAME = NAME; } // USE\n  int get() { return NAME; } // USE\n  int loc() { int NAME = 1; return NAME; }\n}\nclass B extends A { B() { super(1); } int g() { return NAME; } } // USE\n"}),
+    ("A.NAME", {"A.java": "package PKG;\nclass A<T> { T NAME() { return null; } }\nclass B { void f(A<A<String>> a) { a.NAME().NAME(); } } // CALL\nclass C { void f(java.util.List<A<String>> l) { l.forEach(a -> a.NAME()); l.stream().map(A::NAME); } } // CALL\n"}),
+    ("A.NAME", {"A.java": "package PKG;\nrecord A(int NAME) { int two() { return NAME * 2; } } // USE\nclass B { int f(A a) { return a.NAME(); } } // CALL\n"}),
+    ("E.NAME", {"E.java": "package PKG;\nenum E { NAME, OTHER; }\nclass B { int f(E e) { switch (e) { case NAME: return 1; } return E.NAME.ordinal(); } } // USE\n"}),
+    ("A.NAME", {"A.java": "package PKG;\nclass A { void NAME() { } }\nclass B { A a = new A() { @Override void NAME() { super.NAME(); } }; void f() { a.NAME(); } } // CALL\nclass C { void f() { var x = new A(); x.NAME(); new A(){{ NAME(); }}; } } // CALL\n"}),
+    ("I.NAME", {"I.java": "package PKG;\ninterface I { default void NAME() { } }\nclass A implements I { void go() { NAME(); I.super.NAME(); } } // CALL\nclass B { void f(A a) { a.NAME(); } } // CALL\n"}),
+    ("O.In.NAME", {"O.java": "package PKG;\nclass O { static class In { static int NAME = 1; } int f() { return In.NAME; } } // USE\nclass P { int g() { return O.In.NAME; } } // USE\nclass Q extends O { int h() { return In.NAME; } } // USE\n"}),
+    ("A.NAME", {"A.java": "package PKG;\nclass A { void NAME(int x) { } void NAME(String x) { } }\nclass B { void f(A a) { a.NAME(1); java.util.function.Consumer<String> c = a::NAME; } } // CALL\nclass C { A a; A get() { return a; } void g() { get().NAME(2); this.a.NAME(3); } } // CALL\n"}),
+    ("A.NAME", {"A.java": "package PKG;\nabstract class A { abstract void NAME(); void run() { NAME(); } } // CALL\nclass B extends A { void NAME() { } }\nclass C extends B { void go() { Object NAME = this; NAME(); ((A) NAME).NAME(); } } // CALL\n"}),
+]
+# fmt: on
+LANGUAGES = {"py": PYTHON, "ts": TYPESCRIPT, "js": JAVASCRIPT, "go": GO, "java": JAVA}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_complete_answers_list_every_marked_line(tmp_path: Path, language: str) -> None:
+    repo = Repo(tmp_path / "repo")
+    repo.init()
+    asked: list[tuple[str, set[tuple[str, int]], set[tuple[str, int]]]] = []
+    for number, (symbol, files) in enumerate(LANGUAGES[language]):
+        name, package = f"name{number}x", f"pkg{number}"
+        used, called = set(), set()
+        for file, raw in files.items():
+            path, text = f"{package}/{file}", raw.replace("NAME", name).replace("PKG", package)
+            repo.write(path, text)
+            for at, line in enumerate(text.splitlines(), 1):
+                used |= {(path, at)} if line.endswith((" USE", " CALL")) else set()
+                called |= {(path, at)} if line.endswith(" CALL") else set()
+        home = f"{package}/{next(iter(files))}"
+        asked.append((f"{home}#{symbol.replace('NAME', name)}", used, called))
+    repo.commit()
+    repo.index()
+    wrong, memory = [], Memory()
+    with open_tree(repo.worktree, ".") as view:
+        for symbol, used, called in asked:
+            told = find_references(view, ReferenceQuery(symbol, limit=500), memory)
+            assert told["definitions"], symbol
+            listed = {(r["path"], r["line"]) for r in told["references"]}
+            if told["complete"] and used - listed:
+                wrong.append(f"refs {symbol}: {sorted(used - listed)}")
+            graph = call_graph(view, GraphQuery(symbol, Direction.CALLERS, limit=500), memory)
+            sites = {(e["site"]["path"], e["site"]["line"]) for e in graph.get("edges", ())}
+            if graph.get("complete") and called - sites:
+                wrong.append(f"callers {symbol}: {sorted(called - sites)}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_nothing_is_proven_where_scopes_cannot_be_read(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {
+        "a.js": "export default function name() {}\n",
+        "b.js": "import x from './a.js';\nx();\n",
+    }
+    files |= {"c.py": "def other():\n    pass\n\n\ndef f(other):\n    return other\n"}
+    repo.index_files(files)
+    for fault, complete in (("", True), ("crash:name()", False)):
+        monkeypatch.setenv("GITINDEX_TEST_FAULT", fault)
+        with open_tree(repo.worktree, ".") as view:
+            assert find_references(view, ReferenceQuery("name"))["complete"] is complete
+    for fault, complete in (("", True), ("crash:return other", False)):
+        monkeypatch.setenv("GITINDEX_TEST_FAULT", fault)
+        with open_tree(repo.worktree, ".") as view:
+            assert find_references(view, ReferenceQuery("other"))["complete"] is complete
