@@ -52,9 +52,15 @@ def _marks(data: bytes, root: Path) -> list[Mark]:
             defines = bool(occurrence.symbol_roles & 1)
             found.append(Mark(document.relative_path, line, column, symbol, defines))
     defined = {mark.symbol for mark in found if mark.defines}
-    return [
-        m for m in found if " local " not in m.symbol or m.symbol in defined
-    ]  # else: unresolved
+    return [m for m in found if m.symbol in defined or not _is_inside(m.symbol)]
+
+
+def _is_inside(symbol: str) -> bool:
+    """A symbol of the project: where no place defines it, the indexer did not resolve it.
+
+    Of a variable with a declared type scip-python makes a name in the module of the type.
+    """
+    return " local " in symbol or symbol.startswith("scip-python python p 1 ")
 
 
 def install(cache: Path, package: str) -> Path:
