@@ -84,8 +84,12 @@ def print_missing(what: str, near: list[str]) -> None:
     sys.stderr.write(f"gitindex: no symbol {safe_text(what)}{hint}\n")
 
 
-def shown_signature(signature: str) -> str:
-    """Return a signature of several lines as one line is written: no space inside its brackets."""
+def shown_signature(signature: str, kind: str = "") -> str:
+    """Return a signature of several lines as one line is written: no space inside its brackets.
+
+    `kind` is what is printed in front of it; the same keyword is not repeated.
+    """
+    signature = signature.removeprefix(f"{kind} ")
     for wide, narrow in (("( ", "("), ("[ ", "["), (", )", ")"), (" )", ")"), (" ]", "]")):
         signature = signature.replace(wide, narrow)
     return safe_text(signature)

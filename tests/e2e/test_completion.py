@@ -43,7 +43,7 @@ def words(folder: Path, *command: str) -> list[str]:
     return done.stdout.split()
 
 
-def test_names_and_paths_come_from_the_index(quiet: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_u16_names_and_paths_come_from_the_index(quiet: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     quiet.write("lib/deep/er.py", "class Helpful:\n    pass\n")
     quiet.write("lib/$(touch pwned).py", "helpme = 1\n")
     quiet.commit()
@@ -131,7 +131,7 @@ def test_completion_prints_the_scripts(quiet: Repo) -> None:
 
 
 @needs("man")
-def test_git_index_help_is_a_manual_page(quiet: Repo) -> None:
+def test_u1_git_index_help_is_a_manual_page(quiet: Repo) -> None:
     done = subprocess.run(
         ["git", "index", "--help"],
         cwd=quiet.path,

@@ -3,44 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
 import subprocess
 import sys
 
 import pytest
 
 from tests.support import TIMEOUT, Repo
-
-
-def on_terminal(repo: Repo, *args: str, env: dict[str, str] | None = None) -> str:
-    """What the command prints on a real terminal."""
-    main, other = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "gitindex", *args],
-        cwd=repo.path,
-        env={**os.environ, "TERM": "xterm", "PAGER": "cat", **(env or {})},
-        stdin=other,
-        stdout=other,
-        stderr=other,
-    )
-    os.close(other)
-    shown = b""
-    while True:
-        try:
-            part = os.read(main, 4096)
-        except OSError:  # Linux: the other end is closed
-            break
-        if not part:
-            break
-        shown += part
-    os.close(main)
-    process.wait(TIMEOUT)
-    return shown.decode()
+from tests.terminal import on_a_terminal
 
 
 @pytest.mark.parametrize("args", [["search", "word"], ["grep", "word"], ["symbols", "word"]])
-def test_a_closed_pipe_does_not_change_the_exit_code(repo: Repo, args: list[str]) -> None:
+def test_u13_a_closed_pipe_does_not_change_the_exit_code(repo: Repo, args: list[str]) -> None:
     text = "".join(f"def word_{n}():\n    return 'word' * {n}\n\n\n" for n in range(400))
     for n in range(12):
         repo.write(f"part{n}.py", text.replace("word_", f"word_{n}_"))
@@ -62,16 +35,16 @@ def test_a_closed_pipe_does_not_change_the_exit_code(repo: Repo, args: list[str]
 
 
 def test_colour_follows_git(quiet: Repo) -> None:
-    assert "\x1b[" in on_terminal(quiet, "symbols", "helper")
+    assert "\x1b[" in on_a_terminal(quiet, "symbols", "helper", PAGER="cat")
     quiet.git("config", "color.ui", "false")
-    assert "\x1b[" not in on_terminal(quiet, "symbols", "helper")
-    assert "\x1b[" in on_terminal(quiet, "symbols", "helper", env={"CLICOLOR_FORCE": "1"})
+    assert "\x1b[" not in on_a_terminal(quiet, "symbols", "helper", PAGER="cat")
+    assert "\x1b[" in on_a_terminal(quiet, "symbols", "helper", PAGER="cat", CLICOLOR_FORCE="1")
 
 
 def test_install_says_what_happens_next(repo: Repo) -> None:
     repo.write("a.py", "def one():\n    pass\n")
     repo.commit()
-    shown = on_terminal(repo, "install")
+    shown = on_a_terminal(repo, "install", PAGER="cat")
     assert "`gitindex wait`" in shown
     assert "`gitindex search WORDS`" in shown
     repo.wait_fresh()
@@ -101,7 +74,7 @@ def test_refs_show_the_code_and_what_is_near(repo: Repo) -> None:
     assert "-- 1 of 2 references shown" in cut
     missing = repo.gitindex("refs", "helpr")
     assert (missing.returncode, missing.stderr) == (1, "gitindex: no symbol helpr; near: helper\n")
-    assert "near: helper" in repo.gitindex("callers", "helpr").stdout
+    assert "near: helper" in repo.gitindex("callers", "helpr").stderr
 
 
 def test_clear_removes_the_index_and_nothing_else(quiet: Repo) -> None:
@@ -188,7 +161,7 @@ def test_a_repository_without_an_index_is_told_so_and_what_to_do(repo: Repo) -> 
 
 
 def test_a_search_that_finds_nothing_says_so_on_a_terminal(quiet: Repo) -> None:
-    assert "gitindex: nothing found" in on_terminal(quiet, "search", "zzzqqq")
+    assert "gitindex: nothing found" in on_a_terminal(quiet, "search", "zzzqqq", PAGER="cat")
     done = quiet.gitindex("search", "zzzqqq")
     assert (done.returncode, done.stderr) == (1, "")
 

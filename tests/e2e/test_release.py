@@ -24,7 +24,7 @@ def make(repo: Repo, *wanted: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_a_release_is_built_checked_and_tagged(tmp_path: Path) -> None:
+def test_u18_a_release_is_built_checked_and_tagged(tmp_path: Path) -> None:
     made = Repo(tmp_path / "checkout")
     copy_checkout(made)
     made.commit("everything")

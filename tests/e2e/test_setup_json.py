@@ -11,8 +11,8 @@ import pytest
 
 from gitindex.base.worktree import Worktree
 from gitindex.install.hooks import EVENTS
-from tests.e2e.test_terminal import on_a_terminal
 from tests.support import Repo
+from tests.terminal import on_a_terminal
 
 
 def _answer(repo: Repo, *args: str, code: int = 0) -> dict[str, Any]:
@@ -24,7 +24,7 @@ def _answer(repo: Repo, *args: str, code: int = 0) -> dict[str, Any]:
     return value
 
 
-def test_install_log_export_and_uninstall(quiet: Repo, tmp_path: Path) -> None:
+def test_u16_install_log_export_and_uninstall(quiet: Repo, tmp_path: Path) -> None:
     installed = _answer(quiet, "install")
     assert {hook["event"]: hook["state"] for hook in installed["hooks"]} == dict.fromkeys(
         EVENTS, "installed"
@@ -49,7 +49,7 @@ def _assert_gone(worktree: Worktree) -> None:
     assert not os.path.exists(worktree.database)
 
 
-def test_aliases_and_template(repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_u16_aliases_and_template(repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / ".gitconfig").write_text("[alias]\n\tidx = status\n")
     taken = _answer(repo, "aliases", "install", code=1)["aliases"]

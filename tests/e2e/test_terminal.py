@@ -5,12 +5,9 @@ from __future__ import annotations
 import io
 import json
 import os
-import pty
 import re
-import select
 import shlex
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -19,9 +16,9 @@ from gitindex.base.vocabulary import BuildKind
 from gitindex.cli import progress
 from gitindex.cli.terminal import wants_colour
 from gitindex.refresh.public_files import create_store
-from tests.command import start_command
 from tests.mcp_client import job_running
-from tests.support import TIMEOUT, Repo, wait_for
+from tests.support import Repo, wait_for
+from tests.terminal import on_a_terminal
 
 
 @pytest.mark.parametrize(
@@ -40,26 +37,6 @@ from tests.support import TIMEOUT, Repo, wait_for
 )
 def test_who_gets_colour(env: dict[str, str], terminal: bool, expected: bool) -> None:
     assert wants_colour(env, terminal) is expected
-
-
-def on_a_terminal(repo: Repo, *args: str, codes: tuple[int, ...] = (0, 1), **env: str) -> str:
-    """What a command prints on a pseudo-terminal."""
-    ours, theirs = pty.openpty()
-    process = start_command(args, repo.path, {**os.environ, "TERM": "xterm", **env}, theirs)
-    os.close(theirs)
-    said = b""
-    deadline = time.monotonic() + TIMEOUT
-    while time.monotonic() < deadline and select.select([ours], [], [], TIMEOUT)[0]:
-        try:
-            chunk = os.read(ours, 1 << 16)
-        except OSError:  # the other end is closed
-            break
-        if not chunk:
-            break
-        said += chunk
-    os.close(ours)
-    assert process.wait(TIMEOUT) in codes
-    return said.decode()
 
 
 def test_a_terminal_gets_colour_through_the_users_pager(quiet: Repo, tmp_path: Path) -> None:

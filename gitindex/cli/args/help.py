@@ -30,7 +30,7 @@ def help_(
     for name in command or []:
         inner = found.get_command(here, name) if isinstance(found, VerbGroup) else None
         if inner is None:
-            raise UsageError(f"no such command: {name}", context)
+            raise UsageError(f"no such command: {name}", here)
         here, found = typer.Context(inner, info_name=name, parent=here), inner
     typer.echo(found.get_help(here))
 

@@ -85,7 +85,7 @@ def graph(
 
     def text(answer: CallGraphAnswer) -> None:
         if answer["status"] != "ok":
-            _say_undecided(answer)
+            _say_undecided(answer, wanted.asked)
         elif form == "text":
             _say_graph(answer, inside.direction)
         else:
@@ -111,7 +111,7 @@ def _say_references(answer: dict[str, Any]) -> None:
         print_missing(answer["name"], answer["near"])
     for found in answer["definitions"]:
         place = f"{shown_path(found['path'])}:{found['line']}"
-        shown = shown_signature(found["signature"] or found["name"])
+        shown = shown_signature(found["signature"] or found["name"], found["kind"])
         say(f"{paint('path', place)}  {paint('kind', found['kind'])} {shown}")
     for relation, told in (("implements", "implements"), ("implementedBy", "implemented by")):
         for found in answer.get(relation, ()):
@@ -177,8 +177,10 @@ def _say_graph(answer: CallGraphAnswer, direction: Direction) -> None:
         _say_certificate(answer, len(answer["edges"]), "edges")
 
 
-def _say_undecided(answer: CallGraphAnswer) -> None:
-    near = ", ".join(map(safe_text, answer.get("near", ())))
-    say(answer["message"] + (f"; near: {near}" if near else ""))
+def _say_undecided(answer: CallGraphAnswer, asked: str) -> None:
+    if answer["status"] == "not_found":
+        print_missing(asked, answer.get("near", []))
+    else:
+        say(answer["message"])
     for node in answer["candidates"]:
         say(f"  {paint('name', shown_node(node['id']))}  {node['kind']}")

@@ -235,8 +235,8 @@ def _say_impact(answer: dict[str, Any], everything: bool = False) -> None:
         f"{counted(len(answer['tests']), 'tests')} to run",
     ]
     if len(code) < len(changed):
-        hidden = counted(len(changed) - len(code), "keys and headings")
-        told.append(f"{hidden} not shown (--all)")
+        hidden = counted(len(changed) - len(code), "changes")
+        told.append(f"{hidden} of keys and headings not shown (--all)")
     say(paint("dim", f"-- {', '.join(told)}"))
 
 

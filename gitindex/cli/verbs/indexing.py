@@ -227,7 +227,7 @@ def _wait(path: str, timeout: float) -> GitIndexError | None:
     if verdict is None:
         return None
     return GitIndexError(
-        f"still {verdict.state} after {timeout:g} s: {verdict.why}", "see `gitindex log`", Exit.NO
+        f"not fresh after {timeout:g} s: {verdict.why}", "see `gitindex log`", Exit.NO
     )
 
 

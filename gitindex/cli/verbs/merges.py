@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any
@@ -21,6 +22,8 @@ from gitindex.cli.verbs.impact import dangling_fields, unchecked
 from gitindex.git.command import try_git
 from gitindex.git.merge_tree import MergedTree, commit_of, merged_tree
 from gitindex.query.impact.merge import Duplicate, MergeBreak, check_merge, open_sides
+
+_FOUND = ("conflicts", "breaks", "possible", "duplicates")
 
 
 def merge_check(
@@ -142,3 +145,5 @@ def _say(answer: dict[str, Any]) -> None:
         first = f"{shown_path(found['firstPath'])}:{found['firstLine']}"
         place = f"{shown_path(found['path'])}:{found['line']}"
         say(f"{place}: `{safe_text(found['name'])}` is defined on both sides, also at {first}")
+    if sys.stdout.isatty() and not any(answer[kind] for kind in _FOUND):
+        say(paint("dim", "nothing breaks in this merge"))

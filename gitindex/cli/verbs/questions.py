@@ -208,6 +208,6 @@ def _say_symbols(answer: SymbolsAnswer) -> None:
     places = [f"{shown_path(s['path'])}:{s['line']}" for s in answer["symbols"]]
     width = min(60, max(map(len, places), default=0))
     for place, symbol in zip(places, answer["symbols"], strict=True):
-        shown = shown_signature(symbol["signature"] or symbol["qualifiedName"])
+        shown = shown_signature(symbol["signature"] or symbol["qualifiedName"], symbol["kind"])
         kind = paint("kind", f"{symbol['kind']:<10}")
         say(f"{paint('path', f'{place:<{width}}')}  {kind} {shown}")

@@ -6,7 +6,7 @@ import os
 from typing import Any, NamedTuple
 
 from gitindex.base.errors import Exit, GitIndexError
-from gitindex.base.escape import path_fields, safe_text
+from gitindex.base.escape import counted, path_fields, safe_text
 from gitindex.base.output import print_json
 from gitindex.base.worktree import Worktree, find_worktree
 from gitindex.cli.printing import print_answer
@@ -128,7 +128,12 @@ def _say(answer: dict[str, Any], wanted: SurfaceRequest) -> None:
         name = safe_text(row["qualifiedName"])
         say(f"{mark} {row['change']:<7} {name}{safe_text(why)}{told}  {paint('path', place)}")
     count = sum(row["incompatible"] for row in answer["api"])
-    say(paint("dim", f"-- {len(answer['api'])} exported names changed, {count} incompatibly"))
+    say(
+        paint(
+            "dim",
+            f"-- {counted(len(answer['api']), 'exported names')} changed, {count} incompatibly",
+        )
+    )
     if wanted.check and not answer["acceptable"]:
         say("raise the version, or name what breaks in a changelog")
 

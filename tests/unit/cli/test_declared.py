@@ -27,7 +27,7 @@ def _declared() -> dict[str, set[str]]:
     return found
 
 
-def test_the_table_says_where_every_command_is() -> None:
+def test_u12_the_table_says_where_every_command_is() -> None:
     found = _declared()
     assert {
         f"{args.__name__}.{file}": set(names.split()) for file, names in DECLARED.items()
@@ -45,7 +45,7 @@ def test_every_command_of_the_contract_is_there() -> None:
 
 
 @pytest.mark.parametrize("asked", ["--help", "help grep", "jobs --help"])
-def test_help_imports_no_verb(asked: str) -> None:
+def test_u12_help_imports_no_verb(asked: str) -> None:
     code = (
         "import sys\nfrom gitindex.cli.args import run_cli\n"
         f"assert run_cli({asked.split()!r}) == 0\n"
