@@ -15,7 +15,7 @@ from gitindex.base.worktree import Worktree
 from gitindex.git.command import try_git
 from gitindex.query.names.finder import Finder
 from gitindex.query.names.memory import Memory
-from gitindex.query.names.project import Project
+from gitindex.query.names.project import LISTED, Project, rows_of
 from gitindex.query.names.source import Definition, FileNames
 from gitindex.view.overlay_tables import FactsMemory
 from gitindex.view.tree import NOW, TreeChoice, TreeView, open_tree
@@ -97,12 +97,8 @@ class TreeChange:
 
     def _ids(self, view: TreeView) -> dict[str, bytes]:
         """Return the blob ids in one tree of the paths that may differ."""
-        candidates = {*self.before.view.changed(), *self.after.view.changed()}
-        rows = [
-            row
-            for path in candidates
-            for row in view.rows("SELECT path, oid FROM {live} WHERE path=? AND skip IS NULL", path)
-        ]
+        candidates = list({*self.before.view.changed(), *self.after.view.changed()})
+        rows = rows_of(view, f"SELECT l.path, l.oid FROM {LISTED} WHERE l.skip IS NULL", candidates)
         return {os.fsdecode(path): oid for path, oid in rows}
 
     def _symbols(self, path: str) -> Iterator[ChangedSymbol]:

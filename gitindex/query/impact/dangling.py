@@ -108,12 +108,11 @@ class _DanglingSearch:
             return paths
         words = set(_WORD.findall(self._text))
         said = [word.decode() for word in words if word.isascii()]
-        old, new = (offers_of(project, paths, said) for project in (self._before, self._after))
-        return [
-            path
-            for path in paths
-            if path in self._gone or not words.isdisjoint(_words(old[path] - new[path]))
-        ]
+        old = offers_of(self._before, paths, said)
+        named = [path for path in paths if not words.isdisjoint(_words(old[path]))]
+        new = offers_of(self._after, named, said)
+        lost = {path for path in named if not words.isdisjoint(_words(old[path] - new[path]))}
+        return [path for path in paths if path in self._gone or path in lost]
 
     def _is_told(self, found: Dangling) -> bool:
         return any(found[:3] == known[:3] for known in self._sure)
