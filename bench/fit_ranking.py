@@ -22,6 +22,9 @@ from gitindex.query.search.ranking import RELATIVE, Features
 FOLDS, ROUNDS, STEP, L2 = 8, 300, 0.08, 0.002
 FIXED = {"asked_path": 9.0, "asked_name": 3.0, "qualified": 4.0, "quoted": 2.0, "named": 1.0}
 """Features that the queries hardly use: set by hand."""
+AFTER = {"main": 2.4}
+"""Features of the whole sum that are added to the fitted weights: fitting the others beside it costs
+commits more than it gains questions."""
 KINDS = (*FileKinds._fields, "superseded")
 LOOKED = Features._fields.index("chunk")
 WEIGHTS = Path(__file__).parent.parent / "gitindex" / "query" / "search" / "weights.py"
@@ -69,11 +72,17 @@ class _Fit:
         for name, value in FIXED.items():
             if name in names:
                 self._least[names.index(name)] = self._most[names.index(name)] = value
+        for name in AFTER:
+            if name in names:
+                self._least[names.index(name)] = self._most[names.index(name)] = 0.0
+        whole = len(names) > LOOKED
+        self._after = np.array([AFTER.get(name, 0.0) if whole else 0.0 for name in names])
 
     def weights(self, among: list[int] | None = None) -> dict[str, float]:
         """Fitted on some queries, or on all."""
         chosen = range(len(self._queries)) if among is None else among
-        return dict(zip(self._names, self._fitted(list(chosen)), strict=True))
+        fitted = self._np.array(self._fitted(list(chosen))) + self._after
+        return dict(zip(self._names, map(float, fitted), strict=True))
 
     def validated(self) -> dict[str, tuple[float, float]]:
         """NDCG@10 and hit@1 of every set, each repository ranked by weights that never saw it."""
@@ -83,7 +92,7 @@ class _Fit:
         for fold in range(FOLDS):
             held = set(repos[fold::FOLDS])
             seen = [n for n, q in enumerate(self._queries) if q["repo"] not in held]
-            weights = np.array(self._fitted(seen))
+            weights = np.array(self._fitted(seen)) + self._after
             for number, query in enumerate(self._queries):
                 if query["repo"] in held:
                     scores = self._rows[number] @ weights

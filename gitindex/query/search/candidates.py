@@ -75,8 +75,9 @@ class Collector:
         self._terms = [term for term, _ in asked_terms(query)]
         self._asked = LexicalQuery(asked_terms(query), self._must, self._exclude)
         frequencies = self._reader.frequencies(self._terms)
-        own = own_names(view.worktree.common_dir)
-        self.rarity = Rarity(query, frequencies, self._reader.documents, own)
+        self.own = own_names(view.worktree.common_dir)
+        """Words of the repository's name."""
+        self.rarity = Rarity(query, frequencies, self._reader.documents, self.own)
         self.atoms = self.rarity.atoms(query)
         self._past = PastSubjects(view, self.atoms, memory.tree(view).subjects)
 

@@ -33,6 +33,13 @@ class NameMatch(NamedTuple):
     precision: float  # share of the name that is in the query
 
 
+class MainFolder(NamedTuple):
+    """Names of a folder that contains what the repository is about, and what it counts."""
+
+    names: frozenset[str]  # in small letters, without separators
+    level: float
+
+
 class PathFeatures(NamedTuple):
     """Features of a candidate's path."""
 
@@ -46,6 +53,7 @@ class PathFeatures(NamedTuple):
     lead_name: float = 0.0  # the name is exactly this word
     shallow: float = 0.0  # 1 at the top, 0 from eight folders on
     central: float = 0.0  # in a folder for what the other folders share
+    main: float = 0.0  # in a folder that is called like the repository
 
 
 class PathWords(NamedTuple):
@@ -58,6 +66,7 @@ class PathWords(NamedTuple):
     is_main: bool
     shallow: float
     central: float
+    names: frozenset[str]  # of the folders, in small letters, without separators
 
 
 class FolderMatch(NamedTuple):
@@ -123,14 +132,21 @@ def path_words(path: str) -> PathWords:
         stem_text.lower() in MAIN_NAMES,
         max(0.0, 1.0 - path.count("/") / DEEP),
         float(not CENTRAL_NAMES.isdisjoint(folder.lower().split("/"))),
+        frozenset(["".join(filter(str.isalnum, part)) for part in folder.lower().split("/")]),
     )
 
 
 class NameMatcher:
     """Compares names with the atoms of one query; caches every word it has seen."""
 
-    def __init__(self, atoms: Sequence[Atom], lead: Sequence[int] = ()) -> None:
+    def __init__(
+        self,
+        atoms: Sequence[Atom],
+        lead: Sequence[int] = (),
+        main: MainFolder | None = None,
+    ) -> None:
         """`lead`: the atoms of the first significant word of the query."""
+        self._main = main
         self._lead = lead
         self._lead_text = "".join(atoms[number].text for number in lead)
         self._shares = [atom.share for atom in atoms]
@@ -196,6 +212,11 @@ class NameMatcher:
             return 0.0
         return sum([levels.get(number, 0.0) for number in self._lead]) / len(self._lead)
 
+    def main(self, folders: frozenset[str]) -> float:
+        """Return what it counts if one of the folders is called like the repository, else 0."""
+        main = self._main
+        return 0.0 if main is None or main.names.isdisjoint(folders) else main.level
+
     def is_lead(self, words: Sequence[str]) -> float:
         """Return 1 if a name is exactly the first significant word, else 0."""
         return float(bool(words) and "".join(words) == self._lead_text)
@@ -225,7 +246,7 @@ _NO_ATOMS: list[tuple[int, float]] = []
 def path_features(matcher: NameMatcher, path: str) -> PathFeatures:
     """Return the features of a path."""
     words = path_words(path)
-    place = words.shallow, words.central
+    place = words.shallow, words.central, matcher.main(words.names)
     folder = matcher.folder(words)
     stem_levels = matcher.levels(words.stem)
     whole = {**folder.levels} if folder.levels else {}
@@ -234,7 +255,7 @@ def path_features(matcher: NameMatcher, path: str) -> PathFeatures:
             whole[number] = level
     stem_match = matcher.measured(stem_levels, words.stem, words.joined)
     if not stem_levels and not folder.levels:
-        return PathFeatures(shallow=words.shallow, central=words.central)
+        return PathFeatures(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, *place)
     cover = matcher.cover(whole)
     if words.is_main:
         lead = matcher.lead(matcher.levels(words.last)), matcher.is_lead(words.last)

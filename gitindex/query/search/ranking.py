@@ -49,6 +49,7 @@ class Features(NamedTuple):
     lead_name: float = 0.0  # the name is exactly this word
     shallow: float = 0.0  # 1 at the top, 0 from eight folders on
     central: float = 0.0  # in a folder such as core or common: what the other folders share
+    main: float = 0.0  # in a folder called like the repository; 1 for questions, else less
     size: float = 0.0  # lines, on a logarithmic scale; 3,000 and more are 1
     asked_path: float = 0.0  # the query is this path, or the end of it
     asked_name: float = 0.0  # the query is the file's name

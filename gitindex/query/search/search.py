@@ -18,10 +18,10 @@ from gitindex.query.search.definitions import (
     NamedDefinition,
     ScoredDefinition,
 )
-from gitindex.query.search.features import NameMatcher, path_features
+from gitindex.query.search.features import MainFolder, NameMatcher, path_features
 from gitindex.query.search.long_query import split_query
 from gitindex.query.search.memory import NO_TEXT, Candidate, CandidateText, SearchMemory
-from gitindex.query.search.query_text import Filters, Query
+from gitindex.query.search.query_text import Filters, Query, is_question
 from gitindex.query.search.ranking import (
     Features,
     coverage,
@@ -52,6 +52,8 @@ SHOWN = 0.35
 """A definition with at least this score is shown; otherwise the best line is."""
 EXACT = 0.9
 PER_FILE = 3
+NOT_ASKED = 0.25
+"""What the main folder counts in a query that may be about a change: those are made anywhere."""
 BODY_SHARE = 1.0
 """Weight of the body of a long query relative to its title."""
 LOOKED = Features._fields.index("chunk")
@@ -184,7 +186,8 @@ class RankingPass:
         self._collector = Collector(view, query, memory)
         self._rarity = self._collector.rarity
         self._atoms = self._collector.atoms
-        self._names = NameMatcher(self._atoms, self._rarity.lead(query))
+        main = MainFolder(self._collector.own, 1.0 if is_question(query) else NOT_ASKED)
+        self._names = NameMatcher(self._atoms, self._rarity.lead(query), main)
         self._chunks = ChunkScorer(self._rarity.chunk_terms(query))
         self._definitions = DefinitionMatcher(query, self._atoms, self._rarity.shares, self._names)
         self._warnings = warnings

@@ -43,6 +43,7 @@ FINAL = Features(
     lead_name=0.98,
     shallow=0.67,
     central=1.75,
+    main=2.40,
     size=1.71,
     asked_path=9.00,
     asked_name=3.00,

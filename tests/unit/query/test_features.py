@@ -11,12 +11,13 @@ from gitindex.query.search.chunks import ChunkScorer, ChunkTerm
 from gitindex.query.search.definitions import DefinitionMatcher, NamedDefinition
 from gitindex.query.search.features import (
     Atom,
+    MainFolder,
     NameMatcher,
     needle_of,
     path_features,
     similarity,
 )
-from gitindex.query.search.query_text import parse_query
+from gitindex.query.search.query_text import is_question, parse_query
 from gitindex.query.search.ranking import (
     Features,
     Rarity,
@@ -181,6 +182,14 @@ def test_other_kinds_of_files_give_way_unless_asked_for() -> None:
     assert kinds_of(parse_query("path:vendor socket"), "vendor/socket.py") == FileKinds()
     assert kinds_of(plain, "django/contrib/auth/models.py") == FileKinds()
     assert kinds_of(plain, "lib/test_functions.bash") == FileKinds()
+
+
+def test_the_folder_called_like_the_repository_counts_most_in_questions() -> None:
+    matcher = NameMatcher([Atom("x", 1.0)], main=MainFolder(frozenset({"pytest"}), 0.3))
+    paths = ("src/_pytest/main.py", "pytest/a/b.py", "src/other/pytest.py", "pytester/a.py")
+    assert [path_features(matcher, path).main for path in paths] == [0.3, 0.3, 0.0, 0.0]
+    asked = ("how is a socket closed", "Where is it?", "Socket", "socket pool", "Fix the socket")
+    assert [is_question(parse_query(text)) for text in asked] == [True, True, True, False, False]
 
 
 def test_a_folder_for_what_the_others_share_is_central() -> None:
