@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -16,6 +17,7 @@ from gitindex.base.escape import safe_text
 from gitindex.base.pattern import compile_later
 from gitindex.base.worktree import Worktree
 from gitindex.git.interface import Entry, Head
+from gitindex.git.loose_objects import KINDS, LooseObjects, object_folders
 from gitindex.git.trees import NO_TREE, Listing, compare_trees, parse_tree
 
 _EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
@@ -68,8 +70,6 @@ def _core_alone() -> Any:
 
 
 _CORE = _load_core()
-_TREE = 2
-"""Git's own number of this kind."""
 _SET_WINDOW_SIZE, _SET_MAPPED_LIMIT = 1, 3
 """Options of libgit2."""
 
@@ -84,19 +84,30 @@ class Pygit2Repository:
             raise GitIndexError(
                 f"libgit2 cannot open {safe_text(worktree.git_dir)}: {error}"
             ) from error
-        self._odb = self._repo.odb
+        folders = object_folders(os.path.join(worktree.common_dir, "objects"))
+        self._loose, self._packs = LooseObjects(folders), _CORE.Odb()
+        for folder in folders:
+            if os.path.isdir(os.path.join(folder, "pack")):
+                self._packs.add_backend(_CORE.OdbBackendPack(folder), 1)
         self._compared: tuple[str, str, list[tuple[bytes, Entry | None]]] = "", "", []
 
     def head(self) -> Head:
         try:
-            commit = self._repo.revparse_single("HEAD").peel(_CORE.Commit)
+            commit = str(self._repo.lookup_reference("HEAD").resolve().target)
         except KeyError:
             if self._repo.head_is_unborn:
                 return Head(None, _EMPTY_TREE)
             raise GitIndexError("HEAD names an object that is missing", "run `git fsck`") from None
         except (_CORE.GitError, ValueError) as error:
             raise GitIndexError(f"cannot read HEAD: {error}", "run `git fsck`") from error
-        return Head(str(commit.id), str(commit.tree_id))
+        try:
+            kind, data = self._read(commit)
+        except ObjectMissing as error:
+            raise GitIndexError("HEAD names an object that is missing", "run `git fsck`") from error
+        named = data.partition(b"\n")[0].removeprefix(b"tree ").decode("ascii", "replace")
+        if kind != KINDS[b"commit"] or not _ID.fullmatch(named):
+            raise GitIndexError("cannot read HEAD: it is no commit", "run `git fsck`")
+        return Head(commit, named)
 
     def entries(self, tree: str) -> Iterator[Entry]:
         _limit_windows()  # all of its blobs may be read next
@@ -113,8 +124,11 @@ class Pygit2Repository:
         return iter(self._compared[2])
 
     def size(self, oid: str) -> int:
+        loose = self._loose.size(_whole(oid))
+        if loose is not None:
+            return loose
         try:
-            _, size = self._odb.read_header(_whole(oid))
+            _, size = self._packs.read_header(oid)
         except (KeyError, ValueError, _CORE.GitError) as error:
             raise _missing(oid, error) from None
         return int(size)
@@ -126,8 +140,11 @@ class Pygit2Repository:
         self._repo.free()
 
     def _read(self, oid: str) -> tuple[int, bytes]:
+        loose = self._loose.read(_whole(oid))
+        if loose is not None:
+            return loose
         try:
-            kind, data = self._odb.read(_whole(oid))
+            kind, data = self._packs.read(oid)
         except (KeyError, ValueError, _CORE.GitError) as error:
             raise _missing(oid, error) from None
         return int(kind), bytes(data)
@@ -139,7 +156,7 @@ class Pygit2Repository:
         if oid == _EMPTY_TREE:
             return {}
         kind, data = self._read(oid)
-        if kind != _TREE:
+        if kind != KINDS[b"tree"]:
             raise GitIndexError(f"object {oid} is not a tree")
         return parse_tree(data, _ID_BYTES)
 
@@ -161,7 +178,7 @@ def _limit_windows() -> None:
 def _whole(oid: str) -> str:
     """Refuse abbreviated ids, which libgit2 would accept."""
     if not _ID.fullmatch(oid):
-        raise KeyError(oid)
+        raise _missing(oid, KeyError(oid))
     return oid
 
 
