@@ -43,7 +43,9 @@ def words(folder: Path, *command: str) -> list[str]:
     return done.stdout.split()
 
 
-def test_u16_names_and_paths_come_from_the_index(quiet: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_u16_names_and_paths_come_from_the_index(
+    quiet: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
     quiet.write("lib/deep/er.py", "class Helpful:\n    pass\n")
     quiet.write("lib/$(touch pwned).py", "helpme = 1\n")
     quiet.commit()

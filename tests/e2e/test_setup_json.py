@@ -49,7 +49,9 @@ def _assert_gone(worktree: Worktree) -> None:
     assert not os.path.exists(worktree.database)
 
 
-def test_u16_aliases_and_template(repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_u16_aliases_and_template(
+    repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / ".gitconfig").write_text("[alias]\n\tidx = status\n")
     taken = _answer(repo, "aliases", "install", code=1)["aliases"]

@@ -148,6 +148,13 @@ def test_as_a_hook_before_the_merge_commit(split: Repo) -> None:
     assert split.try_git("merge", "-q", "--no-edit", "topic", env={"GITINDEX": "0"}).returncode == 0
 
 
+def test_a_clone_without_the_branch_is_not_blocked(split: Repo) -> None:
+    done = split.gitindex("gate", "merge", "origin/nowhere")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "nothing was checked: there is no origin/nowhere here" in done.stderr
+    assert split.gitindex("gate", "merge", "--nonsense").returncode == 2
+
+
 def test_an_old_git_says_so(split: Repo, tmp_path: Path) -> None:
     real = next(
         Path(folder, "git")

@@ -55,10 +55,16 @@ def _merge_line(args: list[str]) -> list[str]:
     """Return the command for the merge under way, else with the upstream; empty if neither."""
     from gitindex.base.worktree import find_worktree
     from gitindex.cli.verbs.merges import has_upstream, is_merging
+    from gitindex.git.command import try_git
 
     worktree = find_worktree(os.getcwd())
     if is_merging(worktree):
         return ["merge-check", "--merging", *args]
+    for branch in (word for word in args if not word.startswith("-")):
+        asked = ("rev-parse", "-q", "--verify", "--end-of-options", f"{branch}^{{commit}}")
+        if try_git(worktree.root, *asked).returncode:
+            _unchecked(f"there is no {branch} here")
+            return []
     return ["merge-check", *args] if args or has_upstream(worktree) else []
 
 
