@@ -130,6 +130,24 @@ def test_affected_tests_follow_imports(project: Repo) -> None:
     ]
 
 
+def test_a_name_in_all_is_passed_on_and_not_used(repo: Repo) -> None:
+    """Else every test that imports the package would be affected."""
+    lists = '__all__ = [\n    "fast",\n    "slow",\n]\n'
+    repo.index_files(
+        {
+            "pkg/__init__.py": "from .core import *\n",
+            "pkg/core.py": lists + "\n\ndef fast():\n    return 1\n\n\ndef slow():\n    return 2\n",
+            "tests/test_fast.py": "import pkg\n\n\ndef test_it():\n    assert pkg.fast()\n",
+            "tests/test_slow.py": "from pkg import slow\n\n\ndef test_it():\n    assert slow()\n",
+        }
+    )
+    replace(repo, "pkg/core.py", "return 1", "return 3")
+    assert repo.answer("impact", "--staged", "--tests")["tests"] == ["tests/test_fast.py"]
+    replace(repo, "pkg/core.py", '    "slow",\n', "")
+    affected = repo.answer("impact", "--staged", "--tests")["tests"]
+    assert affected == ["tests/test_fast.py", "tests/test_slow.py"], "the list itself changed"
+
+
 def test_without_an_index_nothing_is_blocked(repo: Repo) -> None:
     repo.write("a.py", "")
     repo.commit()

@@ -15,6 +15,8 @@ from gitindex.query.impact.executed import executed_tests
 from gitindex.query.impact.fixtures import fixture_users, is_fixture, is_shared, tests_below
 from gitindex.query.impact.reach import importing_rings, runnable_tests, users
 from gitindex.query.names.finder import PROVEN, Finder
+from gitindex.query.names.project import Project
+from gitindex.query.names.sites import Site
 from gitindex.query.names.source import Definition
 
 MAX_DEPTH = 8
@@ -147,7 +149,8 @@ class _Calls:
             return [], False
         self._left -= width
         told = finder.find([wanted])
-        loose = [s.path for s in told.sites if s.enclosing is None and s.use != Use.IMPORT]
+        outside = (s for s in told.sites if s.enclosing is None and s.use != Use.IMPORT)
+        loose = [site.path for site in outside if not _is_listed(project, site)]
         for path in filter(is_test, loose):
             self._found.setdefault(path, {}).setdefault("", distance)
         found = [d for d, tier in users(self._change, finder, [wanted]) if tier in _FOLLOWED]
@@ -178,6 +181,13 @@ class _Calls:
     def unexplained(self) -> set[str]:
         """Return the changed files that calls do not explain."""
         return {path for path in self._change.paths if path not in self._explained}
+
+
+def _is_listed(project: Project, site: Site) -> bool:
+    """Is a place in `__all__`, which passes a name on and does not use it?"""
+    source = project.source(site.path)
+    lists = [s for s in (source.symbols if source else ()) if s.name == "__all__"]
+    return any(s.start_line <= site.line <= s.end_line for s in lists)
 
 
 def _reached(path: str, route: ReachRoute, nodes: dict[str, int]) -> AffectedTest:
