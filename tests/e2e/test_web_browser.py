@@ -384,7 +384,7 @@ def test_a_click_on_the_picture_opens_and_closes(visit: Visitor) -> None:
 
 def _click_node(page: Page, node: str, edge: bool = False) -> None:
     expect(page.locator("#graph")).to_have_attribute("data-drawn", re.compile(r"\d+"))
-    box = page.locator(f"#graph a[data-id='{node}'] rect").bounding_box()
+    box = page.locator(f"#graph [data-id='{node}'] rect").bounding_box()
     assert box is not None
     across = box["x"] + (4 if edge else box["width"] / 2)
     page.mouse.click(across, box["y"] + box["height"] / 2)

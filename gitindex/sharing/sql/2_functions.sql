@@ -191,30 +191,33 @@ BEGIN
     WHERE n.text = wanted COLLATE "C" ORDER BY s.exported DESC, 1, 4, 5 LIMIT least(greatest(most, 1), 500);
 END $$;
 
--- Names that contain a part, the shortest first. They are looked up a few at a time until there are
--- enough hits: of a common part most names are never looked up, and no more than 10,000 are read.
+-- Names that contain a part, the shortest first. They are looked up a few at a time, then twice as many,
+-- until there are enough hits: of a common part most names are never looked up, and no more than 3,000 read.
 CREATE FUNCTION gi_like(part text, most int) RETURNS SETOF gi_hit
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET enable_seqscan = off AS $$
 DECLARE ids int[]; seen int[] := gi_visible(); wanted int := least(greatest(most, 1), 500); got int;
+        at int := 1; step int := 100;
 BEGIN
     IF part !~ '[[:alnum:]]{3}' THEN  -- no trigram: every name would be read
         RETURN;
     END IF;
     ids := ARRAY(SELECT id FROM (SELECT id, text FROM gi_name
         WHERE text ILIKE '%' || replace(replace(replace(part, '\', '\\'), '%', '\%'), '_', '\_') || '%'
-        LIMIT 10000) AS found ORDER BY length(text), text LIMIT 2000);
-    FOR at IN 1..coalesce(array_length(ids, 1), 0) BY 100 LOOP
+        LIMIT 3000) AS found ORDER BY length(text), text LIMIT 2000);
+    WHILE at <= coalesce(array_length(ids, 1), 0) LOOP
         RETURN QUERY
         SELECT r.name, t.ref, m.commit, t.path, s.line, s.kind, n.text, s.qualified, s.exported, 'name',
                m.writer::text, m.completed_at, d.id
         FROM gi_name n JOIN gi_symbol s ON s.name_id = n.id JOIN gi_doc d ON d.id = s.doc_id
         JOIN gi_tree t ON t.doc_id = d.id AND t.repo_id = ANY (seen)
         JOIN gi_repo r ON r.id = t.repo_id JOIN gi_marker m ON m.repo_id = t.repo_id AND m.ref = t.ref
-        WHERE n.id = ANY (ids[at:at + 99])
+        WHERE n.id = ANY (ids[at:at + step - 1])
         ORDER BY length(n.text), n.text, 1, 4, 5 LIMIT wanted;
         GET DIAGNOSTICS got = ROW_COUNT;
         wanted := wanted - got;
         EXIT WHEN wanted <= 0;
+        at := at + step;
+        step := 2 * step;
     END LOOP;
 END $$;
 

@@ -156,7 +156,6 @@ def _render(asked: WebQuestion, answer: Answer) -> Html:
                     answer["nodes"],
                     answer["edges"],
                     f"Map: {told}. The list beside it has the same entries.",
-                    lambda node: _target(asked, node, opened),
                 ),
                 element("div", id="picked", role="status", class_="hint"),
                 element("p", _legend(answer), class_="hint"),
@@ -212,7 +211,7 @@ def _tree(asked: WebQuestion, answer: Answer, opened: list[str]) -> Html:
     def row(node: dict[str, Any]) -> Html:
         name, target = shorten(node["label"], 40), _target(asked, node, opened)
         if node["kind"] == "symbol":
-            return element("li", element("a", name, href=target))
+            return element("li", element("a", name, href=target, data_id=node["id"]))
         return element(
             "li",
             element(
@@ -223,6 +222,7 @@ def _tree(asked: WebQuestion, answer: Answer, opened: list[str]) -> Html:
                 aria_expanded="true" if node["open"] else "false",
                 role="button",
                 class_=node.get("mark"),
+                data_id=node["id"],
             ),
             _also(asked, node),
             listed(node["id"]),

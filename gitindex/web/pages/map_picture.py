@@ -1,8 +1,7 @@
-"""The picture of a map as SVG: boxes of open folders, imports as lines, nodes as links."""
+"""The picture of a map as SVG: boxes of open folders, imports as lines, nodes above them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import log2
 from typing import Any
 
@@ -15,41 +14,34 @@ LEAST_WIDTH, LEAST_HEIGHT = 900, 520
 """A small map is not blown up to the size of the window."""
 
 
-def picture(
-    nodes: list[dict[str, Any]],
-    edges: list[dict[str, Any]],
-    label: str,
-    target: Callable[[dict[str, Any]], str],
-) -> Html:
-    """Return the map. The list beside it is for keyboards: no link of the picture takes the focus."""
+def picture(nodes: list[dict[str, Any]], edges: list[dict[str, Any]], label: str) -> Html:
+    """Return the map. A click on a node follows the link that the list beside it has."""
     placed = {node["id"]: node for node in nodes}
     lines = [_line(edge, placed[edge["from"]], placed[edge["to"]]) for edge in edges]
-    boxes = [_node(node, target(node)) for node in nodes if node["open"]]
-    leaves = [_node(node, target(node)) for node in nodes if not node["open"]]
+    boxes = [_node(node) for node in nodes if node["open"]]
+    leaves = [_node(node) for node in nodes if not node["open"]]
     return element(
         "svg",
         [element("g", part) for part in (boxes, lines, leaves)],
         id="graph",
-        role="group",
+        role="img",
         aria_label=label,
         viewBox=_view(nodes),
         data_nodes=len(nodes),
     )
 
 
-def _node(node: dict[str, Any], target: str) -> Html:
+def _node(node: dict[str, Any]) -> Html:
     x, y, width, height = node["x"], node["y"], node["width"], node["height"]
     shown = node["label"]
     if len(shown) > LONGEST:
         shown = f"{shown[: LONGEST - 1]}…"
     kind = "box" if node["open"] else "node"
     return element(
-        "a",
+        "g",
         element("title", node["label"]),
         element("rect", x=x - width // 2, y=y - height // 2, width=width, height=height, rx=5),
         element("text", shown, x=x, y=y - height // 2 + 11 if node["open"] else y),
-        href=target,
-        tabindex="-1",
         class_=f"{kind} {node['kind']} {node.get('mark', '')}".rstrip(),
         data_id=node["id"],
     )

@@ -28,18 +28,22 @@
     [view.x, view.y] = [view.x - x / scale, view.y - y / scale];
     held = { x: event.clientX, y: event.clientY };
   });
-  graph.addEventListener("click", (event) => { if (moved) event.preventDefault(); }, true);
-  graph.addEventListener("dragstart", (event) => event.preventDefault());
+  graph.addEventListener("click", (event) => {
+    const node = event.target.closest("[data-id]");
+    if (!node || moved) return;
+    const links = [...document.querySelectorAll(".tree a[data-id]")];
+    links.find((link) => link.dataset.id === node.dataset.id).click();
+  });
 
   graph.addEventListener("pointerover", (event) => {
-    const node = event.target.closest("a");
+    const node = event.target.closest("[data-id]");
     graph.querySelectorAll(".near").forEach((one) => one.classList.remove("near"));
     if (!node) return;
     const id = node.dataset.id;
     const lines = [...graph.querySelectorAll("line")].filter((line) => line.dataset.from === id || line.dataset.to === id);
     const ends = new Set(lines.flatMap((line) => [line.dataset.from, line.dataset.to]));
     lines.forEach((line) => line.classList.add("near"));
-    graph.querySelectorAll("a").forEach((one) => one.classList.toggle("near", ends.has(one.dataset.id)));
+    graph.querySelectorAll("[data-id]").forEach((one) => one.classList.toggle("near", ends.has(one.dataset.id)));
     const to = lines.filter((line) => line.dataset.from === id).length;
     picked.textContent = `${id} imports ${to}, is imported by ${lines.length - to}`;
   });
