@@ -1,6 +1,6 @@
 # Records that HEAD may have moved, and returns. Sourced in a subshell by the installed hooks with
 # gitindex_event set; stdin, stdout and stderr are /dev/null already.
-# Builtins only (one `mv` apart). Takes no lock, reads no git, says nothing, always succeeds.
+# Builtins only (but for one `mv` after an error). Takes no lock, reads no git, says nothing, always succeeds.
 
 set +eu
 [ "${GITINDEX-}" = 0 ] && exit 0
@@ -65,8 +65,10 @@ fi
 
 # Record the event, then make the public status say so, if it is ours: a checkout may have put a tracked
 # file in its place. The two files that the runner wrote differ in the state, and at most in an error.
+# `fresh` becomes `stale` by one write over the same bytes: whoever reads meanwhile finds either word, or
+# none that counts, and never half a file. The status of an error is longer: `mv` replaces it.
 # Whoever adds them to git makes objects whose names the runner knows; where one exists, git may track
-# the file, and it stays as it is. Where it appears during the rename, the file gets its bytes back.
+# the file, and it stays as it is. Where it appears during the change, the file gets its bytes back.
 umask 077
 printf '%s\n' "$gitindex_event $*" >>"$store/spool/$worktree"
 [ "$gitindex_event" = reference-transaction ] && exit 0
@@ -82,7 +84,12 @@ if [ -f "$store/published/$worktree" ] && [ ! -h .llmc ] && [ -O .llmc ] &&
     after=${stale##*'"index_state": "stale"'}
     case $status in
         "$before"'"index_state": "'*"${after%\}}"*)
-            if [ ! -e "$one" ] && [ ! -e "$two" ] && [ ! -e "$git_dir/index.lock" ]; then
+            if [ -e "$one" ] || [ -e "$two" ] || [ -e "$git_dir/index.lock" ]; then
+                :
+            elif [ "$status" = "$before"'"index_state": "fresh"'"$after" ]; then
+                printf '%s\n' "$stale" 1<>.llmc/rag_index_status.json
+                [ ! -e "$one" ] || printf '%s\n' "$status" 1<>.llmc/rag_index_status.json
+            elif [ "$status" != "$stale" ]; then
                 if [ -x /bin/mv ]; then mv=/bin/mv; else mv=mv; fi
                 LC_ALL=C "$mv" -f .llmc/stale_status.json .llmc/rag_index_status.json
                 [ ! -e "$one" ] || printf '%s\n' "$status" >.llmc/rag_index_status.json

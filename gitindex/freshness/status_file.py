@@ -50,10 +50,16 @@ def save_record(repo_root: str | Path, status: StatusRecord, scratch: str | None
 
 
 def render_status(status: StatusRecord) -> bytes:
-    """Return the file's bytes: one line of JSON."""
+    """Return the file's bytes: one line of JSON, equally long in every state.
+
+    A hook writes the stale text over another in place: nothing of that may be left behind it.
+    """
     import json
 
-    return json.dumps(status_fields(status), ensure_ascii=True).encode() + b"\n"
+    text = json.dumps(status_fields(status), ensure_ascii=True)
+    state = f'"index_state": "{status.index_state}"'
+    text = text.replace(state, state.ljust(len('"index_state": "rebuilding"')), 1)
+    return text.encode() + b"\n"
 
 
 def status_fields(status: StatusRecord) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import threading
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,12 @@ from gitindex.base.errors import GitIndexError
 from gitindex.base.shipped import shipped_folder
 from gitindex.base.vocabulary import IndexState
 from gitindex.coordinator import IndexCoordinator
+from gitindex.freshness.status_file import (
+    StatusRecord,
+    parse_object,
+    render_status,
+    status_fields,
+)
 from gitindex.refresh import public_files, public_folder
 from gitindex.refresh.lifecycle import clear
 from gitindex.refresh.public_folder import TrackedFolder, changing
@@ -64,10 +71,28 @@ def test_a4_the_hook_knows_the_objects_of_both_files(quiet: Repo, what: str) -> 
 
 
 def test_a4_the_hook_still_marks_what_nobody_added(quiet: Repo) -> None:
-    stale = contents(quiet)["stale_status.json"]
-    fire(quiet)
-    assert contents(quiet)["rag_index_status.json"] == stale
-    assert not (quiet.path / STALE).exists()
+    before, inode = contents(quiet), (quiet.path / STATUS).stat().st_ino
+    stale = before["stale_status.json"]
+    for _ in range(2):
+        fire(quiet)
+        assert contents(quiet) == {**before, "rag_index_status.json": stale}
+    assert (quiet.path / STATUS).stat().st_ino == inode, "one write in place, no program"
+
+
+@pytest.mark.parametrize("state", list(IndexState))
+def test_a4_what_the_hook_writes_covers_the_status_of_any_state(state: IndexState) -> None:
+    """A runner may replace the status between the hook's look and its write."""
+    record = StatusRecord('/r/"index_state": "fresh"', state, "2026-11-17T00:00:00Z", "a" * 40, "5")
+    stale = render_status(record._replace(index_state=IndexState.STALE))
+    assert len(render_status(record)) == len(stale)
+    assert parse_object(render_status(record)) == status_fields(record)
+
+
+def test_a4_no_mixture_of_the_two_words_is_a_state() -> None:
+    """A reader during the write sees some bytes of each."""
+    for picked in product("fs", "rt", "ea", "sl", "he"):
+        word = "".join(picked)
+        assert word in ("fresh", "stale") or word not in list(IndexState)
 
 
 def test_a4_a_repository_of_sha256(tmp_path: Path) -> None:
@@ -83,13 +108,17 @@ def test_a4_a_repository_of_sha256(tmp_path: Path) -> None:
     repo.git("rm", "-q", "--cached", STATUS)
 
 
-def test_a4_an_add_during_the_hooks_rename(quiet: Repo, tmp_path: Path) -> None:
-    """The object appears between the hook's look and its rename: the bytes are put back."""
-    mover = tmp_path / "mv"
-    mover.write_text(f'#!/bin/sh\ngit add -f {STATUS} {STALE}\nexec /bin/mv "$@"\n')
-    mover.chmod(0o700)
+@pytest.mark.parametrize("state", [IndexState.FRESH, IndexState.ERROR])
+def test_a4_an_add_during_the_hooks_change(quiet: Repo, tmp_path: Path, state: IndexState) -> None:
+    """The object appears between the hook's look and its change: the bytes are put back."""
+    if state is IndexState.ERROR:
+        public_files.write_state(quiet.worktree, state, "told")
+    adding = f"git add -f {STATUS} {STALE}; "
+    change = {IndexState.FRESH: "printf '%s\\n' \"$stale\" 1<>", IndexState.ERROR: 'LC_ALL=C "$mv"'}
     script = tmp_path / "event.sh"
-    script.write_text(HOOK.read_text().replace("/bin/mv", str(mover)))
+    told = HOOK.read_text()
+    assert told.count(change[state]) == 1
+    script.write_text(told.replace(change[state], adding + change[state]))
     before = contents(quiet)
     fire(quiet, script)
     assert quiet.git("ls-files", ".llmc").split() == [STATUS, STALE]
