@@ -286,7 +286,7 @@ def poisons(path: Path, rng: random.Random) -> list[tuple[str, Change]]:
     found: list[tuple[str, Change]] = []
     connection = sqlite3.connect(path)
     try:
-        for table in ("symbols", "occurrences", "imports", "exports", "documents"):
+        for table in ("definitions", "occurrences", "imports", "exports", "documents"):
             columns = connection.execute(f"PRAGMA table_info({table})").fetchall()
             (rows,) = connection.execute(f"SELECT count(*) FROM {table}").fetchone()
             if not rows:
@@ -296,9 +296,10 @@ def poisons(path: Path, rng: random.Random) -> list[tuple[str, Change]]:
             gone = f"DELETE FROM {table} WHERE {_row(table, columns, at)}"
             found.append((f"{table} {at} gone", in_database(gone)))
             found += _changed_columns(table, columns, rows, rng)
-        blobs = connection.execute("PRAGMA table_info(blobs)").fetchall()
-        (rows,) = connection.execute("SELECT count(*) FROM blobs").fetchone()
-        found += _changed_columns("blobs", blobs, rows, rng)
+        for table in ("blobs", "shapes"):
+            columns = connection.execute(f"PRAGMA table_info({table})").fetchall()
+            (rows,) = connection.execute(f"SELECT count(*) FROM {table}").fetchone()
+            found += _changed_columns(table, columns, rows, rng)
     finally:
         connection.close()
     return [*_lying_halves(), *found, *_renamed_names()]
@@ -351,11 +352,21 @@ def _changed_columns(
     found: list[tuple[str, Change]] = []
     keys = [str(column[1]) for column in columns if column[5]]
     for _, name, kind, *_rest in columns:
-        if name in (*keys, "oid", "extractor", "lexical", "name_id", "language"):
+        if name in (
+            *keys,
+            "oid",
+            "extractor",
+            "lexical",
+            "name_id",
+            "shape_id",
+            "language",
+        ):
             continue
         value = {"INTEGER": f'"{name}"+1', "BLOB": f"X'0001' || {name}"}.get(
             str(kind), f"\"{name}\" || 'x'"
         )
+        if name == "after":
+            value = "coalesce(after, '') || '('"  # NULL || 'x' would be no change
         if name in ("names", "topics"):
             value = '\'[["evil", "evil"]]\'' if name == "names" else "'[\"evil\"]'"
         if name == "status":

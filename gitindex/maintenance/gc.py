@@ -187,6 +187,8 @@ def _remove_leftovers(database: Database, needed: _Needed) -> None:
             " AND NOT EXISTS (SELECT 1 FROM symbols s WHERE s.name_id=names.id)"
             " AND NOT EXISTS (SELECT 1 FROM semantic_symbols y WHERE y.name_id=names.id)"
         )
+    with database.unchecked_references(), database.write():  # only definitions refer to them
+        database.run("DELETE FROM shapes WHERE id NOT IN (SELECT shape_id FROM definitions)")
 
 
 def _dead_documents(

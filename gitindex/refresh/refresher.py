@@ -254,7 +254,8 @@ class Refresher:
         """What past commits say about the files: the change since the published commit."""
         if head.commit is None:
             return None
-        stored = None if force else subjects.stored_window(self._db, base.worktree_id)
+        worktree_id = base.worktree_id
+        stored = None if force else subjects.stored_window(self._db, worktree_id, head.commit)
         return subjects.window_change(self._worktree.root, stored, head.commit)
 
     def _read_back(self, run_id: str) -> None:

@@ -12,6 +12,7 @@ from gitindex.base.vocabulary import FactsStatus
 from gitindex.languages.facts import BlobFacts, FactsKey, Import, Symbol, decode_facts, encode_facts
 from gitindex.languages.postings import Postings, join_postings
 from gitindex.store.connection import Database, marks
+from gitindex.store.definitions import DefinitionTable
 
 CHUNK = 400
 """Maximum number of values bound in one statement."""
@@ -31,7 +32,7 @@ _ROWS_OF_BLOBS = (
 )
 """Symbols, imports, exports and places: the blob, the order of its rows, and their values."""
 _NAME_INDEXES = {
-    "symbols_by_name": "symbols (name_id)",
+    "symbols_by_name": "definitions (name_id)",
     "occurrences_by_name": "occurrences (name_id)",
 }
 DROP_NAME_INDEXES = [f"DROP INDEX IF EXISTS {name}" for name in _NAME_INDEXES]
@@ -65,6 +66,8 @@ class BlobTable:
     def __init__(self, database: Database, prefix: str = "") -> None:
         self._db = database
         self._prefix = prefix
+        self._symbols = "symbols" if prefix else "definitions"
+        self._definitions = DefinitionTable(database)
         self._names: dict[str, int] = {}
         self._all_known = 1  # the next id of a name, if every name up to it is in the cache
 
@@ -153,21 +156,24 @@ class BlobTable:
 
     def _forget(self, blob_ids: Iterable[int]) -> None:
         for blob_id in blob_ids:
-            for table in ("symbols", "occurrences", "imports", "exports"):
+            for table in (self._symbols, "occurrences", "imports", "exports"):
                 self._db.run(f"DELETE FROM {self._prefix}{table} WHERE blob_id=?", blob_id)
 
     def _add_children(self, blobs: list[tuple[int, BlobFacts]]) -> None:
         from json import dumps
 
         name_ids = self._name_ids(blobs)
-        self._run_many(
-            "INSERT INTO {}symbols VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
-            (
-                (blob_id, i, name_ids[s[0]], *s[1:])
-                for blob_id, facts in blobs
-                for i, s in enumerate(facts.symbols)
-            ),
-        )
+        if self._prefix:
+            self._run_many(
+                "INSERT INTO {}symbols VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                (
+                    (blob_id, i, name_ids[s[0]], *s[1:])
+                    for blob_id, facts in blobs
+                    for i, s in enumerate(facts.symbols)
+                ),
+            )
+        else:
+            self._definitions.add(blobs, name_ids)
         self._run_many(
             "INSERT INTO {}occurrences VALUES (?,?,?)",
             (
@@ -197,6 +203,7 @@ class BlobTable:
         """Drop the cache of name ids: after a rollback, or when it grew too large."""
         self._names.clear()
         self._all_known = 1
+        self._definitions.forget()
 
     def _name_ids(self, blobs: list[tuple[int, BlobFacts]]) -> dict[str, int]:
         """Return the ids of all names of some blobs; new ones are assigned in name order."""

@@ -14,7 +14,7 @@ from gitindex.store.text_index import MAX_SEGMENT, TextIndexWriter
 
 SEGMENT_BYTES = 128 << 20
 """Texts of this size together become one segment of the text index."""
-_FACTS = ("symbols", "occurrences", "imports", "exports", "documents")
+_FACTS = ("definitions", "occurrences", "imports", "exports", "documents")
 """Tables whose rows belong to a blob."""
 
 
@@ -106,7 +106,7 @@ def own_schema_text() -> list[tuple[str, ...]]:
 
 def _refuse_other_rows(database: Database) -> None:
     """Refuse rows that are not facts: worktrees, jobs, decisions, history or semantic rows."""
-    allowed = {*_FACTS, "blobs", "names", "repo_state", "text_segments", "text_words"}
+    allowed = {*_FACTS, "shapes", "blobs", "names", "repo_state", "text_segments", "text_words"}
     allowed |= {"text_postings", "sqlite_sequence"}
     for (name,) in database.rows("SELECT name FROM sqlite_master WHERE type='table'"):
         if name not in allowed and database.row(f'SELECT 1 FROM "{name}" LIMIT 1'):
@@ -115,16 +115,16 @@ def _refuse_other_rows(database: Database) -> None:
 
 def _refuse_other_types(database: Database) -> None:
     """Refuse values whose type is not that of the column: SQLite would store any."""
-    for table in (*_FACTS, "blobs", "names", "repo_state"):
+    for table in (*_FACTS, "shapes", "blobs", "names", "repo_state"):
         columns = database.rows("SELECT name, type, [notnull], pk FROM pragma_table_info(?)", table)
         tests = [
             f"typeof(\"{name}\")<>'{kind.lower()}'"
+            + ("" if required or key else f' AND "{name}" IS NOT NULL')
             for name, kind, required, key in columns
-            if required or key
         ]
         if database.row(f"SELECT 1 FROM {table} WHERE {' OR '.join(tests)} LIMIT 1"):
             raise CorruptStore(f"the pack has ill-typed values in {table}", "get a new pack")
-    for table, column in (("symbols", "exported"), ("blobs", "lexical")):
+    for table, column in (("definitions", "exported"), ("blobs", "lexical")):
         if database.row(f"SELECT 1 FROM {table} WHERE {column} NOT IN (0, 1) LIMIT 1"):
             raise CorruptStore(f"the pack has ill-typed values in {table}", "get a new pack")
 
@@ -143,15 +143,30 @@ def _copy_tables(target: Database, new_ids: dict[int, int]) -> None:
     target.run_many("INSERT INTO blob_map VALUES (?,?)", new_ids.items())
     target.run(
         "INSERT INTO names (text) SELECT DISTINCT text FROM src.names WHERE id IN"
-        " (SELECT name_id FROM blob_map JOIN src.symbols ON blob_id=old"
+        " (SELECT name_id FROM blob_map JOIN src.definitions ON blob_id=old"
         " UNION SELECT name_id FROM blob_map JOIN src.occurrences ON blob_id=old) ORDER BY text"
     )
     target.run("CREATE TEMP TABLE name_map (old INTEGER PRIMARY KEY, new INTEGER NOT NULL)")
     target.run(
         "INSERT INTO name_map SELECT s.id, n.id FROM names n CROSS JOIN src.names s ON s.text=n.text"
     )
+    _copy_shapes(target)
     for table, key in (("blobs", "id"), *((name, "blob_id") for name in _FACTS)):
         _copy_table(target, table, key)
+
+
+def _copy_shapes(target: Database) -> None:
+    """Copy the shapes of the chosen definitions, each once and in their own order."""
+    target.run(
+        "INSERT INTO shapes (kind, before, after) SELECT DISTINCT kind, before, after"
+        " FROM src.shapes WHERE id IN (SELECT shape_id FROM blob_map"
+        " JOIN src.definitions ON blob_id=old) ORDER BY kind, before, after"
+    )
+    target.run("CREATE TEMP TABLE shape_map (old INTEGER PRIMARY KEY, new INTEGER NOT NULL)")
+    target.run(
+        "INSERT INTO shape_map SELECT s.id, t.id FROM src.shapes s CROSS JOIN shapes t"
+        " ON t.before=s.before AND t.kind=s.kind AND t.after IS s.after"
+    )
 
 
 def _copy_table(target: Database, table: str, blob_column: str) -> None:
@@ -160,6 +175,8 @@ def _copy_table(target: Database, table: str, blob_column: str) -> None:
         raise GitIndexError("the store has an older shape", "run `gitindex index --force`")
     wanted = [_mapped(column, blob_column) for column in columns]
     names = "JOIN name_map n ON n.old=s.name_id" if "name_id" in columns else ""
+    if table == "definitions":
+        names += " JOIN shape_map h ON h.old=s.shape_id"
     order = ",".join(str(number) for number in range(1, min(3, len(columns)) + 1))
     target.run(
         f"INSERT INTO {table} SELECT {','.join(wanted)} FROM blob_map m"
@@ -170,7 +187,7 @@ def _copy_table(target: Database, table: str, blob_column: str) -> None:
 def _mapped(column: str, blob_column: str) -> str:
     if column == blob_column:
         return "m.new"
-    return "n.new" if column == "name_id" else f's."{column}"'
+    return {"name_id": "n.new", "shape_id": "h.new"}.get(column, f's."{column}"')
 
 
 def _columns(database: Database, schema: str, table: str) -> list[str]:

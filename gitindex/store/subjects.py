@@ -1,7 +1,7 @@
 """Words of past commit messages by path: which files people describe with a word.
 
-Stored for the published commit of each worktree and updated by the commits that enter and leave its
-window. What is stored depends on the window alone, not on how it was reached.
+Stored for the published commit of each worktree, shared by those of one commit, and updated by the commits
+that enter and leave its window. What is stored depends on the window alone, not on how it was reached.
 """
 
 from __future__ import annotations
@@ -32,25 +32,32 @@ Counts = dict[str, dict[bytes, int]]
 
 
 class StoredWindow(NamedTuple):
-    """The stored window of a worktree."""
+    """A stored window."""
 
+    id: int
     head: str
     packed: bytes
 
     @property
+    def size(self) -> int:
+        """Bytes of one id."""
+        return len(self.head) // 2
+
+    @property
     def commits(self) -> list[str]:
         """Return the ids of its commits, newest first."""
-        size = len(self.head) // 2
-        return [self.packed[at : at + size].hex() for at in range(0, len(self.packed), size)]
+        return [
+            self.packed[at : at + self.size].hex() for at in range(0, len(self.packed), self.size)
+        ]
 
 
 class WindowChange(NamedTuple):
-    """The change from the stored window to that of another commit."""
+    """The change from a stored window to that of a commit."""
 
+    base: int  # the stored window; 0: everything is counted anew
     head: str
-    commits: Sequence[str]
+    commits: bytes  # ids of its commits, raw, newest first
     counts: Counts  # to be added; some are negative
-    anew: bool  # replaces everything stored
 
 
 def message_words(commit: CommitMessage) -> dict[str, int]:
@@ -86,11 +93,18 @@ def count_words(
     return counts
 
 
-def stored_window(database: Database, worktree_id: int) -> StoredWindow | None:
-    """Return the stored window of a worktree; None if there is none, or the store is older."""
+def stored_window(database: Database, worktree_id: int, head: str = "") -> StoredWindow | None:
+    """Return the stored window of `head`, else that of a worktree; None if there is neither."""
     if not _has_tables(database):
         return None
-    row = database.row("SELECT head, commits FROM subject_windows WHERE worktree_id=?", worktree_id)
+    row = database.row(
+        "SELECT w.id, w.head, w.commits FROM subject_windows w LEFT JOIN subject_users u"
+        " ON u.window_id=w.id AND u.worktree_id=? WHERE u.worktree_id IS NOT NULL OR w.head=?"
+        " ORDER BY w.head=? DESC, w.id LIMIT 1",
+        worktree_id,
+        head,
+        head,
+    )
     return None if row is None else StoredWindow(*row)
 
 
@@ -103,23 +117,23 @@ def window_change(root: str, stored: StoredWindow | None, head: str) -> WindowCh
     commits = read_window(root, head)
     if commits is None:
         return None
-    return WindowChange(head, [c.oid for c in commits], count_words(commits), anew=True)
+    return WindowChange(0, head, _ids(c.oid for c in commits), count_words(commits))
 
 
 def _next_commit(root: str, stored: StoredWindow, head: str) -> WindowChange | None:
     """The usual case: one commit on top of the stored window. Avoids listing the window."""
-    held = stored.commits
-    if head in held or not held:
+    size, held = stored.size, stored.packed
+    if not held or head == stored.head:
         return None
-    read = read_commits(root, [head, held[-1]])
+    read = read_commits(root, [head, held[-size:].hex()])
     if read is None or read[0].parents != (stored.head,):
-        return None
-    full = len(held) >= WINDOW
+        return None  # of a commit in the window the parent is not the window's head
+    full = len(held) >= WINDOW * size
     if not full and read[1].parents:
         return None  # there may be more history now: the clone is no longer shallow
-    commits = (head, *held[: WINDOW - 1])
+    commits = bytes.fromhex(head) + held[: (WINDOW - 1) * size]
     counts = count_words(read[1:] if full else (), -1, count_words(read[:1]))
-    return WindowChange(head, commits, counts, anew=False)
+    return WindowChange(stored.id, head, commits, counts)
 
 
 def _difference(root: str, stored: StoredWindow, head: str) -> WindowChange | None:
@@ -134,7 +148,12 @@ def _difference(root: str, stored: StoredWindow, head: str) -> WindowChange | No
     removed = read_commits(root, sorted(before - after))
     if added is None or removed is None:
         return None
-    return WindowChange(head, listed, count_words(removed, -1, count_words(added)), anew=False)
+    counts = count_words(removed, -1, count_words(added))
+    return WindowChange(stored.id, head, _ids(listed), counts)
+
+
+def _ids(commits: Iterable[str]) -> bytes:
+    return bytes.fromhex("".join(commits))
 
 
 def apply_change(
@@ -145,41 +164,74 @@ def apply_change(
 ) -> None:
     """Store another window. The caller holds the write transaction."""
     _make_tables(database)
-    if change is None or change.anew:
-        database.run("DELETE FROM subject_words WHERE worktree_id=?", worktree_id)
-        database.run("DELETE FROM subject_windows WHERE worktree_id=?", worktree_id)
-    if change is None:
-        return
-    ids = _path_ids(database, {p for counts in change.counts.values() for p in counts}, is_policy)
-    words = sorted(change.counts)
-    held = stored_counts(database, worktree_id, words)
-    rows = [(w, _merged(held.get(w, {}), change.counts[w], ids)) for w in words]
+    window = 0 if change is None else _window_for(database, worktree_id, change)
+    database.run("DELETE FROM subject_users WHERE worktree_id=?", worktree_id)
+    if change is not None:
+        database.run("INSERT INTO subject_users VALUES (?,?)", worktree_id, window)
+        _add_counts(database, window, change.counts, is_policy)
+    database.run(
+        "DELETE FROM subject_windows WHERE id NOT IN (SELECT window_id FROM subject_users)"
+    )
+
+
+def _window_for(database: Database, worktree_id: int, change: WindowChange) -> int:
+    """Return the window that the counts are added to. What other worktrees use stays as it is."""
+    window, shared = change.base, False
+    if window:
+        shared = bool(
+            database.row(
+                "SELECT 1 FROM subject_users u JOIN subject_windows w ON w.id=u.window_id"
+                " WHERE u.window_id=? AND u.worktree_id<>? AND w.head<>?",
+                window,
+                worktree_id,
+                change.head,
+            )
+        )
+    if not window or shared:
+        window = database.insert("INSERT INTO subject_windows (head, commits) VALUES ('', X'')")
+    if shared:
+        database.run(
+            "INSERT INTO subject_words SELECT ?, word, places FROM subject_words WHERE window_id=?",
+            window,
+            change.base,
+        )
+    sql = "UPDATE subject_windows SET head=?, commits=? WHERE id=?"
+    database.run(sql, change.head, change.commits, window)
+    return window
+
+
+def _add_counts(
+    database: Database, window: int, added: Counts, is_policy: Callable[[bytes], bool]
+) -> None:
+    ids = _path_ids(database, {p for counts in added.values() for p in counts}, is_policy)
+    words = sorted(added)
+    held = _counts_of(database, window, words)
+    rows = [(w, _merged(held.get(w, {}), added[w], ids)) for w in words]
     database.run_many(
         "INSERT INTO subject_words VALUES (?,?,?) ON CONFLICT DO UPDATE SET places=excluded.places",
-        ((worktree_id, word, _packed(counts)) for word, counts in rows if counts),
+        ((window, word, _packed(counts)) for word, counts in rows if counts),
     )
     database.run_many(
-        "DELETE FROM subject_words WHERE worktree_id=? AND word=?",
-        ((worktree_id, word) for word, counts in rows if not counts),
-    )
-    database.run(
-        "INSERT INTO subject_windows VALUES (?,?,?)"
-        " ON CONFLICT DO UPDATE SET head=excluded.head, commits=excluded.commits",
-        worktree_id,
-        change.head,
-        bytes.fromhex("".join(change.commits)),
+        "DELETE FROM subject_words WHERE window_id=? AND word=?",
+        ((window, word) for word, counts in rows if not counts),
     )
 
 
 def stored_counts(
     database: Database, worktree_id: int, words: Sequence[str]
 ) -> dict[str, dict[int, int]]:
-    """Return the weights of each known word, by path id."""
+    """Return the weights of each known word for a worktree, by path id."""
+    sql = "SELECT window_id FROM subject_users WHERE worktree_id=?"
+    row = database.row(sql, worktree_id)
+    return _counts_of(database, row[0], words) if row else {}
+
+
+def _counts_of(database: Database, window: int, words: Sequence[str]) -> dict[str, dict[int, int]]:
     found = {}
     for at in range(0, len(words), CHUNK):
         part = words[at : at + CHUNK]
-        sql = "SELECT word, places FROM subject_words WHERE worktree_id=? AND word"
-        for word, places in database.rows(f"{sql} IN ({marks(part)})", worktree_id, *part):
+        sql = "SELECT word, places FROM subject_words WHERE window_id=? AND word"
+        for word, places in database.rows(f"{sql} IN ({marks(part)})", window, *part):
             numbers = array("I", places)
             found[word] = dict(zip(numbers[::2], numbers[1::2], strict=True))
     return found
@@ -189,7 +241,11 @@ def dump_counts(database: Database, worktree_id: int) -> dict[bytes, dict[str, i
     """Return everything stored for a worktree, by path: to compare two stores."""
     if not _has_tables(database):
         return {}
-    rows = database.rows("SELECT word FROM subject_words WHERE worktree_id=?", worktree_id)
+    rows = database.rows(
+        "SELECT word FROM subject_words WHERE window_id=(SELECT window_id FROM subject_users"
+        " WHERE worktree_id=?)",
+        worktree_id,
+    )
     held = stored_counts(database, worktree_id, [word for (word,) in rows])
     names = dict(database.rows("SELECT id, path FROM paths"))
     found: dict[bytes, dict[str, int]] = defaultdict(dict)
@@ -231,7 +287,7 @@ def _known_ids(database: Database, paths: Sequence[bytes]) -> Iterator[tuple[byt
 
 
 def _has_tables(database: Database) -> bool:
-    sql = "SELECT 1 FROM sqlite_master WHERE name='subject_windows'"
+    sql = "SELECT 1 FROM sqlite_master WHERE name='subject_users'"
     return database.row(sql) is not None
 
 

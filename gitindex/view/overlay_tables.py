@@ -195,13 +195,16 @@ class OverlayTables:
         if any(file.skip is not None for file in files) or self._waiting:
             for name in TABLES:
                 self._copy_shape(name)
+            self._db.run("CREATE UNIQUE INDEX temp.laid_order ON laid_symbols (blob_id, ordinal)")
             self._db.run(_FIRST_BLOB, FIRST_ID, b"", *("",) * 4, *(0,) * 2, *("",) * 2, 0)
             self._db.run("INSERT INTO temp.laid_names VALUES (?,?)", FIRST_ID, "")
             self._parts.append(self._part(f"temp.{PREFIX}", _LAID.format(stored=0)))
 
     def _copy_shape(self, name: str) -> None:
-        """Create an empty temporary table with the columns and keys of a stored one."""
+        """Create an empty temporary table with the columns and keys of a stored one, or of a view."""
         sql = self._db.row("SELECT sql FROM main.sqlite_master WHERE name=?", name)[0]
+        if sql.startswith("CREATE VIEW"):
+            sql = f"CREATE TABLE {name} AS SELECT * FROM {name} WHERE 0"
         own = sql.replace(f"CREATE TABLE {name} ", f"CREATE TEMP TABLE {PREFIX}{name} ", 1)
         self._db.run(_REFERENCE.sub("", own))
 

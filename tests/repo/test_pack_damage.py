@@ -61,7 +61,7 @@ def test_a_sound_pack_passes_the_same_attempt(world: PackWorld) -> None:
 def test_definitions_inside_themselves_are_refused(world: PackWorld, lie: str) -> None:
     """Readers follow parents up: such a pack made `refs` run for ever."""
     pack = world.spoilt()
-    rewrite(pack, world.team.key, in_database(f"UPDATE symbols SET {lie}"), lambda m: m)
+    rewrite(pack, world.team.key, in_database(f"UPDATE definitions SET {lie}"), lambda m: m)
     with pytest.raises(GitIndexError, match="inside themselves"):
         pull(world.clone, pack.parent)
     assert not os.path.exists(world.clone.worktree.database)

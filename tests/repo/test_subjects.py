@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -79,6 +80,46 @@ def test_the_window_is_that_of_the_commit_however_it_was_reached(
             _commit(repo, dice)
         repo.index()
         assert _stored(repo) == _derived(repo), (act, step)
+
+
+def test_worktrees_of_one_commit_share_a_window_until_one_moves(repo: Repo, tmp_path: Path) -> None:
+    dice = random.Random(5)
+    for _ in range(4):
+        _commit(repo, dice)
+    repo.index()
+    trees = [repo]
+    for name in ("one", "two"):
+        repo.git("worktree", "add", "-q", "--detach", str(tmp_path / name))
+        trees.append(Repo(tmp_path / name))
+        trees[-1].index()
+    assert _windows(repo) == 1
+    for moved, windows in ((trees[1], 2), (trees[0], 3), (trees[0], 3)):
+        _commit(moved, dice)
+        moved.index()
+        assert _windows(repo) == windows
+        for tree in trees:
+            assert _stored(tree) == _derived(tree)
+    trees[2].git("reset", "-q", "--hard", trees[1].git("rev-parse", "HEAD").strip())
+    trees[2].index()
+    assert _windows(repo) == 2
+    repo.git("worktree", "remove", "--force", str(trees[1].path))
+    assert _stored(trees[2]) == _derived(trees[2])
+    _commit(trees[2], dice)
+    trees[2].index()
+    assert _stored(trees[2]) == _derived(trees[2])
+
+
+def _windows(repo: Repo) -> int:
+    database = open_reader(repo.worktree.database)
+    assert database is not None
+    try:
+        held = database.rows("SELECT id FROM subject_windows")
+        assert {i for (i,) in held} == {
+            i for (i,) in database.rows("SELECT DISTINCT window_id FROM subject_words")
+        }
+        return len(held)
+    finally:
+        database.close()
 
 
 def test_a_message_finds_the_file_that_its_commit_changed(repo: Repo) -> None:

@@ -158,8 +158,9 @@ def test_before_the_first_commit(repo: Repo, workers: Extractor) -> None:
 MUTATED = {
     "blobs": "id oid extractor language status reason lines symbols interface_hash flags lexical",
     "names": "id text",
-    "symbols": "blob_id ordinal name_id qualified_name kind line column start_line end_line"
-    " signature doc parent exported",
+    "shapes": "id kind before after",
+    "definitions": "blob_id ordinal name_id qualified_name shape_id line column above below parent"
+    " exported doc",
     "occurrences": "name_id blob_id places",
     "imports": "blob_id ordinal module names level line",
     "exports": "blob_id ordinal name",
@@ -171,10 +172,12 @@ MUTATED = {
 NOT_PROVEN = {
     "worktrees": "root published_at",  # a hint where to look, and a time for display
 }
+OF_MAIN = "name_id=(SELECT id FROM names WHERE text='main')"
 ROWS = {
     "blobs": "id=(SELECT blob_id FROM files JOIN paths ON id=path_id WHERE path=CAST('app.py' AS BLOB))",
     "names": "text='helper'",
-    "symbols": "qualified_name='Thing.act'",
+    "shapes": "before='def ' AND after='(self, x)'",
+    "definitions": "name_id=(SELECT id FROM names WHERE text='act')",
     "occurrences": "name_id=(SELECT id FROM names WHERE text='act')",
     "imports": "module='lib'",
     "exports": "name='main'",
@@ -254,13 +257,15 @@ STATEMENTS = {
     "a path that is skipped is not": "UPDATE files SET skip=NULL WHERE skip='secret'",
     "a path has the facts of another": "UPDATE files SET blob_id=(SELECT min(blob_id) FROM files)"
     " WHERE blob_id=(SELECT max(blob_id) FROM files)",
-    "a symbol more": "INSERT INTO symbols SELECT blob_id, 99, name_id, 'x', kind, line, \"column\","
-    " start_line, end_line, '', '', -1, 1 FROM symbols LIMIT 1",
+    "a symbol more": "INSERT INTO definitions SELECT blob_id, 99, name_id, 'x', shape_id, line,"
+    " \"column\", 0, 0, -1, 1, '' FROM definitions LIMIT 1",
     "an export more": "INSERT INTO exports SELECT blob_id, 99, 'x' FROM exports LIMIT 1",
     "an import more": "INSERT INTO imports SELECT blob_id, 99, 'x', '[]', 0, 1 FROM imports LIMIT 1",
     "a document more": "INSERT INTO documents SELECT id, '[]', ' ', 'x', '' FROM blobs"
     " WHERE language='python' LIMIT 1",
-    "facts of another branch": "UPDATE symbols SET signature='x' WHERE qualified_name='sideways'",
+    "facts of another branch": "UPDATE definitions SET shape_id="
+    "(SELECT min(id) FROM shapes WHERE id<>shape_id)"
+    " WHERE name_id=(SELECT id FROM names WHERE text='sideways')",
     "front matter of another branch": "UPDATE documents SET summary='x' WHERE topics LIKE '%side%'",
     "the number of documents": "UPDATE repo_state SET lexical_docs=lexical_docs-1",
     "a topic in the full-text index": "INSERT INTO documents_fts(documents_fts, rowid, tags)"
@@ -347,7 +352,7 @@ def test_i40_marker_and_stamp(store: Repo, workers: Extractor) -> None:
 
 
 def test_i40_through_the_command(store: Repo, workers: Extractor) -> None:
-    Mutant(store).run("UPDATE symbols SET line=line+1 WHERE qualified_name='main'")
+    Mutant(store).run(f"UPDATE definitions SET line=line+1 WHERE {OF_MAIN}")
     done = store.gitindex("verify")
     assert done.returncode == Exit.NO
     assert "BAD facts: 1 differ" in done.stdout
@@ -405,7 +410,7 @@ def test_audit_equals_a_clean_build(store: Repo) -> None:
     assert not any(name.startswith("gitindex-audit-") for name in left)
     mutant = Mutant(store)
     for sql, path, differs in (
-        ("UPDATE symbols SET line=9 WHERE qualified_name='main'", "app.py", "facts"),
+        (f"UPDATE definitions SET line=9 WHERE {OF_MAIN}", "app.py", "facts"),
         ("DELETE FROM documents WHERE topics LIKE '%c++%'", "doc.md", "document"),
         ("UPDATE files SET skip='ignored' WHERE skip='secret'", ".env", "skip"),
     ):

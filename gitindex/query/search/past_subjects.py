@@ -136,7 +136,7 @@ class PastSubjects:
         change = window_change(self._view.worktree.root, stored, overlay.commit or "")
         if change is None:
             return {}
-        return self._changed({} if change.anew else held, change.counts, words)
+        return self._changed(held if change.base else {}, change.counts, words)
 
     def _changed(
         self, held: dict[str, dict[int, int]], counts: Counts, words: list[str]

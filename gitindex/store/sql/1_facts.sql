@@ -1,6 +1,6 @@
--- The facts store, schema 3. Facts belong to blobs, which never change; a tree is only a mapping.
+-- The facts store, schema 5. Facts belong to blobs, which never change; a tree is only a mapping.
 -- History: 1 = first shape; 2 = the text index in tables of ours, checksums;
--- 3 = contexts can be switched off (store/migrations.py).
+-- 3 = contexts can be switched off (store/migrations.py); 5 = kinds and signatures stored once.
 -- Times are REAL seconds since 1970, for display only: no decision reads them.
 
 -- One row per blob, read as one language by one extractor. Never updated, only added or collected.
@@ -28,23 +28,41 @@ CREATE TABLE names (
     text TEXT NOT NULL UNIQUE
 );
 
--- Definitions. Lines and columns are 0-based; columns count UTF-8 bytes.
-CREATE TABLE symbols (
+-- Kinds and signatures of definitions, cut where the definition's own name stands. Stored once for each
+-- writer: to find what another one stored would need an index as large as the texts.
+CREATE TABLE shapes (
+    id INTEGER PRIMARY KEY,
+    kind TEXT NOT NULL,
+    before TEXT NOT NULL,            -- the signature up to the name, or all of it; on one line
+    after TEXT                       -- what follows the name; NULL where the signature has no name
+);
+
+-- Definitions, read through the view `symbols`. Lines and columns are 0-based; columns count UTF-8 bytes.
+CREATE TABLE definitions (
     blob_id INTEGER NOT NULL REFERENCES blobs(id) ON DELETE CASCADE,
     ordinal INTEGER NOT NULL,        -- position in the blob's list; occurrences refer to it
     name_id INTEGER NOT NULL REFERENCES names(id),
     qualified_name TEXT NOT NULL,
-    kind TEXT NOT NULL,
+    shape_id INTEGER NOT NULL REFERENCES shapes(id),
     line INTEGER NOT NULL,           -- of the name
     "column" INTEGER NOT NULL,       -- of the name
-    start_line INTEGER NOT NULL,     -- of the whole definition
-    end_line INTEGER NOT NULL,
-    signature TEXT NOT NULL,         -- on one line
-    doc TEXT NOT NULL,
+    above INTEGER NOT NULL,          -- lines of the definition before the name's
+    below INTEGER NOT NULL,          -- and after it
     parent INTEGER NOT NULL,         -- ordinal of the enclosing symbol, -1 at module level
     exported INTEGER NOT NULL,
+    doc TEXT NOT NULL,
     PRIMARY KEY (blob_id, ordinal)
 ) WITHOUT ROWID;
+
+-- Definitions with kind and signature.
+CREATE VIEW symbols AS SELECT
+    blob_id, ordinal, name_id, qualified_name,
+    (SELECT h.kind FROM shapes h WHERE h.id=shape_id) AS kind,
+    line, "column", line - above AS start_line, line + below AS end_line,
+    (SELECT h.before || coalesce(n.text || h.after, '') FROM shapes h, names n
+        WHERE h.id=shape_id AND n.id=name_id) AS signature,
+    doc, parent, exported
+FROM definitions;
 
 -- Occurrences as packed postings: one row per name and blob, three or four bytes per place (postings.py).
 CREATE TABLE occurrences (
@@ -140,6 +158,6 @@ INSERT INTO repo_state (id) VALUES (1);
 
 CREATE INDEX policy_paths ON paths (id) WHERE policy = 1;
 CREATE INDEX files_absent ON files (worktree_id) WHERE skip = 'missing_blob';
-CREATE INDEX symbols_by_name ON symbols (name_id);
+CREATE INDEX symbols_by_name ON definitions (name_id);
 CREATE INDEX files_by_blob ON files (blob_id);
 CREATE INDEX occurrences_by_name ON occurrences (name_id);

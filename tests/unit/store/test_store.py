@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from hypothesis import strategies as st
 from gitindex.base.errors import CorruptStore, StoreBusy, StoreError
 from gitindex.base.vocabulary import FactsStatus, SkipReason
 from gitindex.extract.policy import is_policy_file
+from gitindex.freshness.fingerprint import SCHEMA_VERSION
 from gitindex.git.interface import Head
 from gitindex.languages.facts import (
     BlobFacts,
@@ -56,9 +58,11 @@ def names(database: Database, kind: str) -> set[str]:
 def test_schema_is_whole_and_created_once(path: str) -> None:
     first = open_writer(path)
     assert first.row("PRAGMA user_version")[0] == migrations.CURRENT
+    assert str(migrations.CURRENT) == SCHEMA_VERSION, "else an older store would count as fresh"
     assert names(first, "table") - {"sqlite_sequence"} == {
         "blobs",
-        "symbols",
+        "definitions",
+        "shapes",
         "occurrences",
         "imports",
         "exports",
@@ -82,6 +86,7 @@ def test_schema_is_whole_and_created_once(path: str) -> None:
         "pack_imports",
         "path_history",
         "subject_windows",
+        "subject_users",
         "subject_words",
         "file_refreshes",
         "text_segments",
@@ -294,7 +299,7 @@ def test_l8_snapshot_sees_one_state(database: Database, path: str) -> None:
     reader.close()
 
 
-CHILDREN = ("symbols", "occurrences", "imports", "exports")
+CHILDREN = ("definitions", "occurrences", "imports", "exports")
 
 
 def counts(database: Database) -> list[int]:
@@ -491,13 +496,32 @@ def test_i16_equal_stores_have_equal_dumps(tmp_path: Path) -> None:
 
 
 def test_symbol_columns_are_in_the_order_of_the_value(database: Database) -> None:
-    numbers = Symbol("n", "q", "k", 1, 2, 3, 4, "s", "d", -1, True)
+    numbers = Symbol("n", "q.n", "k", 1, 2, 3, 4, "s", "d", -1, True)
     with database.write():
         BlobTable(database).add(
             KEY, BlobFacts("x", FactsStatus.PARSED, 9, symbols=(numbers,)), True
         )
-    row = database.row('SELECT line, "column", start_line, end_line, parent, exported FROM symbols')
-    assert row == (1, 2, 3, 4, -1, 1)
+    row = database.row("SELECT * FROM symbols")
+    assert row[3:] == ("q.n", "k", 1, 2, 3, 4, "s", "d", -1, 1)
+
+
+def test_texts_of_definitions_are_read_as_they_were_written(database: Database) -> None:
+    names = ("n", "def", "", "ü", "\0", "%")
+    signatures = ("def n(self)", "n", "", "n = n", "\x01 n", "a\0n\0", "ünïcode n", "n\n", "'n'")
+    symbols = tuple(
+        Symbol(name, scope + name, kind, 7, 2, 5, 9, signature, "d", -1, True)
+        for name, signature in product(names, signatures)
+        for scope, kind in product(("", "C.", f"{name}.", "\0."), ("method", "n"))
+    )
+    facts = BlobFacts("x", FactsStatus.PARSED, 9, symbols=symbols)
+    keys = [KEY, KEY._replace(oid="cd" * 20)]
+    for key in keys:  # by two writers, neither of which knows the other's texts
+        with database.write():
+            BlobTable(database).add(key, facts, True)
+    for key in keys:
+        held = decode_facts(BlobTable(database).get(key) or b"")
+        assert held is not None
+        assert held.symbols == symbols
 
 
 @pytest.mark.timeout(300)
