@@ -107,7 +107,7 @@ def _columns(id_: str, collected: list[dict[str, Any]], sums: Counter[str]) -> l
 
 def _total(what: str, sums: Counter[str]) -> list[str]:
     suite, _, kind = what.partition(".")
-    if kind == "kinds":
+    if kind == "kinds" and what not in GOALS:
         names = {name.partition(".")[2] for name in sums if name.startswith(f"{suite}.")}
         told = [f"{name} {sums[f'{suite}.{name}']:,}" for name in sorted(names - NOT_KINDS)]
         return ["–", ", ".join(told) or "none", "–", "–"]
