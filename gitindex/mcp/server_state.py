@@ -17,7 +17,7 @@ from gitindex.mcp.registry import Registry
 from gitindex.query.names.memory import Memory
 from gitindex.query.search.memory import SearchMemory
 from gitindex.refresh.lifecycle import ManageResult, Process, new_operation, was_asked_for
-from gitindex.store.lexical import share_arenas
+from gitindex.store.lexical import return_memory
 from gitindex.view.overlay_tables import FactsMemory
 from gitindex.view.snapshot import GateClosed
 
@@ -42,7 +42,7 @@ class ServerState:
     """The server's memory. It never decides the state of a codebase."""
 
     def __init__(self, home: str, registry: Registry) -> None:
-        share_arenas()
+        return_memory()
         self.home = home
         self.registry = registry
         self.memory = FactsMemory()

@@ -29,8 +29,8 @@ _Place = tuple[int, int]
 """Segment and number of a document."""
 _NOWHERE = (-1, -1)
 _NOTHING = frozenset[str]()
-_ARENA_MAX = -8
-"""The number that glibc's `mallopt` has for the most arenas of a process."""
+_ARENA_MAX, _MMAP_THRESHOLD = -8, -3
+"""Numbers of options of glibc's `mallopt`."""
 _AVERAGE = compile_later(r'"value": ([0-9.]+),\s*"description": "avgdl')
 
 
@@ -73,15 +73,29 @@ def _schema() -> tantivy.Schema:
 
 @lru_cache(maxsize=1)
 def share_arenas() -> None:
-    """Let the threads of Tantivy and of a server share two of malloc's arenas.
+    """Let the threads of all writers of this process share two of malloc's arenas.
 
-    Every writer and every reader starts threads of its own. glibc gives them up to eight arenas per core, and
-    each keeps what was freed in it: a process that refreshed a hundred times held 190 MB of nothing.
+    Every writer starts threads of its own. glibc gives them up to eight arenas per core, and each
+    keeps what was freed in it: a process that refreshed a hundred times held 190 MB of nothing.
     """
+    _set_malloc(_ARENA_MAX, 2)
+
+
+def return_memory() -> None:
+    """Let a server give large buffers back as soon as they are freed.
+
+    By default glibc keeps buffers of the size of the largest one that was ever freed. Answers cut
+    them to pieces: 5 kB more with each call, without an end.
+    """
+    share_arenas()
+    _set_malloc(_MMAP_THRESHOLD, 1 << 16)
+
+
+def _set_malloc(option: int, value: int) -> None:
     with suppress(ImportError, AttributeError, OSError):  # another C library has no such thing
         import ctypes
 
-        ctypes.CDLL(None).mallopt(_ARENA_MAX, 2)
+        ctypes.CDLL(None).mallopt(option, value)
 
 
 class LexicalWriter:

@@ -13,7 +13,7 @@ from gitindex.base.refusals import refusal, refused
 from gitindex.base.worktree import Worktree
 from gitindex.query.names.memory import Memory
 from gitindex.query.search.memory import SearchMemory
-from gitindex.store.lexical import share_arenas
+from gitindex.store.lexical import return_memory
 from gitindex.view.overlay_tables import FactsMemory
 from gitindex.view.snapshot import GateClosed
 from gitindex.view.tree import TreeChoice, TreeView, open_tree
@@ -74,7 +74,7 @@ class WebSession:
     """One worktree and the caches that make the next answer cheap."""
 
     def __init__(self, worktree: Worktree) -> None:
-        share_arenas()
+        return_memory()
         self.worktree = worktree
         self.lexical = SearchMemory()
         self.names = Memory()

@@ -182,6 +182,8 @@ def test_q9_packages_are_segments_not_prefixes() -> None:
     ]
     selected = resolve_scope(scope, paths, lambda _: None)
     assert selected == {"a.py", "lib", "lib/x.py", "lib/sub/y.py"}
+    short = RefreshScope(packages=("a",))
+    assert resolve_scope(short, ["a/x.py", "ab/x.py"], lambda _: None) == {"a/x.py"}
 
 
 def test_times_select_what_changed_since_or_at_that_time() -> None:

@@ -217,3 +217,35 @@ def test_a14_temporaries_of_the_dead_are_swept(tmp_path: Path) -> None:
     sweep_temporaries(str(tmp_path), 1.0)
     assert set(os.listdir(tmp_path)) == {"a.tmp", ".a", "clock", new.name}
     sweep_temporaries(str(tmp_path / "missing"), 1.0)
+
+
+def test_a_scratch_folder_that_is_gone_is_no_reason_to_write_beside(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        write_atomic(str(tmp_path / "a"), b"one", scratch=str(tmp_path / "gone"))
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_file_and_its_folder_are_synced_unless_it_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced = list[str]()
+    monkeypatch.setattr(os, "fsync", lambda fd: synced.append(os.readlink(f"/proc/self/fd/{fd}")))
+    write_atomic(str(tmp_path / "a"), b"one", durable=False)
+    assert synced == []
+    write_atomic(str(tmp_path / "a"), b"one")
+    assert [os.path.dirname(synced[0]), synced[1]] == [str(tmp_path)] * 2
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_a_file_is_given_to_its_owner(tmp_path: Path) -> None:
+    write_atomic(str(tmp_path / "a"), b"one", owner=(12345, 23456))
+    found = (tmp_path / "a").stat()
+    assert (found.st_uid, found.st_gid) == (12345, 23456)
+
+
+def test_a14_a_temporary_that_is_a_link_to_nothing_is_swept(tmp_path: Path) -> None:
+    link = tmp_path / ".a.tmp"
+    link.symlink_to("nothing")
+    os.utime(link, (1, 1), follow_symlinks=False)
+    sweep_temporaries(str(tmp_path), 1.0)
+    assert os.listdir(tmp_path) == []
