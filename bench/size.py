@@ -18,8 +18,8 @@ def measure(bench: Bench) -> list[Row]:
     names = [name for name in repo.git("ls-files", "-z").split("\0") if name]
     text = sum((repo.path / name).lstat().st_size for name in names)
     one = _disk(repo.store) + _disk(repo.path / ".llmc")
-    words = _text_index(repo.store / "facts.db") / 1e6
-    facts = _disk(repo.store / "facts.db") / 1e6 - words
+    words, messages = (_tables(repo.store / "facts.db", name) / 1e6 for name in ("text", "subject"))
+    facts = _disk(repo.store / "facts.db") / 1e6 - words - messages
     lexical = _disk(repo.store / "lexical") / 1e6
     trees = [Repo(folder / f"tree{i}") for i in range(1, WORKTREES)]
     for tree in trees:
@@ -31,15 +31,16 @@ def measure(bench: Bench) -> list[Row]:
         Row("  facts (SQLite)", facts, "MB", text / 1e6, "text"),
         Row("  lexical (Tantivy)", lexical, "MB", text / 1e6, "text"),
         Row("  text index, on top", words, "MB", text / 1e6, "text", most_ratio=0.15),
+        Row("  words of commit messages, on top", messages, "MB", text / 1e6, "text"),
         Row(f"{WORKTREES} worktrees", ten / 1e6, "MB", one / 1e6, "one worktree", most_ratio=1.1),
     ]
 
 
-def _text_index(database: Path) -> int:
-    """Bytes of the pages that hold the text index."""
-    sql = "SELECT coalesce(sum(pgsize), 0) FROM dbstat WHERE name LIKE 'text\\_%' ESCAPE '\\'"
+def _tables(database: Path, prefix: str) -> int:
+    """Bytes of the pages that hold the tables of a part of the store."""
+    sql = "SELECT coalesce(sum(pgsize), 0) FROM dbstat WHERE name LIKE ? || '\\_%' ESCAPE '\\'"
     with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
-        return int(connection.execute(sql).fetchone()[0])
+        return int(connection.execute(sql, (prefix,)).fetchone()[0])
 
 
 def _disk(path: Path) -> int:
