@@ -20,7 +20,7 @@ from tests.torture import Clock
 
 WARM_UP = 40
 GROWTH = 40_000_000
-SLOPE = 10_000
+SLOPE = 20_000
 LONG = 400
 """A soak of so many commits has a slope worth the name."""
 DESCRIPTORS = 4
