@@ -59,7 +59,8 @@ def test_a_remedy_takes_over_what_was_asked() -> None:
 
 
 def test_what_is_open_is_said_once_and_a_page_says_of_how_many() -> None:
-    place = {"path": "a.min.js", "line": 2, "why": "no_facts", "text": "!function(" * 30}
+    text = "!function(" * 30
+    place = {"path": "a.min.js", "line": 2, "why": "no_facts", "text": text}
     use = {"path": "b.py", "line": 3, "tier": "exact", "use": "call", "text": "f()"}
     answer = {
         "status": "ok",
@@ -70,7 +71,7 @@ def test_what_is_open_is_said_once_and_a_page_says_of_how_many() -> None:
         "complete": False,
     }
     lines = render_text("find_references", answer).splitlines()
-    assert lines[2] == f"? a.min.js:2  no_facts: {place['text'][:120]}  (31 ×)"
+    assert lines[2] == f"? a.min.js:2  no_facts: {text[:120]}  (31 ×)"
     assert lines[3:] == ["-- 1 of 7 references; perhaps not complete"]
 
 
