@@ -108,6 +108,9 @@ GO: list[Case] = [
     ("I.NAME", {"a.go": "package p\ntype I interface{ NAME() }\ntype J interface{ I }\ntype S struct{ J }\nfunc use(s S, j J) { s.NAME(); j.NAME() } // CALL\nvar f = I.NAME // USE\n"}),
     ("A.NAME", {"a.go": "package p\ntype A struct{ NAME func() }\nfunc use(a A) { a.NAME() } // CALL\ntype B struct{ A }\nfunc two(b *B) { b.NAME = nil; b.A.NAME() } // CALL\n"}),
     ("A.NAME", {"a.go": "package p\ntype A struct{}\nfunc (A) NAME() {}\nfunc use(x interface{}) { if a, ok := x.(A); ok { a.NAME() } } // CALL\nfunc anon(x interface{ NAME() }) { x.NAME() } // CALL\n"}),
+    ("A.NAME", {"a.go": "package p\ntype A struct{ NAME string }\nfunc use() {\n\ttests := []struct {\n\t\tNAME string\n\t\ta A\n\t}{{NAME: \"x\", a: A{NAME: \"y\"}}} // USE\n\tfor _, tc := range tests {\n\t\t_ = tc.NAME\n\t\t_ = tc.a.NAME // USE\n\t}\n}\n"}),
+    ("A.NAME", {"a.go": "package p\ntype A struct{}\nfunc (A) NAME() {}\nfunc use() {\n\ttests := []struct {\n\t\tA\n\t\tx int\n\t}{{A: A{}}}\n\tfor _, tc := range tests {\n\t\ttc.NAME() // CALL\n\t}\n\tall := []A{{}}\n\tfor _, a := range all {\n\t\ta.NAME() // CALL\n\t}\n\tall[0].NAME() // CALL\n}\n"}),
+    ("NAME", {"a.go": "package p\ntype NAME struct{}\nfunc use() {\n\t_ = struct{ NAME }{NAME: NAME{}} // USE\n\tvar t []struct{ *NAME } // USE\n\tfor _, x := range t {\n\t\t_ = x.NAME // USE\n\t}\n}\n"}),
 ]
 JAVA: list[Case] = [
     ("A.NAME", {"A.java": "package PKG;\npublic class A { public static void NAME() { } }\n", "B.java": "package PKG.b;\nimport static PKG.A.NAME; // USE\nclass B { void f() { NAME(); } } // CALL\n", "C.java": "package PKG.c;\nimport static PKG.A.*;\nclass C { void f() { NAME(); } } // CALL\n"}),

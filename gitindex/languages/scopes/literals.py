@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+UNNAMED = "struct{"
+"""The type of a struct without a name, which itself declares the field."""
 VALUES = "="
 """The type of a map, an array or a slice, whose keys are values."""
 _ELEMENTS = {
@@ -15,6 +17,31 @@ _ELEMENTS = {
     "slice_type": "element",
     "implicit_length_array_type": "element",
 }
+
+
+def element_type(value: Node) -> Node | None:
+    """Return the type of a literal of a slice or an array; None for any other value."""
+    if value.type == "expression_list" and value.named_child_count == 1:
+        value = value.named_children[0]
+    kind = value.child_by_field_name("type") if value.type == "composite_literal" else None
+    return kind if kind is not None and kind.type in ("slice_type", "array_type") else None
+
+
+def is_unnamed(field: Node) -> bool:
+    """Return whether a field is declared in a struct without a name."""
+    struct = field
+    for _ in range(3):  # its declaration, their list, the struct
+        if struct.parent is None:
+            return False
+        struct = struct.parent
+    return struct.type == "struct_type" and (
+        struct.parent is None or struct.parent.type != "type_spec"
+    )
+
+
+def _fields(struct: Node) -> set[bytes | None]:
+    listed = struct.named_children[0].named_children if struct.named_children else []
+    return {name.text for one in listed for name in one.children_by_field_name("name")}
 
 
 def literal_type(key: Node) -> str | None:
@@ -40,6 +67,8 @@ def literal_type(key: Node) -> str | None:
         return ""
     if kind.type in _ELEMENTS:
         return VALUES
+    if kind.type == "struct_type":
+        return UNNAMED if key.text in _fields(kind) else ""
     if kind.type == "generic_type":
         kind = kind.child_by_field_name("type")
     return (kind.text or b"").decode("utf-8", "replace") if kind is not None else ""

@@ -26,7 +26,7 @@ ORDERED = frozenset({"c", "go", "java"})
 
 MARKS = (
     *("keys", "labels", "stars", "assigned", "sets", "exports", "members", "literals"),
-    *("receivers", "taken", "typed"),
+    *("receivers", "taken", "typed", "unnamed"),
 )
 """Lists of a payload in addition to ranges and names."""
 
@@ -133,16 +133,14 @@ class FileScopes:
         self.names: dict[str, list[Declaration]] = {}
         self._declared: dict[tuple[int, str], list[Declaration]] = {}
         self._at: dict[tuple[int, str], Declaration] = {}
-        for name, offset, scope, kind, start, annotation, value, pick, chain in told["names"]:
-            spans = tuple(annotation), tuple(value)
-            made = Declaration(offset, scope, kind, start, *spans, pick, _parts(chain))
-            self.names.setdefault(name, []).append(made)
-            self._declared.setdefault((scope, name), []).append(made)
-            self._at.setdefault((offset, name), made)
+        for row in told["names"]:
+            self._declare(*row)
         self._moved = {(scope, name): how for scope, name, how in told["moved"]}
         self.keys = frozenset(told["keys"])
         self.literals: dict[int, str] = dict(told["literals"])
         """Go only: offset of a composite literal's key → the literal's named type, if known."""
+        self.unnamed = frozenset(told["unnamed"])
+        """Go only: offsets of fields that a struct without a name declares."""
         self.labels = frozenset(told["labels"])
         self.members = frozenset(told["members"])
         """Offsets of members without a receiver: `case A(name=x)`."""
@@ -154,10 +152,8 @@ class FileScopes:
         self._typed = {at: (start, end) for at, start, end in told["typed"]}
         self.stars: list[int] = told["stars"]
         self.assigned: dict[str, list[Assigned]] = {}
-        for name, offset, owner, annotation, value in told["assigned"]:
-            self.assigned.setdefault(name, []).append(
-                Assigned(offset, owner, tuple(annotation), tuple(value))
-            )
+        for name, offset, owner, *spans in told["assigned"]:
+            self.assigned.setdefault(name, []).append(Assigned(offset, owner, *map(tuple, spans)))
         self._sets: dict[str, list[int]] = {}
         for name, offset in told["sets"]:
             self._sets.setdefault(name, []).append(offset)
@@ -166,6 +162,14 @@ class FileScopes:
         self.exported_at = frozenset(at for name, at, value in told["exports"] if name != value)
         self._quiet = told["quiet"]
         self._quiet_starts = [row[0] for row in self._quiet]
+
+    def _declare(self, name: str, offset: int, scope: int, *rest: Any) -> None:
+        kind, start, annotation, value, pick, chain = rest
+        spans = tuple(annotation), tuple(value)
+        made = Declaration(offset, scope, kind, start, *spans, pick, _parts(chain))
+        self.names.setdefault(name, []).append(made)
+        self._declared.setdefault((scope, name), []).append(made)
+        self._at.setdefault((offset, name), made)
 
     def scope_at(self, offset: int) -> int:
         """Return the innermost scope around an offset; 0 is the module."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gitindex.languages.scopes.chains import read_parts
 from gitindex.languages.scopes.exports import read_exports
-from gitindex.languages.scopes.literals import VALUES, literal_type
+from gitindex.languages.scopes.literals import VALUES, element_type, is_unnamed, literal_type
 from gitindex.languages.scopes.model import (
     BLOCK,
     COMPREHENSION,
@@ -252,6 +252,8 @@ def _mark(marks: dict[str, list[Any]], captures: dict[str, list[Node]]) -> None:
         chain = read_parts(captures["holder"][0]) if "holder" in captures else None
         marks["taken"].append([node.start_byte, chain])
     for node in captures.get("typed", ()):
+        if node.type == "field_identifier" and is_unnamed(node):
+            marks["unnamed"].append(node.start_byte)
         marks["typed"].append([node.start_byte, *_span([_first_type(captures["type"][0])])])
     marks["exports"] += read_exports(captures)
 
@@ -267,6 +269,9 @@ def _take(reading: _Reading, marks: dict[str, list[Any]], captures: dict[str, li
     if "field" in captures:
         _field(marks, captures, spans)
     value = captures["value"][0] if "value" in captures else None
+    made = element_type(value) if value is not None else None
+    if made is not None and spans[0] == (0, 0):
+        spans = _span([made]), spans[1]
     each = "each" in captures
     ends = [node.end_byte for node in captures.get("from", ())]
     for capture, nodes in captures.items():

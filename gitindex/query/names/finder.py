@@ -115,7 +115,8 @@ class Finder:
                 more = [n for n in dict.fromkeys(aliases) if n not in names]
                 self._cut = self._cut or len(names) + len(more) > MAX_ALIASES
                 names += more[: max(0, MAX_ALIASES - len(names))]
-        for source, place in self._annotations(chosen.values(), within):
+        known_places = found.keys() | excluded.keys()
+        for source, place in self._annotations(chosen.values(), within, known_places):
             site = self._judge(source, place, wanted)
             if isinstance(site, Site):
                 found.setdefault(site[:3], site)
@@ -186,13 +187,15 @@ class Finder:
         return meaning.state is State.LOCAL and meaning.sure and meaning.variable > 0
 
     def _annotations(
-        self, targets: Iterable[Definition], within: Iterable[str]
+        self, targets: Iterable[Definition], within: Iterable[str], code: set[At]
     ) -> Iterator[tuple[FileNames, Occurrence]]:
-        """Yield occurrences in Python annotations written as strings (forward references)."""
+        """Yield occurrences in Python annotations written as strings; `code` are known others."""
         names = {t.name for t in targets if t.path.endswith((".py", ".pyi")) and t.parent < 0}
         for name in sorted(names):
             for file, places in look(self.project, name, within).places.items():
                 for line, column, _ in places if file.language == "python" else ():
+                    if (file.path, line, column) in code:
+                        continue
                     text = self.project.span(file.path, line, line)
                     if is_annotation(text, column, column + len(name)):
                         source = self.project.source(file.path)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from gitindex.languages.facts import Occurrence, Use
+from gitindex.languages.scopes.literals import UNNAMED
 from gitindex.languages.scopes.model import Part
 from gitindex.languages.syntax.kinds import FUNCTIONS
 from gitindex.query.names.chains import UNREADABLE, receiver
@@ -37,6 +38,8 @@ QUALIFIED = STRICT | {"go"}
 """Languages where a member always has a receiver."""
 _KEY = Meaning(State.KEY)
 LABEL = Meaning(State.LOCAL, sure=True)
+_UNNAMED = Meaning(State.LOCAL, sure=True, typed=True)
+"""A field of a Go struct without a name."""
 
 
 class Binder:
@@ -59,6 +62,8 @@ class Binder:
         scopes = self.project.scopes(source.path)
         if scopes is not None and at in scopes.labels:
             return LABEL
+        if scopes is not None and at in scopes.unnamed:
+            return _UNNAMED
         if scopes is not None and at in scopes.members:
             return UNKNOWN
         if scopes is not None and at in scopes.exported_at and place.use != Use.CALL:
@@ -219,8 +224,8 @@ class Binder:
         if scopes is None or at not in scopes.literals:
             return None
         kind = scopes.literals[at]
-        if kind.startswith("struct"):
-            return None
+        if kind == UNNAMED:
+            return _UNNAMED
         package, _, name = kind.rpartition(".")
         found = self.names.lookup(source, package or name, place.enclosing, at, not package)
         if found.module is not None:

@@ -25,7 +25,7 @@ from gitindex.query.names.names import Names
 from gitindex.query.names.project import Project
 from gitindex.query.names.source import Definition, FileNames
 from gitindex.query.names.type_names import OF_EACH, PLAIN, WRAPPERS
-from gitindex.query.names.typed import field_type, go_value, result_of
+from gitindex.query.names.typed import field_type, go_value, is_plain_struct, result_of
 from gitindex.query.names.values import (
     MAX_DEPTH,
     NOMINAL,
@@ -42,6 +42,7 @@ _THIS = frozenset({"this", "self", "$this", "Self", "static"})
 _SUPER = frozenset({"super", "parent", "base"})
 _CLASS = frozenset({"cls", "mcs", "mcls", "klass"})
 _GENERIC = compile_later(r"^([\w.$]+)\s*([\[<].*[\]>])$", re.S)
+_UNNAMED = NOT_OURS._replace(sure=True)  # of a Go struct type without a name
 _NOTHING = frozenset({"None", "null", "undefined", "", "void"})
 _BOUND = compile_later(r"\bbound\s*=\s*[\"']?([\w.]+)")
 _EITHER = compile_later(r"\s+(?:if|or|and|else)\s+|\s*(?:\?\?|\|\|)\s*")
@@ -124,10 +125,12 @@ class Types:
         if len(parts) > 1:
             found = [self.annotation(part, place.deeper(), pick) for part in parts]
             return next((v for v in found if v.definition is not None), NOT_KNOWN)
-        text = parts[0].strip() if parts else ""
-        if text.startswith("[]"):  # in Go
-            inner = text[2:].lstrip("*& ")
+        text, go = parts[0].strip() if parts else "", place.source.language == "go"
+        if text.startswith("[") and go:
+            inner = text.partition("]")[2].lstrip("*& ")
             return self.annotation(inner, place.deeper()) if pick != WHOLE else NOT_OURS
+        if go and is_plain_struct(text):
+            return _UNNAMED  # without members of a named type
         if text.endswith("[]"):
             return self.annotation(text[:-2], place.deeper()) if pick != WHOLE else NOT_OURS
         if text in ("Self", "this"):
@@ -222,10 +225,8 @@ class Types:
             values = (self.of_definition(d, place.depth + 1) for d in found[:4])
             known = (v for v in (given, *values) if v.kind is not ValueKind.UNKNOWN)
             value = next(known, NOT_KNOWN)
-            sure = (meaning.sure or holder.sure) and len(found) == 1
-            return value._replace(
-                sure=value.sure and sure and not self.classes.may_change(found[0])
-            )
+            sure = value.sure and (meaning.sure or holder.sure) and len(found) == 1
+            return value._replace(sure=sure and not self.classes.may_change(found[0]))
         if meaning.state is State.UNBOUND and name in PLAIN:
             return NOT_OURS
         if holder.definition is not None:
@@ -238,11 +239,8 @@ class Types:
             found = self._bound(bound, place._replace(at=meaning.at).deeper(), name)
             single = meaning.single or source.language in NOMINAL
             return found._replace(sure=found.sure and single)
-        if (
-            not bound.annotation
-            and not bound.value
-            and self.classes.is_receiver(source, within, name)
-        ):
+        plain = not bound.annotation and not bound.value
+        if plain and self.classes.is_receiver(source, within, name):
             owner = source.symbol(within.parent)
             sure = meaning.single and self.classes.is_plain(source, within, meaning.variable)
             if owner is not None and (name in _CLASS or within.name == "__new__"):
@@ -270,7 +268,7 @@ class Types:
                 if value.kind is not ValueKind.OUTSIDE:
                     sure = sure and value.sure
                 elif text:  # in Go: otherwise it may be an interface
-                    sure = bound.annotation.startswith("*")
+                    sure = bound.annotation.startswith("*") or value.sure
                 value = value._replace(sure=sure)
             if value.kind is ValueKind.UNKNOWN and bound.parts:
                 value = self.chain(bound.parts, place.deeper())
@@ -278,7 +276,7 @@ class Types:
                 if place.source.language == "go":
                     bound = go_value(bound)
                 value = self.expression(bound.value, place.deeper(), bound.pick)
-                value = value._replace(sure=False)
+                value = value._replace(sure=bound.pick == EACH and value is _UNNAMED)
             return value
         finally:
             self._busy.discard(key)
