@@ -55,6 +55,8 @@ PYTHON: list[Case] = [
     ("A.NAME", {"a.py": "class A:\n    def NAME(self):\n        pass\n", "b.py": "from PKG.a import A\ndef make():\n    class A:\n        def NAME(self):\n            pass\n    return A()\nmake().NAME()\ndef real():\n    return A()\nreal().NAME()  # CALL\n"}),
     ("NAME", {"a.py": "def NAME():\n    pass\n", "b.py": "import PKG.a\nvars(PKG.a)['NAME']()  # CALL\n"}),
     ("NAME", {"a.py": "def NAME():\n    pass\ndef f():\n    def NAME():\n        pass\n    class C:\n        def m(self):\n            NAME()\n    return NAME\nclass D:\n    def NAME(self):\n        NAME()  # CALL\n"}),
+    ("P.NAME", {"a.py": "from dataclasses import dataclass\nclass Base:\n    def __init__(self, NAME):\n        pass\n@dataclass\nclass P(Base):\n    NAME: int\nP(NAME=1)  # USE\nBase(NAME=2)\ndef make(**kw):\n    return P(**kw)\nmake(NAME=3)  # USE\nclass K:\n    def __init__(self, **kw):\n        self.p = P(**kw)\nK(NAME=4)  # USE\n"}),
+    ("P.NAME", {"a.py": "class P:\n    NAME = 0\n    def __init__(self, NAME):\n        self.NAME = NAME  # USE\n", "b.py": "from PKG.a import P\np = P(NAME=1)\nprint(p.NAME)  # USE\nQ = P\nQ(NAME=2)\n"}),
 ]
 TYPESCRIPT: list[Case] = [
     ("NAME", {"a.ts": "export function NAME() {}\n", "b.ts": "export { NAME as other } from './a'; // USE\n", "c.ts": "import { other } from './b';\nother(); // CALL\n"}),

@@ -26,7 +26,7 @@ ORDERED = frozenset({"c", "go", "java"})
 
 MARKS = (
     *("keys", "labels", "stars", "assigned", "sets", "exports", "members", "literals"),
-    *("receivers", "taken", "typed", "unnamed"),
+    *("receivers", "taken", "given", "typed", "unnamed"),
 )
 """Lists of a payload in addition to ranges and names."""
 
@@ -145,6 +145,8 @@ class FileScopes:
         self.members = frozenset(told["members"])
         """Offsets of members without a receiver: `case A(name=x)`."""
         self._receivers: dict[int, Any] = dict(told["receivers"])
+        self.given = {at: _parts(chain) for at, chain in told["given"] if chain}
+        """Python only: offsets of keyword arguments, with the chain that is called."""
         self.taken: dict[int, tuple[Part, ...]] = {}
         """Offsets of names in destructuring patterns, with the chain that they take a member of."""
         for at, chain in told["taken"]:

@@ -204,6 +204,7 @@ _MARKS = frozenset(
         "set",
         "receiver",
         "taken",
+        "given",
         "typed",
         "export.name",
         "export.default",
@@ -251,6 +252,8 @@ def _mark(marks: dict[str, list[Any]], captures: dict[str, list[Node]]) -> None:
     for node in captures.get("taken", ()):
         chain = read_parts(captures["holder"][0]) if "holder" in captures else None
         marks["taken"].append([node.start_byte, chain])
+    for node in captures.get("given", ()):
+        marks["given"].append([node.start_byte, read_parts(captures["holder"][0])])
     for node in captures.get("typed", ()):
         if node.type == "field_identifier" and is_unnamed(node):
             marks["unnamed"].append(node.start_byte)

@@ -23,9 +23,10 @@ from gitindex.query.names.meanings import (
 )
 from gitindex.query.names.names import Names
 from gitindex.query.names.project import Project
+from gitindex.query.names.signatures import parameters
 from gitindex.query.names.source import Definition, FileNames
 from gitindex.query.names.types import Types
-from gitindex.query.names.values import ExpressionPlace
+from gitindex.query.names.values import ExpressionPlace, ValueKind
 
 MAX_OBJECT = 600
 """Bytes to search for the brace that opens an object."""
@@ -38,6 +39,8 @@ QUALIFIED = STRICT | {"go"}
 """Languages where a member always has a receiver."""
 _KEY = Meaning(State.KEY)
 LABEL = Meaning(State.LOCAL, sure=True)
+_PARAMETER = Meaning(State.LOCAL, sure=True, typed=True)
+"""A keyword argument of a class of the tree with a constructor of its own."""
 _UNNAMED = Meaning(State.LOCAL, sure=True, typed=True)
 """A field of a Go struct without a name."""
 
@@ -74,6 +77,12 @@ class Binder:
         if chain is not None:
             return self.member_of(chain, source, place, at, read)
         if self._is_key(source, place, at):
+            if (
+                scopes is not None
+                and at in scopes.given
+                and self._is_parameter(scopes.given[at], source, place, at)
+            ):
+                return _PARAMETER
             return self._key_as_value(source, place, data, at) or _KEY
         return self._bare(source, place, data, at)._replace(bare=True)
 
@@ -215,6 +224,22 @@ class Binder:
             return True  # a field of an anonymous struct
         scopes = self.project.scopes(source.path)
         return scopes is not None and at in scopes.keys
+
+    def _is_parameter(
+        self, called: Sequence[Part], source: FileNames, place: Occurrence, at: int
+    ) -> bool:
+        """Is a keyword argument certainly a parameter of `__init__`, and not a field?"""
+        value = self.types.chain(called, ExpressionPlace(source, place.enclosing, at))
+        owner = value.definition
+        if value.kind is not ValueKind.TYPE or owner is None or not value.sure:
+            return False
+        if not self.types.classes.makes_own(owner):
+            return False
+        home = self.project.source(owner.path)
+        found = home.children(owner.ordinal, "__init__") if home is not None else []
+        if home is None or len(found) != 1:  # a decorator may make one, or a base have it
+            return False
+        return place.name in dict(parameters(self.names.header(home, found[0])))
 
     def _key_as_value(
         self, source: FileNames, place: Occurrence, data: bytes, at: int

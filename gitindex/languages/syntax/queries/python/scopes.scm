@@ -58,6 +58,7 @@
 (global_statement (identifier) @global)
 (nonlocal_statement (identifier) @nonlocal)
 (keyword_argument name: (identifier) @key)
+(call function: (_) @holder arguments: (argument_list (keyword_argument name: (identifier) @given)))
 
 (assignment left: (attribute object: (identifier) @object attribute: (identifier) @field) right: (_) @value)
 (assignment left: (attribute object: (identifier) @object attribute: (identifier) @field) type: (_) @type)
