@@ -25,15 +25,18 @@ def run_tests(folder: Path, command: list[str], paths: str) -> str:
     """What a package's own tests say where they fail; empty where they pass."""
     env = {**os.environ, "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}
     env["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # they take longer than most packages' tests
-    done = subprocess.run(
-        [sys.executable, *command],
-        cwd=folder,
-        env=env,
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT,
-        check=False,
-    )
+    try:
+        done = subprocess.run(
+            [sys.executable, *command],
+            cwd=folder,
+            env=env,
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return f"not done after {TIMEOUT} s"
     return (done.stdout + done.stderr)[-2000:] if done.returncode else ""
 
 
