@@ -17,6 +17,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NoReturn
@@ -52,7 +53,7 @@ def run_command(
         running = forks.start(args, cwd, env, (nothing.fileno(), out_write, err_write))
     os.close(out_write)
     os.close(err_write)
-    out, err = _read_both(out_read, err_read)
+    out, err = _read_both(timeout, out_read, err_read)
     code = running.wait(timeout)
     return subprocess.CompletedProcess(
         ["gitindex", *args],
@@ -140,14 +141,18 @@ class _Forks:
         self._folder.cleanup()
 
 
-def _read_both(*fds: int) -> list[bytes]:
+def _read_both(timeout: float, *fds: int) -> list[bytes]:
     """What comes through pipes until the last writer has closed them."""
+    deadline = time.monotonic() + timeout
     found = {fd: bytearray() for fd in fds}
     with selectors.DefaultSelector() as waiting:
         for fd in fds:
             waiting.register(fd, selectors.EVENT_READ)
         while waiting.get_map():
-            for key, _ in waiting.select():
+            ready = waiting.select(max(0.0, deadline - time.monotonic()))
+            if not ready:
+                raise subprocess.TimeoutExpired("gitindex", timeout)
+            for key, _ in ready:
                 chunk = os.read(key.fd, 1 << 16)
                 found[key.fd] += chunk
                 if not chunk:

@@ -10,7 +10,6 @@ import random
 import shutil
 import socket
 import subprocess
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,8 +18,6 @@ from tests.support import TIMEOUT, Repo
 from tests.torture import Clock
 
 CANARY = "canary-that-must-not-be-read"
-SECONDS = 60
-"""No index of a small hostile repository takes so long, also on a busy machine."""
 
 
 def _links(repo: Repo, rng: random.Random) -> None:
@@ -370,8 +367,7 @@ def _ask(repo: Repo, rng: random.Random, executed: Path) -> None:
     """Index and ask; what says fresh holds the tree that git names."""
     assert not executed.exists()
     for question in (["index"], rng.choice(QUESTIONS), ["status"]):
-        begun = time.monotonic()
-        done = repo.gitindex(*question)
+        done = repo.gitindex(*question)  # TimeoutExpired, if it does not end
         tell = (repo.path, question, done.returncode, done.stdout[-500:], done.stderr[-900:])
         assert done.returncode in (0, 1, 2, 3, 4), tell
         assert "Traceback" not in done.stderr, tell
@@ -379,7 +375,6 @@ def _ask(repo: Repo, rng: random.Random, executed: Path) -> None:
         assert "secret.py" not in done.stdout, tell
         assert not executed.exists(), tell
         assert not (repo.path / "executed").exists(), tell
-        assert time.monotonic() - begun < SECONDS, tell
     if done.returncode == 0:
         assert done.stdout.startswith(IndexState.FRESH), tell
         _assert_published(repo)
