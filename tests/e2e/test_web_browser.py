@@ -138,6 +138,7 @@ def test_the_address_follows_what_is_typed(visit: Visitor) -> None:
 
 def test_keys_move_and_open(visit: Visitor) -> None:
     page = visit.open("/?q=helper")
+    expect(page.locator("#q")).to_be_focused()  # by `autofocus`, which may come after the load
     page.keyboard.press("Escape")
     assert page.evaluate("document.activeElement.tagName") == "BODY"
     page.keyboard.press("j")

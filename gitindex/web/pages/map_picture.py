@@ -10,8 +10,6 @@ from gitindex.web.html import Html, element
 LONGEST = 22
 """Characters of a label; the title has all."""
 MARGIN = 12
-LEAST_WIDTH, LEAST_HEIGHT = 900, 520
-"""A small map is not blown up to the size of the window."""
 
 
 def picture(nodes: list[dict[str, Any]], edges: list[dict[str, Any]], label: str) -> Html:
@@ -64,6 +62,4 @@ def _view(nodes: list[dict[str, Any]]) -> str:
     """Return the part of the plane that shows every node."""
     right = max(node["x"] + node["width"] // 2 for node in nodes)
     bottom = max(node["y"] + node["height"] // 2 for node in nodes)
-    width, height = max(LEAST_WIDTH, right), max(LEAST_HEIGHT, bottom)
-    left, top = (right - width) // 2 - MARGIN, (bottom - height) // 2 - MARGIN
-    return f"{left} {top} {width + 2 * MARGIN} {height + 2 * MARGIN}"
+    return f"{-MARGIN} {-MARGIN} {right + 2 * MARGIN} {bottom + 2 * MARGIN}"

@@ -6,6 +6,9 @@
   if (!graph) return;
   const picked = document.getElementById("picked");
   const view = graph.viewBox.baseVal;
+  const large = Math.max(1, graph.getScreenCTM().a / 1.5);  // a small map is not blown up to the size of the window
+  [view.x, view.y] = [view.x - view.width * (large - 1) / 2, view.y - view.height * (large - 1) / 2];
+  [view.width, view.height] = [view.width * large, view.height * large];
   const whole = view.width;
 
   graph.addEventListener("wheel", (event) => {
