@@ -209,6 +209,8 @@ def main() -> int:
 
 
 def _told(found: list[Compared]) -> str:
+    if not found:
+        return "nothing to compare"
     files = statistics.mean(c.files for c in found)
     nodes = statistics.mean(c.nodes for c in found)
     share = statistics.median(c.share for c in found)
