@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 4  # two more than cores: tests also wait, for runners that linger and for disks
 
+unexport PYTHONDONTWRITEBYTECODE  # where it is set, every process compiles everything again
+
 SECONDS ?= 600
 SEED ?=
 

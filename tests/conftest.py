@@ -38,6 +38,7 @@ def _use_memory_disk() -> None:
         os.environ["TMPDIR"] = tempfile.tempdir = folder
 
 
+sys.dont_write_bytecode = False  # where it is set, every worker compiles every test again
 _use_memory_disk()
 fork_workers(forking_process)
 REAL_HOME = os.path.realpath(os.path.expanduser("~"))
