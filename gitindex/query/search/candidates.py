@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from operator import mul
 
-from gitindex.base.path_kind import FileKinds, place_of
+from gitindex.base.path_kind import FileKinds, file_kinds, place_of
 from gitindex.extract.terms import MAX_REPEATS, decode_text, terms_of, words_of
 from gitindex.languages.facts import FactsKey
 from gitindex.languages.syntax.source import count_lines
@@ -133,8 +133,9 @@ class Collector:
         held = self._reader.holding(keys, [*self._terms, *self._must, *self._exclude])
         past = self._past.scores([c.path for c in found])
         return [
-            Candidate._make(
-                (*c[:TEXT_AT], scores.get(c.key, 0.0), past.get(c.path, 0.0), held[c.key])
+            tuple.__new__(
+                Candidate,
+                (*c[:TEXT_AT], scores.get(c.key, 0.0), past.get(c.path, 0.0), held[c.key]),
             )
             for c in found
             if self._allowed(held[c.key])
@@ -303,12 +304,14 @@ def _wholes(texts: Iterable[str]) -> list[str]:
 
 def kinds_weight(query: Query, path: str) -> float:
     """Return what a file's kinds add to its first score: 0 for most code, else negative."""
-    return _weight(kinds_of(query, path))
+    if query.filters == _NO_FILTERS:
+        return _plain_weight(path)
+    return float(sum(map(mul, kinds_of(query, path), _KIND_WEIGHTS)))
 
 
-@lru_cache(maxsize=1 << 12)
-def _weight(kinds: tuple[float, ...]) -> float:
-    return float(sum(map(mul, kinds, _KIND_WEIGHTS)))
+@lru_cache(maxsize=1 << 15)
+def _plain_weight(path: str) -> float:
+    return float(sum(map(mul, file_kinds(path), _KIND_WEIGHTS)))
 
 
 _KIND_WEIGHTS = tuple(getattr(FIRST, kind) for kind in FileKinds._fields)

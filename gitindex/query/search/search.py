@@ -40,10 +40,7 @@ if TYPE_CHECKING:
 
 MAX_LIMIT = 200
 POOL = 30
-"""Candidates whose text and definitions are read at most, whatever the limit."""
-AT_LEAST = 10
-NEAR = 5.0
-"""Beyond AT_LEAST only candidates are read whose first score is that near to the best one."""
+"""Candidates whose text and definitions are read, whatever the limit."""
 NAMED = 8
 """Further candidates to read because they define the only word of the query."""
 COMMENTED = 16
@@ -215,12 +212,9 @@ class RankingPass:
 
     def _chosen(self, first: list[Ranked]) -> tuple[list[Ranked], list[Ranked]]:
         """Split the candidates into those to read, and the others."""
-        least = first[0].score - NEAR if first else 0.0
-        near = sum(row.score >= least for row in first[:POOL])
-        count = max(near, min(AT_LEAST, len(first)))
-        chosen, others, named = first[:count], list[Ranked](), self._collector.named
-        for row in first[count:]:
-            more = row.candidate.path in named and len(chosen) < count + NAMED
+        chosen, others, named = first[:POOL], list[Ranked](), self._collector.named
+        for row in first[POOL:]:
+            more = row.candidate.path in named and len(chosen) < POOL + NAMED
             (chosen if more else others).append(row)
         return chosen, others
 
@@ -295,7 +289,8 @@ class RankingPass:
                 row = row._replace(superseded=1.0)
             if c.name in declared:
                 row = row._replace(stub=1.0)
-            rows.append(Ranked(c, row, total(row, FIRST), (), NO_TEXT, (0,), query))
+            score = total(row, FIRST)
+            rows.append(tuple.__new__(Ranked, (c, row, score, (), NO_TEXT, (0,), query)))
         return _sorted(rows)
 
     def _with_phrases(self, rows: list[Ranked]) -> Iterator[Ranked]:
