@@ -100,8 +100,8 @@ FAULTS = {
     ),
     "I-38": SeededFault(
         "gitindex.base.escape",
-        "if text.isascii() and text.isprintable():",
-        "if text.isascii():",
+        "if bare.isascii() and bare.isprintable():",
+        "if bare.isascii():",
         "tests/repo/test_paths.py::test_i38_control_characters_are_escaped",
     ),
 }

@@ -111,7 +111,7 @@ class Assigned(NamedTuple):
     value: tuple[int, int]
 
 
-class _Wanted(NamedTuple):
+class _NameAt(NamedTuple):
     """A name that is looked up, and where it stands."""
 
     name: str
@@ -189,7 +189,7 @@ class FileScopes:
         """
         if name not in self.names:
             return None
-        wanted = _Wanted(name, offset, of_type, callable_only)
+        wanted = _NameAt(name, offset, of_type, callable_only)
         found = self._at.get((offset, name))
         if (
             found is not None
@@ -217,7 +217,7 @@ class FileScopes:
             inside = inside or here.kind in (FUNCTION, COMPREHENSION)
         return None
 
-    def _of_module(self, wanted: _Wanted, through: bool) -> Resolved | None:
+    def _of_module(self, wanted: _NameAt, through: bool) -> Resolved | None:
         """Return a name declared `global`; if the module does not assign it, its functions do."""
         known = self._known(wanted, 0) or [d._replace(scope=0) for d in self.names[wanted.name]]
         return Resolved(tuple(known), MODULE, 0, through)
@@ -234,7 +234,7 @@ class FileScopes:
         return self.language == "python" and kind == CLASS and inside
 
     def _of_scope(
-        self, wanted: _Wanted, scope: int, through: bool, hidden: bool = False
+        self, wanted: _NameAt, scope: int, through: bool, hidden: bool = False
     ) -> Resolved | None:
         here, at = self.ranges[scope].kind, wanted.offset
         found = self._known(wanted, scope, only_typeparams=hidden)
@@ -243,7 +243,7 @@ class FileScopes:
         return Resolved(tuple(found), here, scope, through) if found else None
 
     def _known(
-        self, wanted: _Wanted, scope: int, only_typeparams: bool = False
+        self, wanted: _NameAt, scope: int, only_typeparams: bool = False
     ) -> list[Declaration]:
         """Return the declarations of a scope that can be meant."""
         found = self._declared.get((scope, wanted.name), [])
@@ -253,7 +253,7 @@ class FileScopes:
             found = [d for d in found if self._fits(d, wanted)]
         return found
 
-    def _fits(self, found: Declaration, wanted: _Wanted) -> bool:
+    def _fits(self, found: Declaration, wanted: _NameAt) -> bool:
         """Can this declaration be meant? Some languages separate the names of types and values."""
         if self.language == "java":
             return found.kind in _TYPES or not (wanted.of_type or wanted.callable_only)

@@ -51,7 +51,7 @@ class Found(NamedTuple):
     defined: frozenset[At] = frozenset()  # where the targets are defined
 
 
-class _Wanted(NamedTuple):
+class _SearchTargets(NamedTuple):
     """The targets of one search, and the members that the same calls may reach."""
 
     targets: dict[tuple[str, int], Definition]
@@ -151,7 +151,7 @@ class Finder:
                     if same and not _is_static(other):
                         yield other
 
-    def _wanted(self, chosen: dict[tuple[str, int], Definition]) -> _Wanted:
+    def _wanted(self, chosen: dict[tuple[str, int], Definition]) -> _SearchTargets:
         members: dict[tuple[str, int], Definition] = {}
         known, outside = True, False
         for target in chosen.values():
@@ -161,7 +161,7 @@ class Finder:
         flags = [self.binder.is_member(d) for d in chosen.values()]
         fields = any(d.kind in ("field", "property") for d in chosen.values())
         uncalled = all(map(self._is_uncalled, chosen.values()))
-        return _Wanted(chosen, Kin(members, known, outside), all(flags), fields, uncalled)
+        return _SearchTargets(chosen, Kin(members, known, outside), all(flags), fields, uncalled)
 
     def _is_uncalled(self, target: Definition) -> bool:
         owner = self.binder.types.classes.class_of(target)
@@ -259,7 +259,7 @@ class Finder:
             return any(place.use != Use.IMPORT for place in places)
         return any(map(_is_use, places))
 
-    def _judge(self, source: FileNames, place: Occurrence, wanted: _Wanted) -> Site | str:
+    def _judge(self, source: FileNames, place: Occurrence, wanted: _SearchTargets) -> Site | str:
         """Return the reference at a place, or why it is none: PROVEN or an Unexplained value."""
         taken = self._taken(source, place, wanted) if source.language in ECMA else None
         if taken is not None:
@@ -283,7 +283,9 @@ class Finder:
                 return make_site(source, place, Tier.NAME, chosen)
         return self._why(source, place.name, meaning, wanted)
 
-    def _taken(self, source: FileNames, place: Occurrence, wanted: _Wanted) -> Site | str | None:
+    def _taken(
+        self, source: FileNames, place: Occurrence, wanted: _SearchTargets
+    ) -> Site | str | None:
         """Judge a name in a destructuring pattern as the member that it takes; else None."""
         scopes = self.project.scopes(source.path)
         at = self.project.offset(source.path, place.line, place.column)
@@ -303,7 +305,7 @@ class Finder:
             return make_site(source, place, Tier.NAME, chosen)
         return str(Unexplained.BOUND_ELSEWHERE)
 
-    def _loaded(self, source: FileNames, place: Occurrence, wanted: _Wanted) -> Site | None:
+    def _loaded(self, source: FileNames, place: Occurrence, wanted: _SearchTargets) -> Site | None:
         """Return the import site of a definition `const { name } = require('./x')`, else None."""
         if source.language not in ECMA or place.name not in source.bindings:
             return None
@@ -316,7 +318,7 @@ class Finder:
                     return make_site(source, place._replace(use=Use.IMPORT), Tier.IMPORT, hit)
         return None
 
-    def _why(self, source: FileNames, name: str, meaning: Meaning, wanted: _Wanted) -> str:
+    def _why(self, source: FileNames, name: str, meaning: Meaning, wanted: _SearchTargets) -> str:
         """Return PROVEN if a name certainly is not a reference to the targets, else the reason."""
         if meaning.bare and wanted.members and source.language in QUALIFIED:
             return PROVEN  # a member always has a receiver in these languages

@@ -111,7 +111,7 @@ class DefinitionMemory:
             self._kept += len(found)
 
 
-class _Wanted(NamedTuple):
+class _DefinitionFilter(NamedTuple):
     """What a definition must have."""
 
     needles: list[str]
@@ -135,7 +135,7 @@ def load_definitions(
     if not ids or not (needles or kinds):
         return {}
     first = ids[:commented] if len(atoms) > 1 else ids[:0]
-    wanted = _Wanted(needles, kinds, frozenset(first))
+    wanted = _DefinitionFilter(needles, kinds, frozenset(first))
     found: list[tuple[_Order, NamedDefinition]] = []
     absent = []
     for blob_id in dict.fromkeys(ids):
@@ -153,7 +153,7 @@ def load_definitions(
 
 
 def _selected(
-    blob_id: int, known: FileDefinitions, wanted: _Wanted
+    blob_id: int, known: FileDefinitions, wanted: _DefinitionFilter
 ) -> list[tuple[_Order, NamedDefinition]]:
     """Do what `_stored` does, for one blob in memory."""
     needles = [needle.encode() for needle in wanted.needles]
@@ -171,7 +171,7 @@ def _selected(
 
 
 def _stored(
-    view: TreeView, ids: list[int], wanted: _Wanted
+    view: TreeView, ids: list[int], wanted: _DefinitionFilter
 ) -> list[tuple[_Order, NamedDefinition]]:
     """Return the definitions in the store that are wanted, the best of them."""
     tests = [f"s.blob_id IN ({marks(ids)})"]

@@ -95,32 +95,37 @@ def test_write_that_does_not_fit_keeps_the_old_file(tmp_path: Path) -> None:
 
 
 WRITERS = """
-import sys
+import itertools, os, sys
 from gitindex.base.atomic_file import write_atomic
 name = sys.argv[2].encode()
-for n in range(150):
-    write_atomic(sys.argv[1], name * (n * 50 + 1), durable=False)
+for n in itertools.count():
+    write_atomic(sys.argv[1], name * (n % 150 * 50 + 1), durable=False)
+    if n >= 150 and os.path.exists(sys.argv[3]):
+        break
 """
 
 
 @pytest.mark.promise("I-25")
 def test_f18_four_writers_never_tear_a_file(tmp_path: Path) -> None:
-    path = str(tmp_path / "file")
+    (tmp_path / "files").mkdir()
+    path, enough = str(tmp_path / "files" / "file"), tmp_path / "enough"
     write_atomic(path, b"a")
     writers = [
-        subprocess.Popen([sys.executable, "-c", WRITERS, path, name])
+        subprocess.Popen([sys.executable, "-c", WRITERS, path, name, str(enough)])
         for name in ("a", "b", "c", "d")
     ]
     reads = 0
-    while any(writer.poll() is None for writer in writers) or not reads:
+    while any(writer.poll() is None for writer in writers):
         data = read_small(path)
         assert data
         assert data == data[:1] * len(data)
         assert len(data) % 50 == 1
         reads += 1
+        if reads == 1000:
+            enough.touch()
     assert [writer.wait(TIMEOUT) for writer in writers] == [0, 0, 0, 0]
-    assert reads > 100
-    assert os.listdir(tmp_path) == ["file"]
+    assert reads >= 1000
+    assert os.listdir(tmp_path / "files") == ["file"]
 
 
 def test_absent_file_is_none_and_other_troubles_are_raised(tmp_path: Path) -> None:
