@@ -121,10 +121,10 @@ def _list_folder(root: bytes, folder: bytes) -> _ListedFolder:
             for entry in entries:
                 if entry.name == _DOT_GIT:
                     nested = bool(above)
+                elif entry.is_dir(follow_symlinks=False):  # also one called `.gitignore`
+                    folders.append(above + entry.name)
                 elif entry.name in RULES:
                     rules.append(above + entry.name)
-                elif entry.is_dir(follow_symlinks=False):
-                    folders.append(above + entry.name)
     except OSError:
         pass  # its stat data is compared: git will look if that changes
     return _ListedFolder(folders, rules, nested)

@@ -100,6 +100,14 @@ def test_each_change_is_seen_from_a_settled_tree(
         assert compared(asked.ask()) == compared(plainly(asked.repo))
 
 
+@pytest.mark.parametrize("name", [".gitignore", ".gitattributes"])
+def test_a_folder_called_like_a_file_of_rules_is_looked_into(asked: Counted, name: str) -> None:
+    asked.repo.write(f"e/{name}/inner/untracked.py", "x\n")
+    asked.settle()
+    asked.repo.write(f"e/{name}/inner/second.py", "x\n")
+    assert compared(asked.ask()) == compared(plainly(asked.repo))
+
+
 def test_a_write_through_a_mapping_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """It raises no event of the kernel, and changes no time in memory: there git always looks."""
     with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
