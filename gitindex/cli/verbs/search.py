@@ -6,7 +6,6 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
-from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import counted, safe_text
 from gitindex.base.lean import NamedTuple
 from gitindex.base.worktree import find_worktree
@@ -42,8 +41,6 @@ def find(
     begun: WorktreeProbe | None = None,
 ) -> int:
     """Search the index, or the files if there is none. `begun`: a running work tree probe."""
-    if not query.strip():
-        raise GitIndexError("the query is empty", "gitindex search WORDS", Exit.USAGE)
     worktree = begun.worktree if begun else find_worktree(path)
 
     def serve() -> SearchAnswer:
