@@ -29,15 +29,6 @@ class StatusRecord(NamedTuple):  # not a dataclass: `gitindex status` cannot aff
     last_error: str | None = None
 
 
-def __getattr__(name: str) -> Any:
-    """The public functions that were here before `IndexStatus` became a dataclass."""
-    if name in ("load_status", "save_status", "status_path"):
-        from gitindex.freshness import index_status
-
-        return getattr(index_status, name)
-    raise AttributeError(name)
-
-
 def path_of(repo_root: str | Path) -> str:
     """Return the path of the status file of the worktree at `repo_root`."""
     return os.path.join(repo_root, FOLDER, FILE_NAME)
