@@ -14,6 +14,10 @@ static PyMethodDef methods[] = {
     {"start_stats", start_stats, METH_VARARGS, "start_stats(root, paths, follow, threads) -> capsule"},
     {"end_stats", end_stats, METH_VARARGS, "end_stats(capsule) -> bytes"},
     {"watch_folders", watch_folders, METH_VARARGS, "watch_folders(root, paths) -> file descriptor"},
+    {"odd_entries", odd_entries, METH_VARARGS,
+     "odd_entries(data, at, count, id_bytes, known) -> (offsets, end)"},
+    {"entry_contents", entry_contents, METH_VARARGS,
+     "entry_contents(data, at, count, id_bytes) -> (contents, end)"},
     {NULL, NULL, 0, NULL},
 };
 

@@ -51,5 +51,7 @@ PyObject *score_chunks(PyObject *module, PyObject *args);
 PyObject *start_stats(PyObject *module, PyObject *args);
 PyObject *end_stats(PyObject *module, PyObject *args);
 PyObject *watch_folders(PyObject *module, PyObject *args);
+PyObject *odd_entries(PyObject *module, PyObject *args);
+PyObject *entry_contents(PyObject *module, PyObject *args);
 
 #endif

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
-from types import ModuleType
+
+from gitindex.base.lean import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 FORMAT = 2
 """What the functions take and return; a library built from other sources is not used."""

@@ -10,8 +10,11 @@ from gitindex.base.lean import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from types import ModuleType
 
 SECOND = 1_000_000_000
+LARGE = 1 << 18
+"""Bytes of an index from which the compiled part saves more than its loading costs."""
 
 _HEADER = struct.Struct(">4sII")
 _ENTRY = struct.Struct(">I4xI")  # seconds of change and of modification
@@ -68,21 +71,16 @@ def entries_beyond(data: bytes, id_bytes: int, known: frozenset[bytes]) -> list[
 
 def _beyond(data: bytes, count: int, id_bytes: int, known: frozenset[bytes]) -> list[SizedEntry]:
     found = []
-    at, fixed, flags_of = _ENTRIES, 42 + id_bytes, _MORE.unpack_from
-    for _ in range(count):
+    fixed, flags_of = 42 + id_bytes, _MORE.unpack_from
+    for at in _odd_entries(data, count, id_bytes, known)[0]:
         pair = data[at + _SIZE : at + _ID + id_bytes]
         (flags,) = flags_of(data, at + _ID + id_bytes)
-        length = flags & _NAME
-        if pair in known and length != _NAME and not flags & _EXTENDED_FLAG:
-            at += (fixed + length + 8) & ~7
-            continue
         start = at + fixed + (2 if flags & _EXTENDED_FLAG else 0)
-        end = data.index(b"\0", start)
         more = flags_of(data, start - 2)[0] if flags & _EXTENDED_FLAG else 0
         mode = int.from_bytes(data[at + 24 : at + 28])
         if pair not in known and mode >> 12 == 8 and not (flags & _ASSUMED or more & _SKIPPED):
-            found.append(SizedEntry(data[start:end], pair[4:].hex(), pair, _size(pair)))
-        at += (end - at + 8) & ~7
+            path = data[start : data.index(b"\0", start)]
+            found.append(SizedEntry(path, pair[4:].hex(), pair, _size(pair)))
     return found
 
 
@@ -91,12 +89,12 @@ def _size(pair: bytes) -> int:
 
 
 def find_unchecked(data: bytes, id_bytes: int) -> list[UncheckedEntry]:
-    """Return entries git does not check, or whose times were set. Costs a fifth of a process."""
+    """Return entries git does not check, or whose times were set."""
     try:
         kind, version, count = _HEADER.unpack_from(data)
         if kind != b"DIRC" or version not in (2, 3):
             raise Unreadable
-        found, end = _unchecked(data, count, struct.Struct(f">I4xI{28 + id_bytes}xH"))
+        found, end = _unchecked(data, count, id_bytes)
         names = {name for name, _ in _extensions(data, end, id_bytes)}
     except (struct.error, IndexError, ValueError) as error:
         raise Unreadable from error
@@ -105,29 +103,68 @@ def find_unchecked(data: bytes, id_bytes: int) -> list[UncheckedEntry]:
     return found
 
 
-def _unchecked(data: bytes, count: int, layout: struct.Struct) -> tuple[list[UncheckedEntry], int]:
-    """Return those entries, and the end of all entries. Most need one look at times and flags."""
+def _unchecked(data: bytes, count: int, id_bytes: int) -> tuple[list[UncheckedEntry], int]:
+    """Return those entries, and the end of all entries."""
     found = []
-    at, glance, fixed = _ENTRIES, layout.unpack_from, layout.size
+    fixed = 42 + id_bytes
+    odd, end = _odd_entries(data, count, id_bytes)
+    for at in odd:
+        (flags,) = _MORE.unpack_from(data, at + fixed - 2)
+        start = at + fixed + (2 if flags & _EXTENDED_FLAG else 0)
+        skipped = bool(flags & _EXTENDED_FLAG and _MORE.unpack_from(data, start - 2)[0] & _SKIPPED)
+        covered = skipped or bool(flags & _ASSUMED)
+        changed, modified = _ENTRY.unpack_from(data, at)
+        if covered or changed != modified:
+            path = data[start : data.index(b"\0", start)]
+            entry = _entry(data, at, fixed, path)
+            found.append(entry._replace(covered=covered, may_miss=skipped))
+    return found, end
+
+
+def _odd_entries(
+    data: bytes, count: int, id_bytes: int, known: frozenset[bytes] | None = None
+) -> tuple[list[int], int]:
+    """Return where entries begin that need a closer look, and the end of all entries.
+
+    Those with special flags or two different times; if pairs of size and id are `known`, those with
+    another pair.
+    """
+    compiled = _compiled(data)
+    if compiled is not None:
+        found, end = compiled.odd_entries(data, _ENTRIES, count, id_bytes, known)
+        return found, end
+    return odd_entries(data, count, id_bytes, known)
+
+
+def odd_entries(
+    data: bytes, count: int, id_bytes: int, known: frozenset[bytes] | None = None
+) -> tuple[list[int], int]:
+    """Return the same without the compiled part."""
+    found = []
+    at, fixed = _ENTRIES, 42 + id_bytes
+    glance = struct.Struct(f">I4xI{28 + id_bytes}xH").unpack_from
     for _ in range(count):
         changed, modified, flags = glance(data, at)
-        size = fixed + (flags & _NAME)
-        if flags > _NAME or changed != modified or size == fixed + _NAME:
+        length = flags & _NAME
+        if known is None:
+            odd = flags > _NAME or changed != modified
+        else:
+            odd = flags & _EXTENDED_FLAG or data[at + _SIZE : at + _ID + id_bytes] not in known
+        if odd or length == _NAME:
+            found.append(at)
             start = at + fixed + (2 if flags & _EXTENDED_FLAG else 0)
-            end = data.index(b"\0", start)
-            skipped = bool(
-                flags & _EXTENDED_FLAG and _MORE.unpack_from(data, start - 2)[0] & _SKIPPED
-            )
-            covered = skipped or bool(flags & _ASSUMED)
-            if covered or changed != modified:
-                found.append(
-                    _entry(data, at, fixed, data[start:end])._replace(
-                        covered=covered, may_miss=skipped
-                    )
-                )
-            size = end - at
-        at += (size + 8) & ~7
+            length = data.index(b"\0", start) - at - fixed
+        at += (fixed + length + 8) & ~7
     return found, at
+
+
+def _compiled(data: bytes) -> ModuleType | None:
+    """Return the compiled part if so large an index is worth loading it."""
+    if len(data) < LARGE:
+        return None
+    from gitindex.base.compiled import LIBRARY  # lazily: not for a prompt in a small repository
+
+    return LIBRARY if hasattr(LIBRARY, "odd_entries") else None
 
 
 def _entry(data: bytes, at: int, fixed: int, path: bytes) -> UncheckedEntry:
@@ -217,18 +254,31 @@ def stamps_of(data: bytes, id_bytes: int) -> Iterator[tuple[int, int]]:
 def digest_of(data: bytes, id_bytes: int) -> str:
     """Return a digest of all entries of an index, without the stat data of their files."""
     try:
-        end, parts = _ENTRIES, list[bytes]()
-        for start, end in _entries(data, id_bytes):
-            parts += (
-                data[start + 24 : start + 28],
-                data[start + 40 : end],
-            )  # mode; id, flags, name
+        contents, end = _contents(data, id_bytes)
         names = [name for name, _ in _extensions(data, end, id_bytes)]
         if b"link" in names:
             raise Unreadable  # there are more entries in another file
     except (struct.error, IndexError, ValueError) as error:
         raise Unreadable from error
-    return sha256(b"".join(parts)).hexdigest()
+    return sha256(contents).hexdigest()
+
+
+def _contents(data: bytes, id_bytes: int) -> tuple[bytes, int]:
+    """Return mode, id, flags and name of all entries, and the end of all entries."""
+    compiled = _compiled(data)
+    kind, version, count = _HEADER.unpack_from(data)
+    if compiled is not None and kind == b"DIRC" and version in (2, 3):
+        found, end = compiled.entry_contents(data, _ENTRIES, count, id_bytes)
+        return found, end
+    return contents_of(data, id_bytes)
+
+
+def contents_of(data: bytes, id_bytes: int) -> tuple[bytes, int]:
+    """Return the same without the compiled part."""
+    end, parts = _ENTRIES, list[bytes]()
+    for start, end in _entries(data, id_bytes):
+        parts += (data[start + 24 : start + 28], data[start + 40 : end])
+    return b"".join(parts), end
 
 
 def _entries(data: bytes, id_bytes: int) -> Iterator[tuple[int, int]]:
