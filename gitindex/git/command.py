@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 
 from gitindex.base.errors import GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.base.worktree import Worktree, worktree_at
 from gitindex.git.filters import QUESTION, filter_overrides
+from gitindex.git.interface import object_id
 from gitindex.git.process import TIMEOUT_S, Result, run_program
 
 HARDENING = (
@@ -33,6 +35,8 @@ VIEWS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "views")
 FALLBACK_PATH = "/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin"
 BLOBS_AT_ONCE = 500
 """This many names fit into a pipe's buffer."""
+MAX_ENDS = 100
+"""How often objects that cannot be read may end git before the rest is given up."""
 
 
 class GitFailed(GitIndexError):
@@ -142,28 +146,44 @@ def empty_tree(root: str) -> str:
 
 def read_blobs(root: str, oids: list[str]) -> dict[str, bytes]:
     """Return the contents of some blobs; those that git does not have here are left out."""
-    wanted = list(dict.fromkeys(oids))
+    return read_objects(oids, view_env(worktree_at(root), len(oids[0]))) if oids else {}
+
+
+def read_objects(oids: Iterable[str], view: dict[str, str]) -> dict[str, bytes]:
+    """Return the contents of some objects of a view; those that cannot be read are left out."""
+    left = list(dict.fromkeys(oids))
     found: dict[str, bytes] = {}
-    if wanted:
-        view = view_env(worktree_at(root), len(wanted[0]))
-    for at in range(0, len(wanted), BLOBS_AT_ONCE):
-        names = "".join(f"{oid}\n" for oid in wanted[at : at + BLOBS_AT_ONCE]).encode()
-        found |= parse_batch(try_git("/", "cat-file", "--batch", stdin=names, env=view).output)
+    ends = 0
+    while left and ends < MAX_ENDS:
+        asked = left[:BLOBS_AT_ONCE]
+        names = "".join(f"{oid}\n" for oid in asked).encode()
+        result = try_git("/", "cat-file", "--batch", stdin=names, env=view)
+        answers, whole = _parse_batch(result.output)
+        found |= whole
+        if answers < len(asked):  # an object that git cannot read ends it: the others are sound
+            ends += 1
+            answers += 1
+        del left[:answers]
     return found
 
 
-def parse_batch(output: bytes) -> dict[str, bytes]:
-    """Parse the output of `cat-file --batch`: object id → content; missing ones are left out."""
+def _parse_batch(output: bytes) -> tuple[int, dict[str, bytes]]:
+    """Return how many objects `cat-file --batch` spoke of, and the contents of those that are whole."""
     found: dict[str, bytes] = {}
-    at = 0
+    count = at = 0
     while (end := output.find(b"\n", at)) != -1:
-        words = output[at:end].split(b" ")
+        oid, *words = output[at:end].decode("ascii", "replace").split(" ")
         at = end + 1
-        if len(words) == 3:
-            size = int(words[2])
-            found[words[0].decode()] = output[at : at + size]
+        if len(words) == 2:
+            size = int(words[1])
+            data = output[at : at + size]
             at += size + 1
-    return found
+            if at > len(output):
+                break  # cut short
+            if object_id(words[0].encode(), data, len(oid)) == oid:  # git does not look at that
+                found[oid] = data
+        count += 1
+    return count, found
 
 
 def _complaint(args: tuple[str, ...], result: Result) -> str:

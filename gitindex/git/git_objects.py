@@ -24,7 +24,7 @@ from gitindex.git.command import (
     try_git,
     view_env,
 )
-from gitindex.git.interface import Entry, Head
+from gitindex.git.interface import Entry, Head, object_id
 from gitindex.git.process import TIMEOUT_S
 from gitindex.git.trees import NO_TREE, Listing, compare_trees, parse_tree
 
@@ -74,7 +74,7 @@ class GitCommandRepository:
         return self._ask(self._sizes, oid).size
 
     def read(self, oid: str) -> bytes:
-        return self._ask(self._contents, oid).data
+        return _verified(oid, self._ask(self._contents, oid)).data
 
     def close(self) -> None:
         for batch in (self._names, self._sizes, self._contents):
@@ -112,7 +112,7 @@ class GitCommandRepository:
         for oid, found in zip(wanted, answers, strict=True):
             if found is None:
                 raise ObjectMissing(f"tree {oid} is not in this repository")
-            if found.kind != "tree":
+            if _verified(oid, found).kind != "tree":
                 raise GitIndexError(f"object {oid} is not a tree")
             listings[oid] = parse_tree(found.data, self._id_bytes)
         return listings
@@ -121,6 +121,13 @@ class GitCommandRepository:
         """Accept only whole ids: never an abbreviation, a name or a second line."""
         if not self._id.fullmatch(oid):
             raise ObjectMissing(f"{safe_text(oid)} is no object id of this repository")
+
+
+def _verified(oid: str, found: ObjectInfo) -> ObjectInfo:
+    """Return an object that is what its id says: git does not look at that, for one in a pack."""
+    if object_id(found.kind.encode(), found.data, len(oid)) != oid:
+        raise ObjectMissing(f"object {oid} cannot be read: it is another one", "run `git fsck`")
+    return found
 
 
 def _examine(worktree: Worktree) -> int:

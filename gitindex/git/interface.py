@@ -65,5 +65,10 @@ class Repository(Protocol):
 
 def blob_id(data: bytes, digits: int) -> str:
     """Return the id that git would give these bytes."""
+    return object_id(b"blob", data, digits)
+
+
+def object_id(kind: bytes, data: bytes, digits: int) -> str:
+    """Return the id that git would give an object of any kind."""
     make = sha256 if digits == 64 else sha1  # git's own name for it
-    return str(make(b"blob %d\0%s" % (len(data), data)).hexdigest())
+    return str(make(b"%s %d\0%s" % (kind, len(data), data)).hexdigest())

@@ -70,6 +70,8 @@ def _core_alone() -> Any:
 
 
 _CORE = _load_core()
+_UNREADABLE = (KeyError, ValueError, OSError, MemoryError, _CORE.GitError)
+"""What pygit2 raises for a damaged repository: which of them depends on where libgit2 noticed it."""
 _SET_WINDOW_SIZE, _SET_MAPPED_LIMIT = 1, 3
 """Options of libgit2."""
 
@@ -80,25 +82,25 @@ class Pygit2Repository:
     def __init__(self, worktree: Worktree) -> None:
         try:
             self._repo = _CORE.Repository(_CORE.init_file_backend(worktree.git_dir, 0))
-        except (_CORE.GitError, KeyError) as error:
+            folders = object_folders(os.path.join(worktree.common_dir, "objects"))
+            self._loose, self._packs = LooseObjects(folders), _CORE.Odb()
+            for folder in folders:
+                if os.path.isdir(os.path.join(folder, "pack")):
+                    self._packs.add_backend(_CORE.OdbBackendPack(folder), 1)
+        except _UNREADABLE as error:
             raise GitIndexError(
                 f"libgit2 cannot open {safe_text(worktree.git_dir)}: {error}"
             ) from error
-        folders = object_folders(os.path.join(worktree.common_dir, "objects"))
-        self._loose, self._packs = LooseObjects(folders), _CORE.Odb()
-        for folder in folders:
-            if os.path.isdir(os.path.join(folder, "pack")):
-                self._packs.add_backend(_CORE.OdbBackendPack(folder), 1)
         self._compared: tuple[str, str, list[tuple[bytes, Entry | None]]] = "", "", []
 
     def head(self) -> Head:
         try:
             commit = str(self._repo.lookup_reference("HEAD").resolve().target)
         except KeyError:
-            if self._repo.head_is_unborn:
+            if self._is_unborn():
                 return Head(None, _EMPTY_TREE)
             raise GitIndexError("HEAD names an object that is missing", "run `git fsck`") from None
-        except (_CORE.GitError, ValueError) as error:
+        except _UNREADABLE as error:
             raise GitIndexError(f"cannot read HEAD: {error}", "run `git fsck`") from error
         try:
             kind, data = self._read(commit)
@@ -129,7 +131,7 @@ class Pygit2Repository:
             return loose
         try:
             _, size = self._packs.read_header(oid)
-        except (KeyError, ValueError, _CORE.GitError) as error:
+        except _UNREADABLE as error:
             raise _missing(oid, error) from None
         return int(size)
 
@@ -145,9 +147,15 @@ class Pygit2Repository:
             return loose
         try:
             kind, data = self._packs.read(oid)
-        except (KeyError, ValueError, _CORE.GitError) as error:
+        except _UNREADABLE as error:
             raise _missing(oid, error) from None
         return int(kind), bytes(data)
+
+    def _is_unborn(self) -> bool:
+        try:
+            return bool(self._repo.head_is_unborn)
+        except _UNREADABLE:
+            return False
 
     def _list(self, oids: Iterable[str]) -> dict[str, Listing]:
         return {oid: self._list_one(oid) for oid in oids}

@@ -12,6 +12,7 @@ KINDS = {b"commit": 1, b"tree": 2, b"blob": 3, b"tag": 4}
 """Git's own numbers of the kinds."""
 MAX_ALTERNATES = 100
 _MOST_OF_A_HEADER = 64
+_DIGITS_OF_A_SIZE = 18
 
 
 class LooseObjects:
@@ -86,7 +87,7 @@ def _open(data: bytes) -> tuple[bytes, int, bytes, tuple[zlib._Decompress, bytes
         return None
     header, end, begun = start.partition(b"\0")
     kind, _, size = header.partition(b" ")
-    if not end or kind not in KINDS or not size.isdigit():
+    if not end or kind not in KINDS or not size.isdigit() or len(size) > _DIGITS_OF_A_SIZE:
         return None
     return kind, int(size), begun, (inflater, inflater.unconsumed_tail)
 

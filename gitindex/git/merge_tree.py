@@ -18,7 +18,7 @@ from typing import NamedTuple
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.base.worktree import Worktree
-from gitindex.git.command import BLOBS_AT_ONCE, check_result, parse_batch, try_git, view_env
+from gitindex.git.command import check_result, read_objects, try_git, view_env
 
 NEEDED = (2, 38)
 """The first git whose merge-tree prints a tree."""
@@ -39,14 +39,7 @@ class MergedTree(NamedTuple):
 
     def read(self, oids: Iterable[str]) -> dict[str, bytes]:
         """Return the contents of blobs, of the repository or made by the merge."""
-        wanted = list(dict.fromkeys(oids))
-        found: dict[str, bytes] = {}
-        for at in range(0, len(wanted), BLOBS_AT_ONCE):
-            names = "".join(f"{oid}\n" for oid in wanted[at : at + BLOBS_AT_ONCE]).encode()
-            found |= parse_batch(
-                try_git("/", "cat-file", "--batch", stdin=names, env=self.env).output
-            )
-        return found
+        return read_objects(oids, self.env)
 
 
 @contextmanager

@@ -39,6 +39,8 @@ def parse_tree(data: bytes, id_bytes: int) -> Listing:
             space = data.index(b" ", at)
             end = data.index(b"\0", space)
             after = end + 1 + id_bytes
+            if after > len(data):
+                raise ValueError("an id is cut short")
             oid = data[end + 1 : after].hex()
             found[data[space + 1 : end]] = (_plain_mode(int(data[at:space], 8)), oid)
             at = after

@@ -64,7 +64,8 @@ def overlay_worktree(served: Snapshot) -> Overlay:
     seen, row = served.seen, served.published
     committed = _changes(served, row.tree, seen.head_tree)
     on_disk = list(dict.fromkeys((*seen.head.dirty, *seen.head.untracked)))
-    if not (on_disk or committed):
+    absent = [file.path for file in mapping.without_blob(served.database, row.worktree_id)]
+    if not (on_disk or committed or absent):
         return Overlay(row.tree or "", row.head_commit, WORKTREE, {}, (), None)
     laid: dict[bytes, OverlaidFile | None] = {}
     rules = _policy(served, committed)
@@ -78,11 +79,16 @@ def overlay_worktree(served: Snapshot) -> Overlay:
             found = _from_disk(disk, path, rules, len(seen.head_tree))
             laid[path] = found
             room -= len(found.data) if found and found.data else 0
+        for path in absent[:MAX_PATHS]:  # git cannot read them, but the disk may have them
+            found = _from_disk(disk, path, rules, len(seen.head_tree)) if room > 0 else None
+            if found is not None and path not in laid:
+                laid[path] = found
+                room -= len(found.data or b"")
     on_disk_only = {*laid, *left_out}  # HEAD's bytes are out of date for these
     rest = {path: entry for path, entry in committed.items() if path not in on_disk_only}
     laid |= _from_tree(served, rest, rules)
     hidden = {path: laid.get(path) for path in (*laid, *left_out)}
-    digest = overlay_digest(hidden)
+    digest = overlay_digest(hidden) if hidden else None
     return Overlay(row.tree or "", row.head_commit, WORKTREE, laid, tuple(left_out), digest)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -98,6 +99,16 @@ def test_what_is_no_object_is_missing(numbers: Repo) -> None:
         else:
             path.unlink()
         make()
+        with pytest.raises(ObjectMissing):
+            Pygit2Repository(numbers.worktree).read(oid)
+
+
+@pytest.mark.parametrize("digits", [1, 15, 18, 19, 50])
+def test_a_size_that_is_a_lie(numbers: Repo, digits: int) -> None:
+    """One of fifty digits raised an OverflowError."""
+    for name in ("HEAD:small.py", "HEAD"):
+        oid, path = loose(numbers, name)
+        path.write_bytes(zlib.compress(b"blob " + b"9" * digits + b"\0def small(): pass\n"))
         with pytest.raises(ObjectMissing):
             Pygit2Repository(numbers.worktree).read(oid)
 

@@ -1,10 +1,11 @@
-"""Hostile repositories of 22 kinds: indexing ends, nothing in them runs, nothing outside them is read.
+"""Hostile repositories of 23 kinds: indexing ends, nothing in them runs, nothing outside them is read.
 
 Some kinds change files before the commit, others git's own files after it.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import random
 import shutil
@@ -229,6 +230,28 @@ def _objects(repo: Repo, rng: random.Random) -> None:
             path.write_bytes(path.read_bytes()[: rng.randint(0, 20)])
 
 
+def _packs(repo: Repo, rng: random.Random) -> None:
+    """Everything in a pack, which is damaged, or its index, or what leads to it."""
+    repo.try_git("-c", "core.fsmonitor=false", "repack", "-qad")
+    if rng.random() < 0.5:
+        repo.try_git("multi-pack-index", "write")
+    found = sorted((repo.path / ".git/objects/pack").iterdir())
+    for path in rng.sample(found, min(len(found), rng.choice([1, 1, 2]))):
+        path.chmod(0o600)
+        data = bytearray(path.read_bytes())
+        at, size = rng.randrange(len(data)), rng.choice([1, 4, 20, 512])
+        kind = rng.randrange(3)
+        if kind == 0:
+            del data[at:]
+        elif kind == 1:
+            data[at] ^= 1 << rng.randrange(8)
+        else:
+            data[at : at + size] = rng.randbytes(len(data[at : at + size]))
+        if len(data) > 20 and rng.random() < 0.3:
+            data[-20:] = hashlib.sha1(data[:-20]).digest()
+        path.write_bytes(data)
+
+
 def _index_file(repo: Repo, rng: random.Random) -> None:
     path = repo.path / ".git/index"
     data = bytearray(path.read_bytes())
@@ -241,7 +264,7 @@ def _index_file(repo: Repo, rng: random.Random) -> None:
     elif kind == 2:
         data[8:12] = b"\xff\xff\xff\xff"
     else:
-        repo.try_git("update-index", "--split-index")
+        repo.try_git("-c", "core.fsmonitor=false", "update-index", "--split-index")
         for shared in (repo.path / ".git").glob("sharedindex.*"):
             shared.unlink()
         return
@@ -321,6 +344,7 @@ AFTER: tuple[Kind, ...] = (
     _tree_bomb,
     _commits,
     _refs,
+    _packs,
     _objects,
     _index_file,
     _config,
