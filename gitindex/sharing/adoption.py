@@ -30,7 +30,7 @@ from gitindex.sharing.create import wanted_keys
 from gitindex.sharing.manifest import DATABASE, BadPack, Manifest, render
 from gitindex.sharing.pack_file import unpack
 from gitindex.sharing.signature import find_signer
-from gitindex.store.blobs import BlobTable
+from gitindex.store.blobs import BlobTable, make_name_indexes
 from gitindex.store.connection import Database, leave_log, open_reader, open_writer
 from gitindex.store.imported import begin_import
 from gitindex.store.lexical import LexicalReader
@@ -163,6 +163,7 @@ def _put_in_place(worktree: Worktree, folder: str, digest: str, signer: str) -> 
             blobs = int(database.row("SELECT count(*) FROM blobs")[0])
             number = begin_import(database, digest, signer, blobs)
             database.run("INSERT INTO pack_blobs SELECT id, ? FROM blobs", number)
+            make_name_indexes(database)
     finally:
         database.close()
     for name in (DATABASE, *(f"lexical/{name}" for name in os.listdir(f"{folder}/lexical"))):

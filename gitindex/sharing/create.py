@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shutil
@@ -29,6 +28,7 @@ from gitindex.sharing.pack_file import write_pack
 from gitindex.store import mapping
 from gitindex.store.blobs import BlobTable
 from gitindex.store.connection import Database, open_reader
+from gitindex.store.fact_digests import fact_digests
 from gitindex.store.imported import imported_facts
 from gitindex.store.lexical import LexicalWriter
 from gitindex.store.lexical_files import make_canonical
@@ -88,9 +88,7 @@ def create_pack(worktree: Worktree, rev: str, output: str, report: Report) -> Cr
 
 def derive_root(database: Database) -> str:
     """Return the Merkle root of the facts in a pack's database."""
-    return merkle_root(
-        (*key, hashlib.sha256(payload).digest()) for key, payload in BlobTable(database).payloads()
-    )
+    return merkle_root((*key, digest) for key, digest in fact_digests(database))
 
 
 def wanted_keys(repository: Repository, tree: str) -> set[FactsKey]:

@@ -12,7 +12,7 @@ from gitindex.base.errors import GitIndexError
 from gitindex.freshness.fingerprint import Fingerprint, parse_fingerprint, runtime_fingerprint
 from gitindex.sharing.compression import FrameInfo
 
-KIND = "gitindex_pack_v1"
+KIND = "gitindex_pack_v2"
 SUFFIX = ".gixp"
 MAX_MEMBERS = 2_000
 MAX_UNPACKED = 16 << 30
@@ -70,7 +70,7 @@ def fingerprint_name(fingerprint: Fingerprint | None = None) -> str:
 
 
 def merkle_root(leaves: Iterable[tuple[str, str, bytes]]) -> str:
-    """Return the root over sorted (oid, extractor, sha256 of the payload)."""
+    """Return the root over sorted (oid, extractor, digest of the facts)."""
     level = [
         hashlib.sha256(b"\0%s\0%s\0%s" % (oid.encode(), extractor.encode(), digest)).digest()
         for oid, extractor, digest in sorted(leaves)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from gitindex.base.errors import CorruptStore, GitIndexError
 from gitindex.languages.facts import FactsKey
-from gitindex.store.blobs import DROP_NAME_INDEXES, make_name_indexes
+from gitindex.store.blobs import DROP_NAME_INDEXES
 from gitindex.store.connection import Database
 from gitindex.store.other_databases import open_foreign, open_fresh, schema_text
 from gitindex.store.text_index import MAX_SEGMENT, TextIndexWriter
@@ -30,7 +30,7 @@ class PackDatabase:
     """A new database with the facts of chosen blobs (key → id in the store).
 
     Blobs and names are numbered in their own order and rows are inserted sorted: the rest of the
-    store and its insertion order leave no trace.
+    store and its insertion order leave no trace. Whoever adopts it makes the indexes by name.
     """
 
     def __init__(self, source: Database, path: str, chosen: dict[FactsKey, int]) -> None:
@@ -67,7 +67,6 @@ class PackDatabase:
         with target.write():
             target.run_all(DROP_NAME_INDEXES)
             _copy_tables(target, {chosen[key]: number for key, number in numbers.items()})
-            make_name_indexes(target)
             lexical = dict(target.rows("SELECT id, lexical FROM blobs"))
             target.run("UPDATE repo_state SET lexical_docs=?", sum(lexical.values()))
         target.run("DETACH src")
@@ -81,7 +80,7 @@ def open_pack_database(path: str) -> Database:
     database = open_foreign(path)
     try:
         held = schema_text(database)
-        if held != own_schema_text():
+        if held != pack_schema_text():
             raise CorruptStore("the database of the pack has another schema", "get a new pack")
         said = str(database.row("PRAGMA integrity_check(1)")[0])
         if said != "ok" or database.rows("PRAGMA foreign_key_check"):
@@ -95,10 +94,11 @@ def open_pack_database(path: str) -> Database:
     return database
 
 
-def own_schema_text() -> list[tuple[str, ...]]:
-    """Return the schema of a store, as SQLite stores it."""
+def pack_schema_text() -> list[tuple[str, ...]]:
+    """Return the schema of a pack, as SQLite stores it: a store's, without indexes by name."""
     database = open_fresh(":memory:")
     try:
+        database.run_all(DROP_NAME_INDEXES)
         return schema_text(database)
     finally:
         database.close()

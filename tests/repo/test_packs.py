@@ -18,6 +18,7 @@ from gitindex.sharing.manifest import BadPack
 from gitindex.sharing.signature import sign
 from gitindex.store.blobs import dump
 from gitindex.store.connection import open_reader
+from gitindex.store.other_databases import schema_text
 from tests.packs import (
     SIGNER,
     Team,
@@ -45,6 +46,15 @@ def team(tmp_path_factory: pytest.TempPathFactory) -> Team:
 @pytest.fixture(autouse=True)
 def _configured(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(team.home))
+
+
+def _name_indexes(repo: Repo) -> list[tuple[str, ...]]:
+    database = open_reader(repo.worktree.database)
+    assert database is not None
+    with contextlib.closing(database):
+        found = [row for row in schema_text(database) if row[1].endswith("_by_name")]
+    assert len(found) == 2
+    return found
 
 
 def _facts(repo: Repo) -> list[str]:
@@ -87,6 +97,7 @@ def test_a_clone_is_fresh_without_extracting_anything(team: Team, tmp_path: Path
     assert clone.extracted() == 0
     clone.assert_published()
     assert _facts(clone) == _facts(team.origin)
+    assert _name_indexes(clone) == _name_indexes(team.origin), "made here: a pack has none"
     told = certificate(clone, "lonely")
     assert told["complete"] is False
     assert told["trust"] == {"imported": found.blobs, "verified": 0, "signer": SIGNER}
@@ -99,6 +110,41 @@ def test_a_clone_is_fresh_without_extracting_anything(team: Team, tmp_path: Path
     assert "pack" not in clone.gitindex("status").stdout
     assert not os.listdir(Path(clone.worktree.store, "incoming"))
     assert pull(clone, tmp_path / "dest").outcome == "taken_before"
+
+
+def test_every_fact_counts_in_the_root(team: Team, tmp_path: Path) -> None:
+    """Whatever is changed in a pack's database, its Merkle root is another one."""
+    from gitindex.sharing.create import derive_root
+    from gitindex.sharing.pack_file import unpack
+    from gitindex.store.other_databases import open_other
+
+    folder = tmp_path / "open"
+    folder.mkdir()
+    manifest = unpack(str(team.pack(tmp_path / "dest")), str(folder))
+    database = open_other(str(folder / "facts.db"))
+    assert derive_root(database) == manifest.merkle_root
+    roots = {manifest.merkle_root}
+    changes = [
+        f'UPDATE {table} SET "{name}"={value}'
+        for table in (
+            "blobs",
+            "definitions",
+            "occurrences",
+            "imports",
+            "exports",
+            "names",
+            "shapes",
+        )
+        for name, kind in database.rows("SELECT name, type FROM pragma_table_info(?)", table)
+        if name not in ("id", "blob_id", "ordinal", "name_id", "shape_id")
+        for value in [f'"{name}"+1' if kind == "INTEGER" else f"CAST(\"{name}\" || 'x' AS {kind})"]
+    ]
+    assert len(changes) > 20
+    for change in changes:
+        database.run(change)
+        roots.add(derive_root(database))
+    assert len(roots) == len(changes) + 1
+    database.close()
 
 
 def test_the_user_may_let_signed_facts_certify(
