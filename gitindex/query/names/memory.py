@@ -25,6 +25,7 @@ class TreeMemory:
     def __init__(self, view: TreeView) -> None:
         self._view = view
         rows = view.rows("SELECT path FROM {live}")
+        self.files = len(rows)
         self.resolver = Resolver((os.fsdecode(path) for (path,) in rows), self._read)
         self.notes: dict[str, Any] = {}
 
@@ -45,9 +46,10 @@ class Memory:
         trees: int = 8,
         sources: int = 4_000,
         text_bytes: int = 32 << 20,
+        few: int = 256,
         workers: Extractor | None = None,  # closed by the caller that passes them
     ) -> None:
-        self._limit, self._room, self._bytes = trees, sources, text_bytes
+        self._limit, self._room, self._bytes, self._few = trees, sources, text_bytes, few
         self._texts: OrderedDict[bytes, Text] = OrderedDict()
         self._trees: OrderedDict[tuple[Any, ...], TreeMemory] = OrderedDict()
         self._sources: OrderedDict[tuple[str, bytes], FileNames] = OrderedDict()
@@ -64,8 +66,21 @@ class Memory:
             found = self._trees[key] = TreeMemory(view)
             if len(self._trees) > self._limit:
                 self._trees.popitem(last=False)
+            self._forget()
         found.ask(view)
         return found
+
+    def _forget(self) -> None:
+        """Drop the oldest files beyond twice those that the trees have: the past is seldom asked for."""
+        files: dict[str, int] = {}
+        for (root, *_), tree in self._trees.items():
+            files[root] = max(tree.files, files.get(root, 0))
+        room = min(self._room, max(self._few, 2 * sum(files.values())))
+        for held in (self._sources, self._scopes, self._flows):
+            while len(held) > room:
+                held.popitem(last=False)
+        while len(self._texts) > room:
+            self._bytes += len(self._texts.popitem(last=False)[1].data)
 
     def source(self, origin: LiveFile) -> FileNames | None:
         """Return the facts of a path with these bytes, if they are cached."""
