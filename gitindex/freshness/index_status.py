@@ -31,7 +31,7 @@ def status_path(repo_root: str | Path) -> Path:
 
 def load_status(repo_root: str | Path) -> IndexStatus | None:
     """Return the stored status, or None for anything but a complete and well-typed one."""
-    record = status_file.load_record(repo_root)
+    record = status_file.load_status(repo_root)
     return IndexStatus(*record) if record else None
 
 
@@ -44,5 +44,5 @@ def save_status(repo_root: str | Path, status: IndexStatus) -> Path:
         pass
     else:
         write_atomic(os.path.join(folder, ".gitignore"), b"*\n")
-    status_file.save_record(repo_root, StatusRecord(**dataclasses.asdict(status)))
+    status_file.save_status(repo_root, StatusRecord(**dataclasses.asdict(status)))
     return status_path(repo_root)

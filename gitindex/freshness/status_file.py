@@ -34,7 +34,7 @@ def path_of(repo_root: str | Path) -> str:
     return os.path.join(repo_root, FOLDER, FILE_NAME)
 
 
-def load_record(repo_root: str | Path) -> StatusRecord | None:
+def load_status(repo_root: str | Path) -> StatusRecord | None:
     """Return the stored status, or None for anything but a complete and well-typed one."""
     try:
         data = read_small(path_of(repo_root))
@@ -44,7 +44,7 @@ def load_record(repo_root: str | Path) -> StatusRecord | None:
     return _status(fields) if fields is not None else None
 
 
-def save_record(repo_root: str | Path, status: StatusRecord, scratch: str | None = None) -> None:
+def save_status(repo_root: str | Path, status: StatusRecord, scratch: str | None = None) -> None:
     """Replace the stored status atomically, by a rename out of `scratch`; raises only OSError."""
     write_atomic(path_of(repo_root), render_status(status), scratch=scratch)
 

@@ -20,9 +20,9 @@ from gitindex.freshness.fingerprint import SCHEMA_VERSION, runtime_version
 from gitindex.freshness.marker import CompletionMarker
 from gitindex.freshness.status_file import (
     StatusRecord,
-    load_record,
+    load_status,
     render_status,
-    save_record,
+    save_status,
     utc_now,
 )
 from gitindex.refresh.public_folder import (
@@ -108,7 +108,7 @@ def _put(worktree: Worktree, status: StatusRecord, stale: StatusRecord) -> None:
     """
     texts = render_status(status), render_status(stale)
     note_objects(worktree, len(status.last_indexed_commit or "") or SHA1_DIGITS, *texts)
-    save_record(worktree.root, status, worktree.store)
+    save_status(worktree.root, status, worktree.store)
     write_public(worktree, worktree.stale_status, texts[1])
     if os.path.exists(worktree.spool):
         mark_stale(worktree)
@@ -128,14 +128,14 @@ def write_state(
     """Write a status that keeps what is known of the last success. Makes `.llmc/` if need be."""
     with changing(worktree):
         ensure_folder(worktree, make)
-        last = load_record(worktree.root)
+        last = load_status(worktree.root)
         at, commit = (last.last_indexed_at, last.last_indexed_commit) if last else ("", None)
         remove(worktree.stale_status)  # it would tell of the success before this state
         status = _status(worktree, state, at, commit, error)
         if state is IndexState.ERROR:  # the next event ends it: HEAD is another one then
             _put(worktree, status, _status(worktree, IndexState.STALE, at, commit))
         else:
-            save_record(worktree.root, status, worktree.store)
+            save_status(worktree.root, status, worktree.store)
 
 
 def note_progress(worktree: Worktree, kind: BuildKind, phase: str, percent: float | None) -> None:

@@ -15,7 +15,7 @@ from gitindex.base.vocabulary import BuildKind, IndexState, JobStatus, Layer, Pr
 from gitindex.base.worktree import LLMC, Worktree
 from gitindex.freshness.marker import CompletionProof, is_newer
 from gitindex.freshness.observation import has_pending, prove, read_failure
-from gitindex.freshness.status_file import load_record
+from gitindex.freshness.status_file import load_status
 from gitindex.refresh import public_files, public_folder, spool
 from gitindex.refresh.log import Log
 from gitindex.refresh.queue import Job, RefreshJobService, is_forced
@@ -156,7 +156,7 @@ class WorktreeWriter:
         marker = proof.marker
         if marker is None or not _may_say_fresh(self.worktree, proof):
             return
-        said = load_record(self.worktree.root)
+        said = load_status(self.worktree.root)
         now = (IndexState.FRESH, marker.completed_at, marker.head_commit)
         if said is None or now != (
             said.index_state,
@@ -250,7 +250,7 @@ class ProgressNotes:
 
 def status_lags(worktree: Worktree) -> bool:
     """The index is proven and nothing waits, but the status file does not say `fresh`."""
-    status = load_record(worktree.root)
+    status = load_status(worktree.root)
     if status is not None and status.index_state is IndexState.FRESH:
         return False
     return _may_say_fresh(worktree, prove(worktree))

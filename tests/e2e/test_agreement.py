@@ -18,7 +18,7 @@ from gitindex.base.runner_lock import RunnerLock
 from gitindex.base.shipped import shipped_folder
 from gitindex.base.vocabulary import BuildKind, IndexState
 from gitindex.cli.args import run_cli
-from gitindex.freshness.status_file import load_record
+from gitindex.freshness.status_file import load_status
 from gitindex.install.aliases import install_aliases, uninstall_aliases
 from gitindex.refresh import public_files
 from gitindex.refresh.lifecycle import describe
@@ -166,7 +166,7 @@ def _doors(repo: Repo, capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
     told["json"] = json.loads(_printed(repo, capsys, "status", "--json"))["state"]
     if told["status"] == "unknown":
         return told  # neither the file nor a prompt can know
-    stored = load_record(str(repo.path))
+    stored = load_status(str(repo.path))
     if stored is not None:
         head = repo.git("rev-parse", "HEAD").strip()
         told["status file"] = str(stored.index_state)

@@ -84,9 +84,9 @@ def test_a3_a_short_job_writes_the_status_once(
 
     def note(root: str, status: StatusRecord, scratch: str | None = None) -> None:
         written.append(str(status.index_state))
-        status_file.save_record(root, status, scratch)
+        status_file.save_status(root, status, scratch)
 
-    monkeypatch.setattr(public_files, "save_record", note)
+    monkeypatch.setattr(public_files, "save_status", note)
     quiet.write("b.py", "y = 1\n")
     quiet.git("add", "-A")
     quiet.git("commit", "-qm", "x", env={"GITINDEX": "0"})

@@ -14,7 +14,7 @@ from gitindex.base.vocabulary import EditScope, IndexState
 from gitindex.base.worktree import find_worktree
 from gitindex.coordinator import IndexCoordinator
 from gitindex.freshness.observation import observe
-from gitindex.freshness.status_file import load_record
+from gitindex.freshness.status_file import load_status
 from gitindex.git.filters import overrides_of
 from gitindex.refresh import public_files
 from gitindex.refresh.lifecycle import describe
@@ -108,7 +108,7 @@ def test_a4_a_branch_that_tracks_our_files_can_be_left_again(quiet: Repo) -> Non
     quiet.git("switch", "-q", "main", env=UNSEEN)
     quiet.gitindex("run")
     quiet.index()
-    assert load_record(str(quiet.path)) is not None
+    assert load_status(str(quiet.path)) is not None
     quiet.git("switch", "-q", "evil")
     quiet.wait_idle()
     assert quiet.git("status", "--porcelain") == ""
@@ -147,7 +147,7 @@ def test_a4_the_hook_marks_only_what_the_runner_wrote(quiet: Repo) -> None:
         stale.write_text(kept)
     public_files.write_state(quiet.worktree, IndexState.ERROR, 'bad "quotes"\n')
     fire()
-    record = load_record(str(quiet.path))
+    record = load_status(str(quiet.path))
     assert record is not None
     assert (record.index_state, record.last_error) == ("stale", None)
 

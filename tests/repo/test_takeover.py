@@ -10,7 +10,7 @@ import pytest
 from gitindex.base.errors import GitIndexError, StoreError
 from gitindex.base.vocabulary import IndexState
 from gitindex.base.worktree import Worktree
-from gitindex.freshness.status_file import load_record
+from gitindex.freshness.status_file import load_status
 from gitindex.refresh import session as store_session
 from gitindex.refresh.lifecycle import clear
 from gitindex.refresh.runner import RefreshRequest, Runner
@@ -54,7 +54,7 @@ def test_a14_a_store_that_cannot_be_opened_is_an_error(
     monkeypatch.setattr("gitindex.refresh.runner.Session", locked_out)
     with pytest.raises(GitIndexError):
         Runner(quiet.worktree).serve(RefreshRequest(quiet.worktree, "index"))
-    status = load_record(quiet.worktree.root)
+    status = load_status(quiet.worktree.root)
     assert status is not None
     assert status.index_state is IndexState.ERROR
     assert status.last_error == "the store cannot be opened"

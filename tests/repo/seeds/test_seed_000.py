@@ -92,8 +92,8 @@ def test_000_r8_load_status_returns_none_for_malformed_files_without_json(
     (tmp_path / ".llmc").mkdir()
     status_path(tmp_path).write_text(text)
     assert load_status(tmp_path) is None
-    read = "from gitindex.freshness.status_file import load_record"
-    assert bare(tmp_path, read, "load_record(sys.argv[1])") == "None"
+    read = "from gitindex.freshness.status_file import load_status"
+    assert bare(tmp_path, read, "load_status(sys.argv[1])") == "None"
 
 
 def test_000_r9_round_trip_on_a_fresh_folder(tmp_path: Path) -> None:
