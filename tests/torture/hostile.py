@@ -19,6 +19,7 @@ from tests.support import TIMEOUT, Repo
 from tests.torture import Clock
 
 CANARY = "canary-that-must-not-be-read"
+GOOD = b"def good_function():\n    return 1\n"
 
 
 def _links(repo: Repo, rng: random.Random) -> None:
@@ -163,7 +164,7 @@ def _programs(repo: Repo, rng: random.Random) -> None:
 
 def _trees(repo: Repo, rng: random.Random) -> None:
     """Trees that git would not make: names of folders, of git and twice; modes of nothing."""
-    raw = bytes.fromhex(repo.git("rev-parse", "HEAD:good.py").strip())
+    raw = bytes.fromhex(_store(repo, "blob", GOOD))
     names = [b"..", b".", b".git", b"a/b", b"", b"x" * 4_000, b".llmc", b"good.py", b"\xff\n"]
     modes = [b"100644", b"100755", b"120000", b"160000", b"40000", b"0", b"777777", b"140000"]
     rows = [rng.choice(modes) + b" " + name + b"\0" + raw for name in rng.sample(names, 5)]
@@ -173,7 +174,7 @@ def _trees(repo: Repo, rng: random.Random) -> None:
 
 def _tree_bomb(repo: Repo, rng: random.Random) -> None:
     """Ten thousand paths in a few hundred bytes, seldom a million, which no mapping holds whole."""
-    oid = repo.git("rev-parse", "HEAD:good.py").strip()
+    oid = _store(repo, "blob", GOOD)
     kind, mode = "blob", "100644"
     for _ in range(rng.choice([4] * 19 + [6])):
         rows = "".join(f"{mode} {kind} {oid}\tn{n}\n" for n in range(10)).encode()
@@ -208,7 +209,7 @@ def _refs(repo: Repo, rng: random.Random) -> None:
     elif kind == 2:
         (git / "HEAD").write_text(rng.choice(["", "\0" * 40, "f" * 40, "ref: ../../outside\n"]))
     elif kind == 3:
-        other = repo.git("commit-tree", f"{head}^{{tree}}", "-m", "y").strip()
+        other = repo.git("commit-tree", _store(repo, "mktree", b""), "-m", "y").strip()
         repo.git("replace", "-f", head, other)
     else:
         (git / "refs/heads/main.lock").write_text("")
@@ -373,7 +374,7 @@ def hostile_repositories(clock: Clock, rng: random.Random, folder: Path) -> None
 
 def _make(repo: Repo, rng: random.Random, kinds: list[Kind]) -> None:
     repo.init()
-    repo.write("good.py", "def good_function():\n    return 1\n")
+    repo.write("good.py", GOOD)
     repo.commit()  # the next one may fail
     for kind in kinds:
         if kind in BEFORE:
