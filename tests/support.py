@@ -136,9 +136,9 @@ class Repo:
         return self.git("rev-parse", "HEAD^{tree}").strip()
 
     def ls_tree(self, rev: str = "HEAD") -> dict[bytes, tuple[int, str]]:
-        """Path → (mode, blob id) by git's own word."""
+        """Path → (mode, blob id) by git's own word, of the objects that were not replaced."""
         out = subprocess.run(
-            ["git", "-C", str(self.path), "ls-tree", "-r", "-z", rev],
+            ["git", "--no-replace-objects", "-C", str(self.path), "ls-tree", "-r", "-z", rev],
             capture_output=True,
             timeout=TIMEOUT,
             check=True,
