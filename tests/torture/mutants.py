@@ -41,7 +41,10 @@ TESTS = {
     ],
     "gitindex.freshness.status_file": ["tests/unit/freshness/test_status_file.py"],
     "gitindex.freshness.verdict": ["tests/unit/freshness/test_verdict.py"],
-    "gitindex.refresh.queue": ["tests/unit/refresh/test_queue.py"],
+    "gitindex.refresh.queue": [
+        "tests/unit/refresh/test_queue_reading.py",
+        "tests/unit/refresh/test_queue.py",
+    ],
     "gitindex.refresh.scope": ["tests/repo/test_scope.py"],
     "gitindex.store.seal": ["tests/unit/store/test_seal.py"],
 }
