@@ -23,6 +23,7 @@ LOCK_SECONDS = 2.0
 """How long a change waits for the git command that was writing the index meanwhile."""
 POLL_SECONDS = 0.005
 _CONVERTING = (b"filter", b"ident", b"encoding")
+_TELLING = (b"bigfilethreshold", b"attributesfile", b"[include")
 
 _waited: set[int] = set()
 """Locks that outlasted the wait: a killed git left them, or it is an editor that is open."""
@@ -171,24 +172,52 @@ def note_objects(worktree: Worktree, digits: int, *contents: bytes) -> None:
     it alone. Where git would convert the file, its object is not known: then the hook never touches it.
     """
     names = [blob_id(data, digits) for data in contents]
-    words = "" if _is_converted(worktree) else " ".join(f"{n[:2]}/{n[2:]}" for n in names)
+    unknown = _is_converted(worktree, max(map(len, contents)))
+    words = "" if unknown else " ".join(f"{n[:2]}/{n[2:]}" for n in names)
     write_atomic(worktree.public_objects, words.encode() + b"\n", durable=False)
 
 
-def _is_converted(worktree: Worktree) -> bool:
-    """Would git store our status file with other bytes? Git is asked only where attributes may say so."""
-    sources = (
+def _is_converted(worktree: Worktree, size: int) -> bool:
+    """Would git store our status file with other bytes, or in a pack? Git is asked only where a file may
+    say so: attributes, or a configuration that names them, a threshold, or more configuration.
+    """
+    user = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+    attributes = _texts(
         os.path.join(worktree.root, ".gitattributes"),
         os.path.join(worktree.common_dir, "info", "attributes"),
+        os.path.join(user, "git", "attributes"),
+        "/etc/gitattributes",
     )
-    texts = [read_small(path) or b"" for path in sources if os.path.isfile(path)]
-    if not any(word in text for text in texts for word in _CONVERTING):
+    configuration = _texts(
+        os.path.join(worktree.common_dir, "config"),
+        os.path.join(worktree.git_dir, "config.worktree"),
+        os.path.join(user, "git", "config"),
+        os.path.expanduser("~/.gitconfig"),
+        "/etc/gitconfig",
+    ).lower()
+    if any(word in configuration for word in _TELLING):
+        asked = ("config", "--type=int", "--get", "core.bigFileThreshold")
+        limit = try_git(worktree.root, *asked).output.strip()
+        if limit.isdigit() and int(limit) <= size:
+            return True
+    elif not any(word in attributes for word in _CONVERTING):
         return False
     names = (f"{LLMC}/{os.path.basename(path)}" for path in _files(worktree)[2:])
     wanted = ("filter", "ident", "working-tree-encoding")
     told = try_git(worktree.root, "check-attr", "-z", *wanted, "--", *names)
     values = set(told.output.split(b"\0")[2::3])
     return told.returncode != 0 or bool(values - {b"unspecified", b"unset"})
+
+
+def _texts(*paths: str) -> bytes:
+    """The content of some files; a word that makes us ask git for one that cannot be read."""
+    found = []
+    for path in paths:
+        try:
+            found.append(read_small(os.path.realpath(path)) or b"")
+        except OSError:
+            found.append(_CONVERTING[0] + _TELLING[0])
+    return b"\n".join(found)
 
 
 def sweep_litter(worktree: Worktree) -> None:

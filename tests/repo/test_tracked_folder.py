@@ -149,6 +149,44 @@ def test_a4_a_file_that_git_would_convert_is_left_to_the_runner(
         (quiet.path / ".git/gitindex/spool/main").unlink()
 
 
+@pytest.mark.parametrize(
+    ("file", "text", "marked"),
+    [
+        (".gitconfig", "[core]\n\tbigFileThreshold = 100\n", False),
+        (".gitconfig", "[core]\n\tbigFileThreshold = 1m\n", True),
+        (".gitconfig", "[include]\n\tpath = more\n", False),
+        (".gitconfig", "[core]\n\tattributesFile = ~/mine\n", False),
+        (".config/git/attributes", "*.json filter=lfs\n", False),
+        (".config/git/attributes", "*.bin filter=lfs\n", True),
+    ],
+)
+def test_a4_what_the_user_has_configured_for_all_repositories(
+    quiet: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, text: str, marked: bool
+) -> None:
+    """An object in a pack, or of converted bytes, is none that the hook could look for."""
+    (tmp_path / "mine").write_text("*.json filter=lfs\n")
+    (tmp_path / "more").write_text("[core]\n\tbigFileThreshold = 100\n")
+    (tmp_path / ".config/git").mkdir(parents=True)
+    (tmp_path / "target").write_text(text)
+    (tmp_path / file).symlink_to(tmp_path / "target")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    quiet.write("other.py", "x = 1\n")
+    quiet.git("add", "-A")
+    quiet.git("commit", "-qm", "x", env=UNSEEN)
+    quiet.index()
+    before = contents(quiet)
+    fire(quiet)
+    assert (contents(quiet) != before) is marked
+
+
+def test_a_link_in_place_of_the_attributes_is_no_error(quiet: Repo) -> None:
+    (quiet.path / ".gitattributes").symlink_to("/etc/passwd")
+    quiet.git("add", "-A")
+    quiet.git("commit", "-qm", "x", env=UNSEEN)
+    quiet.index()
+    assert quiet.state() == "fresh"
+
+
 def test_a4_the_runner_puts_back_what_was_added_while_it_wrote(quiet: Repo) -> None:
     before = contents(quiet)
 
