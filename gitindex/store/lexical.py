@@ -91,6 +91,14 @@ def return_memory() -> None:
     _set_malloc(_MMAP_THRESHOLD, 1 << 16)
 
 
+def trim_memory() -> None:
+    """Give what is free in the heap back to the system, as far as the C library can."""
+    with suppress(ImportError, AttributeError, OSError):
+        import ctypes
+
+        ctypes.CDLL(None).malloc_trim(0)
+
+
 def _set_malloc(option: int, value: int) -> None:
     with suppress(ImportError, AttributeError, OSError):  # another C library has no such thing
         import ctypes

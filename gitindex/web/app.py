@@ -93,6 +93,8 @@ class WebDoor:
 
     async def live(self, request: Request) -> Response:
         """Stream events while the page is open. A stream does not keep the server up."""
+        if self._feed.is_full():
+            return Response("gitindex: too many pages are open\n", 503, _NO_STORE, "text/plain")
         if request.method == "HEAD":
             return Response(media_type="text/event-stream", headers=_NO_STORE)
         events = self._feed.events()

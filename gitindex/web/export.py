@@ -23,14 +23,17 @@ from gitindex.web.static_files import StaticFolder
 PART = 2_000
 """Number of symbols on one page of the snapshot."""
 _PAGES = (("index", "Health"), ("map", "Map"), ("symbols", "Symbols"))
-_LIVE = re.compile(r' (?:data-[a-z]+|href)="(?!#|(?:index|map|symbols(?:-[0-9]+)?)\.html)[^"]*"')
-"""Attributes that need a server: links into it, and requests for more."""
-
-
-_EMPTY = re.compile(
-    r'<div [^>]*id="(?:chart|picked)"[^>]*></div>|<svg id="graph".*?</svg>', re.DOTALL
+_LIVE = re.compile(
+    r' (?:data-[a-z]+|href)="(?!#|(?:index|map|symbols(?:-[0-9]+)?)\.html)[^"]*"'
+    r'| role="button"| aria-expanded="[a-z]+"'
 )
-"""Elements that only a script fills, and the map of links: the snapshot has a picture of its own."""
+"""Attributes that need a server: links into it, requests for more, what opens and closes."""
+_EMPTY = re.compile(
+    r'<div [^>]*id="picked"[^>]*></div>|<svg id="graph".*?</svg>|<span class="also">.*?</span>'
+    r'|<section><h2>Jobs over time</h2>.*?</section>|<div id="hook">.*?</div>',
+    re.DOTALL,
+)
+"""Elements that only a script fills or opens, and the map of links: the snapshot has a picture of its own."""
 
 
 def export_snapshot(worktree: Worktree, folder: str) -> list[str]:
@@ -133,7 +136,7 @@ def _symbols(answer: Answer, number: int, parts: int) -> Html:
     links = [
         element(
             "a",
-            f"page {part + 1} ",
+            f"page {part + 1}",
             href=f"{_part_name(part)}.html",
             aria_current="page" if part == number else None,
         )
@@ -141,7 +144,9 @@ def _symbols(answer: Answer, number: int, parts: int) -> Html:
     ]
     return join(
         element("h1", f"Symbols: {len(answer['symbols'])}", class_="crumbs"),
-        element("nav", links, aria_label="Parts of the list") if parts > 1 else None,
+        element("nav", links, class_="parts", aria_label="Parts of the list")
+        if parts > 1
+        else None,
         element("ol", rows, class_="hits uses")
         if rows
         else element("p", "There are no symbols.", class_="empty"),

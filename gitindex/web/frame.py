@@ -12,12 +12,27 @@ from gitindex.web.session import Answer, WebQuestion
 
 PAGES = (("", "Search"), ("map", "Map"), ("time", "Time"), ("health", "Health"))
 TABS = ("search", "grep", "symbols", "docs")
+KEYS = (
+    ("/", "go to the search box"),
+    ("j k", "next and previous result, definition or entry of the map"),
+    ("Enter", "open it; in the box, open the first result"),
+    ("Esc", "leave the box, close a hint"),
+    ("1 2 3 4", "Search, Grep, Symbols, Docs"),
+    ("s m t h", "pages: Search, Map, Time, Health"),
+    ("f", "narrow the results"),
+    ("c", "copy the command that gives this answer"),
+    ("r", "copy the receipt"),
+    ("n", "back to now, from a page of the past"),
+    ("+ - 0", "on the map: closer, farther, all of it; arrows move it"),
+    ("?", "these keys"),
+)
 _STATES = {
-    "fresh": "The published tree is HEAD's tree.",
-    "stale": "HEAD's tree is not published yet.",
-    "rebuilding": "A job runs; answers come from the last proven generation.",
-    "unknown": "The proof could not be read.",
-    "error": "The last refresh failed.",
+    "fresh": "the index is HEAD's tree",
+    "stale": "HEAD is not in the index yet",
+    "rebuilding": "a job runs; answers come from the last proven generation",
+    "not_indexed": "run `gitindex index` in the repository",
+    "unknown": "the proof of the index could not be read",
+    "error": "the last refresh failed: `gitindex status` says why",
 }
 
 
@@ -42,6 +57,7 @@ def page_frame(head: PageHead, asked: WebQuestion, root: str, main: Html, answer
         element("main", main, id="main", tabindex="-1"),
         receipt_line(answer),
         element("div", id="tip", role="tooltip", hidden=True),
+        _keys(),
         data_page=head.name or "search",
     )
     return join(
@@ -85,7 +101,8 @@ def freshness_bar(answer: Mapping[str, Any], at: str = "") -> Html:
     return element(
         "div",
         element("span", class_="dot", aria_hidden="true"),
-        element("strong", state.replace("_", " "), title=_STATES.get(state, "")),
+        element("strong", state.replace("_", " "), title=_STATES.get(state)),
+        element("span", _STATES[state]) if state in _STATES and state != "fresh" else None,
         [element("span", part) for part in told],
         element("span", element("a", "back to now", href="/"), class_="at") if at else None,
         id="bar",
@@ -102,6 +119,8 @@ def _told(freshness: Mapping[str, Any], receipt: Mapping[str, Any]) -> list[Html
         found.append(f"as of {str(freshness.get('servedCommit') or receipt.get('treeId'))[:12]}")
     elif freshness.get("branch"):
         found.append(shorten(str(freshness["branch"]), 40))
+    elif receipt.get("treeId"):
+        found.append("detached HEAD")
     edits = freshness.get("edits")
     if edits and freshness.get("mode") != "at":
         found.append(f"{edits} edited path{'s' if edits > 1 else ''} laid over")
@@ -145,7 +164,7 @@ def refusal_block(answer: Answer) -> Html:
     if answer.get("status") == "not_ready":
         remedy = "`gitindex wait` shows the progress"
     elif {"create", "reindex"} & hints.keys():
-        remedy = "run `gitindex index` in the repository"
+        remedy = NOT_INDEXED
     near = [element("code", name) for name in answer.get("near", [])[:5]]
     return element(
         "section",
@@ -154,6 +173,27 @@ def refusal_block(answer: Answer) -> Html:
         element("p", str(remedy), class_="hint") if remedy else None,
         element("p", "Near: ", [[one, " "] for one in near]) if near else None,
         class_="empty",
+    )
+
+
+NOT_INDEXED = (
+    "Run `gitindex index` in the repository. Until then Search and Grep read the files themselves;"
+    " symbols, the map, the past and the health of the index are there afterwards."
+)
+
+
+def _keys() -> Html:
+    rows = [
+        [element("dt", [[element("kbd", key), " "] for key in keys.split()]), element("dd", what)]
+        for keys, what in KEYS
+    ]
+    close = element("button", "close", type="submit")
+    return element(
+        "dialog",
+        element("form", element("h2", "Keys", id="keys-title"), close, method="dialog"),
+        element("dl", rows),
+        id="keys",
+        aria_labelledby="keys-title",
     )
 
 
@@ -173,6 +213,7 @@ def _header(head: PageHead, asked: WebQuestion, name: str) -> Html:
         element("a", shorten(name, 28), href=link("", at=at), class_="brand", title="Search"),
         _search_form(head, asked, at),
         element("nav", pages, aria_label="Pages"),
+        element("button", "?", type="button", id="show-keys", aria_label="Keys", title="Keys (?)"),
         class_="top",
     )
 

@@ -23,7 +23,7 @@ class Highlighter:
     """One child process, for one file at a time."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._child: subprocess.Popen[bytes] | None = None
 
     def lines(self, name: str, content: str) -> list[Html]:
@@ -39,10 +39,11 @@ class Highlighter:
 
     def close(self) -> None:
         """End the child."""
-        child, self._child = self._child, None
-        if child is not None:
-            child.kill()
-            child.communicate()
+        with self._lock:
+            child, self._child = self._child, None
+            if child is not None:
+                child.kill()
+                child.communicate()
 
     def _ask(self, name: str, content: str) -> list[list[list[str]]] | None:
         child = self._child or self._start()

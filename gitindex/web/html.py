@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 from html import escape
 from urllib.parse import quote, urlencode
@@ -11,6 +12,8 @@ from gitindex.base.escape import safe_text
 
 _VOID = frozenset({"input", "link", "meta", "br"})
 _PLAIN = (str, int)
+_ODD = re.compile(r"[^ !#-%(-;=?-~]")
+"""Anything but printable ASCII, and the characters that mean something in HTML."""
 _ATTRIBUTES = {"class_": "class", "href": "href", "id": "id"}
 
 
@@ -59,7 +62,10 @@ def text(value: str | int) -> Html:
     """Escape for HTML; control characters, bidi marks and non-UTF-8 bytes are spelled out."""
     if isinstance(value, Html):
         return value
-    return Html(escape(safe_text(str(value), keep="\n\t"), quote=True))
+    plain = str(value)
+    if _ODD.search(plain) is None:
+        return Html(plain)
+    return Html(escape(safe_text(plain, keep="\n\t"), quote=True))
 
 
 def link(page: str, path: str = "", anchor: str = "", **query: str) -> str:

@@ -21,9 +21,14 @@ from gitindex.web.session import WebSession
 LEAST_SECONDS = 0.5
 SHARE = 20
 """Pause between two looks, as a multiple of the time that a look takes."""
+TYPING_SECONDS = 0.5
+"""So soon after a question nobody looks: answers carry the bar, and keys need the processor."""
+LATEST_SECONDS = 3.0
+"""A look is never later than this."""
 MAX_STAMPED = 200
 """Maximum number of edited files whose modification time is checked."""
 KEEP_ALIVE_SECONDS = 15.0
+MAX_STREAMS = 64
 RETRY_MS = 500
 """Delay before a page reconnects after the stream was cut."""
 
@@ -43,9 +48,22 @@ class LiveFeed:
         self._seen = LiveState("", "")
         self._next = 0.0
         self._lock = asyncio.Lock()
+        self._streams = 0
+
+    def is_full(self) -> bool:
+        """Are as many pages open as are told of changes?"""
+        return self._streams >= MAX_STREAMS
 
     async def events(self) -> AsyncIterator[str]:
         """Yield server-sent events for one page until it disconnects."""
+        self._streams += 1
+        try:
+            async for event in self._events():
+                yield event
+        finally:
+            self._streams -= 1
+
+    async def _events(self) -> AsyncIterator[str]:
         last: LiveState | None = None
         told = time.monotonic()
         yield f"retry: {RETRY_MS}\n\n"
@@ -61,12 +79,17 @@ class LiveFeed:
 
     async def _now(self) -> LiveState:
         async with self._lock:
-            if time.monotonic() >= self._next:
+            if self._is_due():
                 began = time.monotonic()
                 self._seen = await asyncio.to_thread(look, self._session)
                 took = time.monotonic() - began
                 self._next = time.monotonic() + max(LEAST_SECONDS / 2, SHARE * took)
             return self._seen
+
+    def _is_due(self) -> bool:
+        late = time.monotonic() - self._next
+        typing = time.monotonic() - self._session.asked_at < TYPING_SECONDS
+        return late >= (LATEST_SECONDS if typing else 0)
 
 
 def look(session: WebSession) -> LiveState:
@@ -79,7 +102,8 @@ def look(session: WebSession) -> LiveState:
         message = error.message if isinstance(error, GitIndexError) else str(error.strerror)
         return LiveState(freshness_bar({"state": "error", "status": "error"}), message)
     receipt = {"generation": answer["generation"], "treeId": answer["treeId"]}
-    told = {"state": answer["state"], "freshness": answer["freshness"], "receipt": receipt}
+    state = answer["state"] if answer["treeId"] or answer["state"] != "stale" else "not_indexed"
+    told = {"state": state, "freshness": answer["freshness"], "receipt": receipt}
     return LiveState(freshness_bar(told), _version(worktree.root, seen, answer["generation"]))
 
 

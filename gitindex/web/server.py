@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import socket
 import sys
 import time
@@ -17,6 +18,10 @@ from gitindex.web.session import WebSession
 
 IDLE_SECONDS = 60 * 60
 CHECK_SECONDS = 5.0
+REST_SECONDS = 60.0
+"""Caches are dropped after so long without a question."""
+YOUNG_OBJECTS = 20_000
+"""Python looks for garbage after this many new objects: rarely, because a look may cost a frame."""
 
 
 class IdleWatch:
@@ -30,9 +35,13 @@ class IdleWatch:
         """Record a question."""
         self._last = time.monotonic()
 
+    def idle(self) -> float:
+        """Return the seconds since the last question."""
+        return time.monotonic() - self._last
+
     def is_over(self) -> bool:
         """Has the idle time run out?"""
-        return time.monotonic() - self._last > self._seconds
+        return self.idle() > self._seconds
 
 
 def serve_page(worktree: Worktree, port: int = 0, opens: bool = True) -> int:
@@ -40,15 +49,18 @@ def serve_page(worktree: Worktree, port: int = 0, opens: bool = True) -> int:
     sockets = bind_loopback(port)
     rules = LoopbackRules(sockets[0].getsockname()[1])
     watch = IdleWatch()
-    guard = LoopbackGuard(make_app(WebSession(worktree), watch.note), rules)
+    session = WebSession(worktree)
+    guard = LoopbackGuard(make_app(session, watch.note), rules)
     address = f"http://127.0.0.1:{rules.port}/?token={guard.token}"
     sys.stdout.write(f"{address}\n")
     sys.stdout.flush()
     sys.stderr.write("gitindex: the link works once; Ctrl-C ends the server\n")
     if opens:
         webbrowser.open(address)
+    gc.freeze()
+    gc.set_threshold(YOUNG_OBJECTS, 10, 20)
     try:
-        asyncio.run(_serve(guard, sockets, watch))
+        asyncio.run(_serve(guard, sockets, watch, session))
     except KeyboardInterrupt:
         pass
     finally:
@@ -57,12 +69,20 @@ def serve_page(worktree: Worktree, port: int = 0, opens: bool = True) -> int:
     return int(Exit.OK)
 
 
-async def _serve(guard: LoopbackGuard, sockets: list[socket.socket], watch: IdleWatch) -> None:
+async def _serve(
+    guard: LoopbackGuard, sockets: list[socket.socket], watch: IdleWatch, session: WebSession
+) -> None:
     server = quiet_server(guard)
 
     async def end_when_idle() -> None:
+        rested = True
         while not watch.is_over():
             await asyncio.sleep(CHECK_SECONDS)
+            if watch.idle() < REST_SECONDS:
+                rested = False
+            elif not rested:
+                rested = True
+                await asyncio.to_thread(session.rest)
         server.should_exit = True
 
     idle = asyncio.create_task(end_when_idle())

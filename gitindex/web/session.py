@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
+import os
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -13,7 +16,7 @@ from gitindex.base.refusals import refusal, refused
 from gitindex.base.worktree import Worktree
 from gitindex.query.names.memory import Memory
 from gitindex.query.search.memory import SearchMemory
-from gitindex.store.lexical import return_memory
+from gitindex.store.lexical import return_memory, trim_memory
 from gitindex.view.overlay_tables import FactsMemory
 from gitindex.view.snapshot import GateClosed
 from gitindex.view.tree import TreeChoice, TreeView, open_tree
@@ -24,6 +27,8 @@ MAX_TEXT = 4_096
 MAX_VALUES = 32
 MAX_MADE = 4
 """Maximum number of trees whose map is cached."""
+MAX_RESIDENT = 256 << 20
+"""Beyond this many bytes of the process, what is known of names is forgotten after the answer."""
 T = TypeVar("T")
 
 Answer = dict[str, Any]
@@ -80,6 +85,7 @@ class WebSession:
         self.names = Memory()
         self.highlighter = Highlighter()
         self.hook_cost: dict[str, float] | None = None
+        self.asked_at = 0.0
         self._facts = FactsMemory()
         self._made: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
         self._naming = threading.Lock()
@@ -94,8 +100,21 @@ class WebSession:
     @contextmanager
     def open_names(self, choice: TreeChoice) -> Iterator[TreeView]:
         """The same for questions that follow names: their cache serves one thread at a time."""
-        with self._naming, self.open(choice) as view:
-            yield view
+        with self._naming:
+            with self.open(choice) as view:
+                yield view
+            if resident_bytes() > MAX_RESIDENT:
+                self.names = Memory()
+                _give_back()
+
+    def rest(self) -> None:
+        """Forget what was cached: nobody has asked for a while. The next answer reads it again."""
+        with self._naming, self._making:
+            self.names, self.lexical = Memory(), SearchMemory()
+            self._facts = FactsMemory()
+            self._made.clear()
+            self.highlighter.close()
+            _give_back()
 
     def remember(self, kind: str, view: TreeView, make: Callable[[TreeView], T]) -> T:
         """Return what `make` makes of a tree, cached for the last few trees."""
@@ -110,6 +129,20 @@ class WebSession:
             return found
 
 
+def resident_bytes() -> int:
+    """Return the memory of this process; 0 where the system does not tell."""
+    try:
+        with open("/proc/self/statm", "rb") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0
+
+
+def _give_back() -> None:
+    gc.collect()
+    trim_memory()
+
+
 class WebPage(NamedTuple):
     """One page: computes the envelope of its answer, and renders it as HTML."""
 
@@ -122,6 +155,7 @@ class WebPage(NamedTuple):
 
 def ask(page: WebPage, session: WebSession, asked: WebQuestion) -> Answer:
     """Answer one request; always returns an envelope, never raises."""
+    session.asked_at = time.monotonic()
     try:
         return page.answer(session, asked)
     except GateClosed as closed:

@@ -444,6 +444,95 @@ def test_health_shows_jobs_sizes_and_what_is_skipped(visit: Visitor) -> None:
     visit.shoot("health")
 
 
+def test_a_question_mark_shows_the_keys(visit: Visitor) -> None:
+    page = visit.open("/health")
+    page.keyboard.press("?")
+    keys = page.get_by_role("dialog", name="Keys")
+    expect(keys).to_contain_text("copy the receipt")
+    visit.shoot("keys")
+    page.keyboard.press("m")  # a key that goes elsewhere is not heard now
+    page.keyboard.press("Escape")
+    expect(keys).to_have_count(0)
+    page.get_by_role("button", name="Keys").click()
+    expect(keys).to_be_visible()
+    keys.get_by_role("button", name="close").click()
+    expect(keys).to_have_count(0)
+    assert page.url.endswith("/health")
+
+
+def test_every_page_and_every_tab_has_a_key(visit: Visitor) -> None:
+    page = visit.open("/map")
+    for key, target in (("t", "/time"), ("h", "/health"), ("m", "/map"), ("s", "/")):
+        page.keyboard.press(key)
+        expect(page).to_have_url(re.compile(f"{target}$"))
+    for key, label in (("2", "Grep"), ("3", "Symbols"), ("4", "Docs"), ("1", "Search")):
+        expect(page.locator("#q")).to_be_focused()
+        page.keyboard.press("Escape")
+        page.keyboard.press(key)
+        expect(page.locator(".tabs a[aria-current]")).to_have_text(label)
+    visit.open("/file/app.py?at=v1")
+    page.keyboard.press("n")
+    expect(page).to_have_url(re.compile("/$"))
+
+
+def test_copying_and_narrowing_have_keys(visit: Visitor, project: Repo) -> None:
+    page = visit.open("/?q=helper")
+    expect(page.locator("#q")).to_be_focused()
+    page.keyboard.press("Escape")
+    page.keyboard.press("c")
+    expect(page.locator("main button.copy").first).to_have_text("copied")
+    assert page.evaluate("navigator.clipboard.readText()").startswith("gitindex search helper")
+    page.keyboard.press("r")
+    expect(page.locator("#receipt button")).to_have_text("copied")
+    receipt = json.loads(page.evaluate("navigator.clipboard.readText()"))
+    assert receipt["treeId"] == project.tree()
+    page.keyboard.press("f")
+    expect(page.locator("#facets input").first).to_be_focused()
+    page.keyboard.press("Space")
+    expect(page).to_have_url(re.compile("in=|lang=|path=|kind="))
+
+
+def test_keys_walk_the_outline_and_show_what_hovering_shows(visit: Visitor) -> None:
+    page = visit.open("/file/lib/util.py")
+    expect(page.get_by_label("3 callers of helper")).to_be_visible()
+    page.keyboard.press("j")
+    tip = page.get_by_role("tooltip")
+    expect(tip).to_contain_text("def helper(value)")
+    expect(tip).to_contain_text("Double a value.")
+    page.keyboard.press("Escape")
+    expect(tip).to_have_count(0)
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("#L6$"))
+
+
+def test_keys_move_the_map(visit: Visitor) -> None:
+    page = visit.open("/map")
+    graph = page.locator("#graph")
+    expect(graph).to_have_attribute("data-drawn", re.compile(r"\d+"))
+
+    def view() -> list[float]:
+        found: list[float] = page.evaluate(
+            "(({x, y, width}) => [x, y, width])(document.getElementById('graph').viewBox.baseVal)"
+        )
+        return found
+
+    graph.focus()
+    first = view()
+    page.keyboard.press("+")
+    assert view()[2] < first[2]
+    page.keyboard.press("0")
+    assert view() == pytest.approx(first, abs=0.01)
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
+    assert view()[0] > first[0]
+    assert view()[1] > first[1]
+    page.keyboard.press("Escape")
+    page.locator("main").focus()
+    page.keyboard.press("j")
+    assert page.evaluate("document.activeElement.closest('.tree') !== null")
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_everything_that_can_be_used_has_a_name(visit: Visitor, name: str) -> None:
     page = visit.open(PAGES[name])
@@ -464,12 +553,12 @@ def test_everything_that_can_be_used_has_a_name(visit: Visitor, name: str) -> No
 def test_the_focus_goes_from_top_to_bottom(visit: Visitor) -> None:
     page = visit.open("/health")
     order = []
-    for _ in range(7):
+    for _ in range(8):
         page.keyboard.press("Tab")
         order.append(
             page.evaluate("document.activeElement.textContent || document.activeElement.id")
         )
-    assert order == ["Skip to results", "project", "q", "Search", "Map", "Time", "Health"]
+    assert order == ["Skip to results", "project", "q", "Search", "Map", "Time", "Health", "?"]
     page.keyboard.press("Tab")
     assert page.evaluate("document.getElementById('main').contains(document.activeElement)")
 
@@ -567,8 +656,13 @@ HOSTILE = {
     "line.js": "var x = '" + "y" * 5_000_000 + "';\n",
     "deep/" + "long" * 50 + ".py": "def " + "n" * 300 + "(): pass\n",
     "%2e%2e%2fetc.py": "def dots(): pass\n",
+    "/".join(f"d{n}" for n in range(40)) + "/bottom.py": "def bottom(): pass\n",
     "esc\x1b[31m.py": "def escape(): pass\n",
 }
+
+
+MANY = 600
+"""Files in one folder: more than a page lists."""
 
 
 @pytest.fixture(scope="module")
@@ -582,6 +676,8 @@ def hostile(
         repo.write(name, text)
     with open(bytes(repo.path) + b"/bad\xff.py", "wb") as file:
         file.write(b"def bytes_name(): pass\n")
+    for number in range(MANY):
+        repo.write(f"many/file{number:03}.py", "")
     repo.commit("<script>alert(6)</script>")
     repo.git("tag", "t<img>")
     repo.index()
@@ -630,13 +726,50 @@ def test_every_hostile_name_leads_to_its_file(hostile: tuple[Visitor, Repo]) -> 
     page = visitor.open("/file/")
     links = page.locator(".entries a.place")
     targets = [links.nth(n).get_attribute("href") or "" for n in range(links.count())]
-    assert len(targets) == len(HOSTILE) + 1
+    assert len(targets) == len(HOSTILE) + 2
     for target in targets:
         visitor.open(target)
         expect(page.locator("ol.code, ol.entries, main .empty").first).to_be_visible()
         expect(page.locator(".empty h1")).to_have_count(0)
     visitor.check()
     visitor.shoot("hostile")
+
+
+def test_a_very_large_folder_is_listed_in_parts(hostile: tuple[Visitor, Repo]) -> None:
+    visitor, _ = hostile
+    visitor.problems.clear()
+    page = visitor.open("/file/many")
+    expect(page.locator(".entries .hit")).to_have_count(500)
+    expect(page.locator("main")).to_contain_text(f"entries 1 to 500 of {MANY}")
+    page.get_by_role("link", name="later").click()
+    expect(page.locator(".entries .hit")).to_have_count(MANY - 500)
+    expect(page.locator(".entries .hit").last).to_contain_text(f"file{MANY - 1}.py")
+    page.get_by_role("link", name="earlier").click()
+    expect(page.locator("main")).to_contain_text("entries 1 to 500")
+    visitor.check()
+
+
+@pytest.mark.parametrize("width", [400, 1280, 3840])
+def test_hostile_names_stay_in_their_place(hostile: tuple[Visitor, Repo], width: int) -> None:
+    """No page is wider than the window, and no label of the map is wider than its box."""
+    visitor, _ = hostile
+    visitor.problems.clear()
+    page = visitor.page
+    page.set_viewport_size({"width": width, "height": 900})
+    try:
+        for target in ("/", "/?tab=symbols&q=n", "/time", "/health", "/file/deep", "/map"):
+            visitor.open(target)
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, target
+        spilled = page.evaluate(
+            """[...document.querySelectorAll("#graph .node")].filter((node) =>
+              node.querySelector("text").getBBox().width > node.querySelector("rect").getBBox().width)
+              .map((node) => node.dataset.id)"""
+        )
+        assert spilled == []
+        visitor.shoot(f"hostile-map-{width}")
+        visitor.check()
+    finally:
+        page.set_viewport_size({"width": 1280, "height": 800})
 
 
 class _Evil(BaseHTTPRequestHandler):
@@ -702,6 +835,26 @@ def test_the_link_opens_the_page_in_a_browser(browser: Browser, project: Repo) -
         context.close()
 
 
+def test_the_snapshot_opens_from_disk(browser: Browser, project: Repo, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert project.gitindex("web", "--export", str(out)).returncode == 0
+    context = browser.new_context(viewport={"width": 400, "height": 800})
+    page = context.new_page()
+    problems: list[str] = []
+    page.on("console", lambda message: problems.append(message.text))
+    page.on("requestfailed", lambda request: problems.append(request.url))
+    page.goto(f"file://{out}/index.html")
+    expect(page.locator("#bar strong")).to_have_text("fresh")
+    expect(page.locator("main")).not_to_contain_text("hook")
+    for name, told in (("Map", "util.py"), ("Symbols", "def helper"), ("Health", "completed")):
+        page.get_by_role("link", name=name, exact=True).click()
+        expect(page.locator("main")).to_contain_text(told)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    assert page.evaluate("getComputedStyle(document.querySelector('.top')).display") == "flex"
+    assert problems == []
+    context.close()
+
+
 def test_without_an_index_the_page_says_what_to_do(browser: Browser, tmp_path: Path) -> None:
     repo = Repo(tmp_path / "bare")
     repo.init()
@@ -711,6 +864,7 @@ def test_without_an_index_the_page_says_what_to_do(browser: Browser, tmp_path: P
         visitor = Visitor(browser, made, made.log_in())
         page = visitor.open("/")
         expect(page.locator(".empty")).to_contain_text("gitindex index")
+        expect(page.locator("#bar strong")).to_have_text("not indexed")
         type_query(page, "lonely")
         expect(page.locator(".hits")).to_contain_text("lonely")
         expect(page.locator(".warning")).to_contain_text("live scan")
@@ -719,6 +873,60 @@ def test_without_an_index_the_page_says_what_to_do(browser: Browser, tmp_path: P
         visitor.check()
         visitor.close()
     assert not (repo.path / ".git" / "gitindex").exists()
+
+
+def test_a_damaged_store_says_what_to_do(browser: Browser, tmp_path: Path) -> None:
+    repo = Repo(tmp_path / "damaged")
+    repo.init()
+    repo.write("a.py", "def lonely(): pass\n")
+    repo.commit("first")
+    repo.index()
+    Path(repo.worktree.database).write_bytes(b"no database at all" * 400)
+    with serving(repo.path) as made:
+        visitor = Visitor(browser, made, made.log_in())
+        page = visitor.open("/")
+        expect(page.locator(".empty")).to_contain_text("gitindex index --force")
+        expect(page.locator("#bar strong")).to_have_text("error")
+        type_query(page, "lonely")
+        expect(page.locator(".hits")).to_contain_text("lonely")
+        visitor.close()
+
+
+def test_a_detached_head_and_a_commit_that_is_not_indexed(browser: Browser, tmp_path: Path) -> None:
+    repo = Repo(tmp_path / "detached")
+    repo.init()
+    repo.write("a.py", "def lonely(): pass\n")
+    repo.commit("first")
+    repo.index()
+    repo.git("checkout", "-q", "--detach")
+    with serving(repo.path) as made:
+        visitor = Visitor(browser, made, made.log_in())
+        page = visitor.open("/")
+        expect(page.locator("#bar")).to_contain_text("detached HEAD")
+        repo.write("b.py", "def later(): pass\n")
+        repo.commit("second")
+        expect(page.locator("#bar")).to_contain_text("HEAD is not in the index yet")
+        visitor.check()
+        visitor.close()
+
+
+def test_a_repository_without_a_commit(browser: Browser, tmp_path: Path) -> None:
+    repo = Repo(tmp_path / "nothing")
+    repo.init()
+    repo.index()
+    with serving(repo.path) as made:
+        visitor = Visitor(browser, made, made.log_in())
+        page = visitor.page
+        for target, told in (
+            ("/", "There is no file here yet."),
+            ("/map", "There is nothing to draw"),
+            ("/time", "There is no commit yet."),
+            ("/health", "no commit has been measured yet"),
+        ):
+            visitor.open(target)
+            expect(page.locator("main")).to_contain_text(told)
+        visitor.check()
+        visitor.close()
 
 
 def test_the_server_ends_and_the_page_says_so(browser: Browser, project: Repo) -> None:

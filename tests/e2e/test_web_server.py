@@ -6,6 +6,7 @@ import json
 import os
 import socket
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -214,6 +215,40 @@ def test_readers_write_nothing(server: WebServer, project: Repo) -> None:
     for target in ("/", "/?q=helper", "/?q=helper&tab=grep", "/search.json?tab=symbols&q=main"):
         assert server.ask(target)[0] == 200
     assert state() == before
+
+
+def test_oversized_requests_end(server: WebServer) -> None:
+    """A head without end is refused; a body is never waited for."""
+    with socket.create_connection(("127.0.0.1", server.port)) as raw:
+        raw.sendall(b"GET / HTTP/1.1\r\nhost: x\r\n")
+        with suppress(OSError):  # it is closed before all was sent
+            for _ in range(64):
+                raw.sendall(b"x-long: " + b"y" * 65_536 + b"\r\n")
+        with suppress(ConnectionResetError):
+            assert raw.recv(12) in (b"HTTP/1.1 400", b"")
+    with socket.create_connection(("127.0.0.1", server.port)) as raw:
+        head = f"GET /static/app.js HTTP/1.1\r\nhost: 127.0.0.1:{server.port}\r\ncookie: {server.cookie}"
+        raw.sendall(f"{head}\r\ncontent-length: 99999999999\r\n\r\n".encode())
+        assert raw.recv(15) == b"HTTP/1.1 200 OK"
+    assert server.ask("/")[0] == 200
+
+
+def test_event_streams_are_counted_and_hold_up_nobody(server: WebServer) -> None:
+    from gitindex.web.live import MAX_STREAMS
+
+    ask = f"GET /live HTTP/1.1\r\nhost: 127.0.0.1:{server.port}\r\ncookie: {server.cookie}\r\n\r\n"
+    streams = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(MAX_STREAMS)]
+    try:
+        for stream in streams:
+            stream.sendall(ask.encode())
+            assert stream.recv(15) == b"HTTP/1.1 200 OK"
+        assert server.ask("/live")[0] == 503
+        assert server.ask("/?q=helper")[0] == 200
+    finally:
+        for stream in streams:
+            stream.close()
+    while server.ask("/live", "HEAD")[0] == 503:
+        pass  # until the server has seen that they are closed
 
 
 def test_a_taken_port_is_one_line(project: Repo) -> None:

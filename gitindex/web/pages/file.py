@@ -26,12 +26,12 @@ _FACTS = (
 
 def _answer(session: WebSession, asked: WebQuestion) -> Answer:
     path = asked.path.rstrip("/")
+    first = asked.number("from", 1, 10_000_000)
     with session.open(asked.choice) as view:
         path = resolve_path(view, path)
         if path == "" or _is_folder(view, path):
             shown = path_fields(os.fsencode(path))
-            return view.envelope(**shown, **list_folder(view, path))
-        first = asked.number("from", 1, 10_000_000)
+            return view.envelope(**shown, **list_folder(view, path, first))
         answer: Answer = {"file": _facts(view, path)}
         if answer["file"]["skip"] in ("secret", "symlink", "submodule", "binary", "large"):
             return view.envelope(**path_fields(os.fsencode(path)), **answer)
@@ -113,13 +113,13 @@ def _render(asked: WebQuestion, answer: Answer) -> Html:
         return join(_crumbs(path, at), _without_content(answer))
     return join(
         _crumbs(path, at),
-        _notes(answer),
+        _notes(answer, at),
         element("div", _side(asked, answer), _code(asked, answer), class_="cols wide"),
     )
 
 
 def _crumbs(path: str, at: str, folder: bool = False) -> Html:
-    parts: list[Html] = [element("a", "/", href=link("file/", at=at), title="All files")]
+    parts: list[Html] = [join(element("a", "files", href=link("file/", at=at)), "/")]
     names = path.split("/") if path else []
     for number, name in enumerate(names, 1):
         last = number == len(names)
@@ -131,7 +131,7 @@ def _crumbs(path: str, at: str, folder: bool = False) -> Html:
     return element("h1", parts, class_="crumbs")
 
 
-def _notes(answer: Answer) -> Html:
+def _notes(answer: Answer, at: str) -> Html:
     """Return caveats about the file: edited, partial, skipped and the like."""
     facts, found = answer["file"], list[Html]()
     if answer["source"] == "worktree":
@@ -147,6 +147,7 @@ def _notes(answer: Answer) -> Html:
         found.append(element("span", f"not in the index: {why}", class_="note stale"))
     size = f"{answer['totalLines']} lines"
     found.append(element("span", f"{facts['language'] or 'text'} · {size}", class_="note"))
+    found.append(element("a", "on the map", href=link("map", focus=answer["path"], at=at)))
     return element("p", found, class_="notes")
 
 

@@ -14,8 +14,8 @@ from gitindex.web.session import Answer, WebQuestion
 MAX_ENTRIES = 500
 
 
-def list_folder(view: TreeView, folder: str) -> dict[str, Any]:
-    """List the entries of a folder, with the number of files below each subfolder."""
+def list_folder(view: TreeView, folder: str, first: int = 1) -> dict[str, Any]:
+    """List the entries of a folder from a number on, and how many files each subfolder has."""
     prefix = os.fsencode(folder.rstrip("/") + "/" if folder else "")
     rows = view.rows(
         "SELECT path, skip, source FROM {live} WHERE substr(path, 1, ?)=?", len(prefix), prefix
@@ -30,13 +30,14 @@ def list_folder(view: TreeView, folder: str) -> dict[str, Any]:
             files.append({**path_fields(path), "skip": skip, "source": source})
     folders = [{**path_fields(path), "files": count} for path, count in sorted(below.items())]
     entries = [*folders, *sorted(files, key=lambda row: row["path"])]
-    return {"entries": entries[:MAX_ENTRIES], "entryCount": len(entries)}
+    shown = entries[first - 1 : first - 1 + MAX_ENTRIES]
+    return {"entries": shown, "entryCount": len(entries), "firstEntry": first}
 
 
 def folder_list(asked: WebQuestion, answer: Answer) -> Html:
     """Render the entries of a folder as links."""
     at = asked.text("at")
-    rows = []
+    rows: dict[bool, list[Html]] = {True: [], False: []}
     for entry in answer["entries"]:
         name = entry["path"].rpartition("/")[2]
         count = entry.get("files")
@@ -53,11 +54,30 @@ def folder_list(asked: WebQuestion, answer: Answer) -> Html:
             class_="place",
         )
         tail = element("span", note, class_="count")
-        rows.append(element("li", place, mark, tail, class_="hit entry"))
-    more = answer["entryCount"] - len(answer["entries"])
-    return element(
-        "div",
-        element("ol", rows, class_="entries", aria_label="Folder"),
-        element("p", f"{more} more entries", class_="hint") if more > 0 else None,
-        None if rows else element("p", "Nothing is here.", class_="empty"),
-    )
+        rows[bool(count)].append(element("li", place, mark, tail, class_="hit entry"))
+    lists = [
+        element("ol", rows[kind], class_=f"entries {name.lower()}", aria_label=name)
+        for kind, name in ((True, "Folders"), (False, "Files"))
+        if rows[kind]
+    ]
+    nothing = element("p", "There is no file here yet.", class_="empty")
+    return element("div", lists or nothing, _more(asked, answer))
+
+
+def _more(asked: WebQuestion, answer: Answer) -> Html | None:
+    """Return links to the other parts of a very large folder."""
+    first, total = answer["firstEntry"], answer["entryCount"]
+    if total <= MAX_ENTRIES:
+        return None
+    last = min(total, first + MAX_ENTRIES - 1)
+    page = "file" if asked.path else "file/"
+    links = [
+        element("a", name, href=link(page, asked.path, at=asked.text("at"), **{"from": str(to)}))
+        for name, to, is_there in (
+            ("earlier", max(1, first - MAX_ENTRIES), first > 1),
+            ("later", last + 1, last < total),
+        )
+        if is_there
+    ]
+    told = f"entries {first} to {last} of {total}"
+    return element("p", told, [[" · ", one] for one in links], class_="hint")

@@ -44,9 +44,9 @@ def _tiles(answer: Answer) -> list[Html]:
     timings, sizes = answer["timings"], answer["storeBytes"]
     fresh, queue = timings["commitToFreshSeconds"], timings["queueToFreshSeconds"]
     rows = [
-        ("files", f"{answer['indexedFiles']:,}", f"{answer['symbols']:,} symbols"),
-        ("commit → fresh", _seconds(fresh["p50"]), f"p95 {_seconds(fresh['p95'])}, whole seconds"),
-        ("queue → fresh", _seconds(queue["p50"]), f"p95 {_seconds(queue['p95'])}"),
+        ("files", f"{answer['indexedFiles']:,}", f"symbols: {answer['symbols']:,}"),
+        ("commit → fresh", *_median(fresh, ", whole seconds")),
+        ("queue → fresh", *_median(queue)),
         ("store", size_of(sum(sizes.values())), f"facts {size_of(sizes['facts'])}"),
         ("skipped", f"{answer['skippedCount']:,}", "paths without content"),
     ]
@@ -65,6 +65,12 @@ def _tiles(answer: Answer) -> list[Html]:
     return [*tiles, hook]
 
 
+def _median(times: dict[str, Any], note: str = "") -> tuple[str, str]:
+    if times["p50"] is None:
+        return "–", "no commit has been measured yet"
+    return _seconds(times["p50"]), f"p95 {_seconds(times['p95'])}{note}"
+
+
 def _seconds(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f} s"
 
@@ -80,7 +86,7 @@ def size_of(count: int) -> str:
 
 def _jobs(answer: Answer) -> Html:
     rows = [_job_row(job) for job in answer["jobs"][:SHOWN_JOBS]]
-    heads = ("job", "state", "took", "blobs", "when", "trigger")
+    heads = ("job", "state", "took", "blobs", "when, UTC", "trigger")
     return element(
         "section",
         element("h2", "Last job" if len(rows) == 1 else f"Last {len(rows)} jobs"),

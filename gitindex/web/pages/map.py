@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, NamedTuple
 
 from gitindex.base.errors import Exit, GitIndexError
-from gitindex.base.escape import safe_text
+from gitindex.base.escape import counted, safe_text
 from gitindex.query.impact.change import comparing, parse_range
 from gitindex.query.impact.reach import impact
 from gitindex.query.map.file_graph import FileGraph
@@ -29,6 +30,10 @@ NOTHING = "."
 """The value of `open` for no open folder; without a value the map opens some itself."""
 MAX_PICTURES = 8
 Marks = dict[str, str]
+_SYMBOLS = (
+    "SELECT n.text, s.qualified_name, s.kind FROM {live} l JOIN {symbols} s ON s.blob_id=l.blob_id"
+    " JOIN {names} n ON n.id=s.name_id WHERE l.path=? AND s.parent<0 ORDER BY s.ordinal LIMIT ?"
+)
 
 
 class Picture(NamedTuple):
@@ -44,27 +49,25 @@ class TreeGraph:
 
     def __init__(self, view: TreeView) -> None:
         graph = FileGraph(view)
-        self.imports = graph.imports
-        joined = {path for path, targets in self.imports.items() if targets} | {*graph.importers}
-        self.files = {
-            path: MapFile(
-                path,
-                path in joined,
-                tuple(
-                    (top.name, top.qualified, top.kind)
-                    for top in graph.definitions.get(path, [])
-                    if top.depth == 0
-                )[:MAX_SYMBOLS],
-            )
-            for path in graph.files
+        paths = {path: path for path in graph.files}  # one string for each path
+        self.imports = {
+            paths[path]: tuple(paths[target] for target in targets)
+            for path, targets in graph.imports.items()
         }
+        joined = {path for path, targets in self.imports.items() if targets} | {*graph.importers}
+        self.files = {path: MapFile(path, path in joined) for path in paths}
         self.pictures: dict[tuple[str, ...], Picture] = {}  # the last few: a page asks twice
 
-    def picture(self, opened: list[str], marks: Marks | None) -> Picture:
+    def picture(self, view: TreeView, opened: list[str], marks: Marks | None) -> Picture:
         """Return what is drawn with these folders open and these files marked."""
         key = (*opened, "\0", *(f"{path}\0{mark}" for path, mark in (marks or {}).items()))
         if key not in self.pictures:
-            nodes, cut = choose_nodes(self.files, opened, marks)
+            shown_files = self.files | {
+                path: self.files[path]._replace(symbols=_top_symbols(view, path))
+                for path in opened
+                if path in self.files
+            }
+            nodes, cut = choose_nodes(shown_files, opened, marks)
             edges, less = join_nodes(nodes, self.imports)
             shown = [_shown_edge(edge) for edge in edges]
             self.pictures = dict(list(self.pictures.items())[-MAX_PICTURES:])
@@ -78,7 +81,7 @@ def _answer(session: WebSession, asked: WebQuestion) -> Answer:
     with session.open(asked.choice) as view:
         graph = session.remember("map", view, TreeGraph)
         marks = reached if reached is not None else _neighbours(graph, asked.text("focus"))
-        drawn = graph.picture(asked.many("open"), marks)
+        drawn = graph.picture(view, asked.many("open"), marks)
         return view.envelope(
             nodes=drawn.nodes,
             edges=drawn.edges,
@@ -89,6 +92,13 @@ def _answer(session: WebSession, asked: WebQuestion) -> Answer:
             impact=safe_text(changed),
             truncated=drawn.truncated,
         )
+
+
+def _top_symbols(view: TreeView, path: str) -> tuple[tuple[str, str, str], ...]:
+    """Return name, qualified name and kind of the definitions at the top level of a file."""
+    raw = os.fsencode(path)
+    view.ensure_facts(paths=[raw])
+    return tuple(view.rows(_SYMBOLS, raw, MAX_SYMBOLS))
 
 
 def _neighbours(graph: TreeGraph, focus: str) -> Marks | None:
@@ -141,12 +151,19 @@ def _shown_edge(edge: dict[str, Any]) -> dict[str, Any]:
 
 def _render(asked: WebQuestion, answer: Answer) -> Html:
     opened = asked.many("open") or [n["id"] for n in answer["nodes"] if n["open"]]
-    told = f"{answer['nodeCount']} nodes of a tree of {answer['files']} files"
+    told = (
+        f"{counted(answer['nodeCount'], 'nodes')} of a tree of {counted(answer['files'], 'files')}"
+    )
     if answer["truncated"]:
         told += f"; at most {MAX_NODES} are drawn"
     return join(
         element("h1", _title(answer), class_="crumbs"),
-        element("p", told, f" · {answer['edgeCount']} imports", _choices(asked), class_="summary"),
+        element(
+            "p",
+            element("span", told, f" · {counted(answer['edgeCount'], 'imports')}"),
+            _choices(asked),
+            class_="summary",
+        ),
         element(
             "div",
             _tree(asked, answer, opened),
@@ -155,7 +172,7 @@ def _render(asked: WebQuestion, answer: Answer) -> Html:
                 picture(
                     answer["nodes"],
                     answer["edges"],
-                    f"Map: {told}. The list beside it has the same entries.",
+                    f"Map: {told}. The list beside it has the same entries. Arrow keys, + and - move it.",
                 ),
                 element("div", id="picked", role="status", class_="hint"),
                 element("p", _legend(answer), class_="hint"),
@@ -163,7 +180,9 @@ def _render(asked: WebQuestion, answer: Answer) -> Html:
             class_="cols map",
         )
         if answer["nodes"]
-        else element("p", "There is nothing to draw.", class_="empty"),
+        else element(
+            "p", "There is nothing to draw: the index has no file of this tree.", class_="empty"
+        ),
     )
 
 
@@ -187,7 +206,7 @@ def _choices(asked: WebQuestion) -> Html:
         ("whole map", link("map", at=at)),
         ("what my edits reach", link("map", impact="worktree")),
     ]
-    return element("span", [[" · ", element("a", name, href=to)] for name, to in links])
+    return join([element("a", name, href=to) for name, to in links])
 
 
 def _legend(answer: Answer) -> str:
@@ -246,9 +265,9 @@ def _also(asked: WebQuestion, node: dict[str, Any]) -> Html | None:
     at = asked.text("at")
     focus = element(
         "a",
-        "focus",
+        "around",
         href=link("map", focus=node["id"], at=at),
-        aria_label=f"focus on {node['label']}",
+        aria_label=f"around {node['label']}: what it imports and what imports it",
     )
     code = element(
         "a", "code", href=link("file", node["id"], at=at), aria_label=f"code of {node['label']}"

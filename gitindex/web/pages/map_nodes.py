@@ -7,10 +7,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from gitindex.base.escape import safe_text
+
 MAX_NODES = 300
 MAX_EDGES = 1_500
 FIRST_NODES = 60
 """Folders are opened automatically up to this many nodes."""
+FIRST_DEPTH = 5
+"""And so many folders deep."""
 GAP, TOP, CHAR, LINE = 14.0, 22.0, 7.2, 26.0
 ASPECT = 1.7
 
@@ -99,7 +103,7 @@ def _first_open(files: Mapping[str, MapFile], below: Mapping[str, list[str]]) ->
     count = len(below[""])
     for folder, _ in sorted(sizes.items(), key=lambda item: (-item[1], item[0])):
         parent = folder.rpartition("/")[0]
-        if parent and parent not in opened:
+        if (parent and parent not in opened) or folder.count("/") >= FIRST_DEPTH:
             continue
         if count + len(below[folder]) > FIRST_NODES:
             continue
@@ -190,10 +194,10 @@ def place_nodes(nodes: list[ShownNode]) -> dict[str, Rect]:
     def box(node: ShownNode) -> Box:
         children = inside.get(node.id, [])
         if not (node.is_open and children):
-            width = max(48.0, min(170.0, CHAR * len(node.label) + 18))
+            width = max(48.0, min(170.0, CHAR * len(safe_text(node.label)) + 18))
             return Box(width, LINE, {node.id: (0.0, 0.0, width, LINE)})
         packed = _pack([box(child) for child in children])
-        width = max(packed.width, min(170.0, CHAR * len(node.label))) + 2 * GAP
+        width = max(packed.width, min(170.0, CHAR * len(safe_text(node.label)))) + 2 * GAP
         height = packed.height + GAP + TOP
         return Box(width, height, {node.id: (0, 0, width, height)} | _moved(packed.nodes, GAP, TOP))
 

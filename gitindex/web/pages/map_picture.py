@@ -26,6 +26,7 @@ def picture(nodes: list[dict[str, Any]], edges: list[dict[str, Any]], label: str
         aria_label=label,
         viewBox=_view(nodes),
         data_nodes=len(nodes),
+        tabindex=0,
     )
 
 

@@ -9,7 +9,7 @@ from operator import itemgetter
 from textwrap import dedent
 from typing import Any
 
-from gitindex.web.frame import copy_button
+from gitindex.web.frame import NOT_INDEXED, copy_button
 from gitindex.web.html import Html, element, join, link, shorten
 from gitindex.web.pages.facets import facet_panel
 from gitindex.web.pages.folders import folder_list, list_folder
@@ -22,7 +22,7 @@ SOURCE_CHARS = len("index@") + 12
 MAX_MARKED = 24
 """Maximum number of query terms marked in snippets."""
 _FACETS = ("lang", "path", "kind", "in", "tag", "i", "F", "word", "regex")
-KEYS = (("/", "search"), ("j k", "move"), ("Enter", "open"), ("Esc", "leave the box"))
+KEYS = (("/", "search"), ("j k", "move"), ("Enter", "open"), ("?", "all keys"))
 
 
 def _answer(session: WebSession, asked: WebQuestion) -> Answer:
@@ -147,7 +147,8 @@ def _lines(asked: WebQuestion, rows: list[dict[str, Any]]) -> Iterator[Html]:
     find = _pattern_of(asked)
     for path, group in groupby(rows, itemgetter("path")):
         lines = list(group)
-        head = element("span", shorten(path, 90), class_="name")
+        to = link("file", path, at=asked.text("at"))
+        head = element("a", shorten(path, 90), href=to, class_="name")
         yield element("li", head, source_chip(lines[0]), class_="group")
         for row in lines:
             href = link("file", path, f"L{row['line']}", at=asked.text("at"))
@@ -254,7 +255,7 @@ def _refused(answer: Answer) -> Html:
     hints = answer.get("hints") or {}
     remedy = hints.get("remedy")
     if {"create", "reindex"} & hints.keys():
-        remedy = "run `gitindex index` in the repository"
+        remedy = NOT_INDEXED
     return element(
         "div",
         element("p", str(answer["message"])),

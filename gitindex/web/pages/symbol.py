@@ -129,12 +129,10 @@ def _certificate(answer: Answer) -> Html:
     mentions = answer.get("mentions") or {}
     told = ", ".join(f"{count} in {kind}" for kind, count in mentions.items())
     if complete:
-        text = "Complete in code: every occurrence is listed or proven to be something else."
+        text = "Every occurrence in code is listed, or proven to be something else."
     else:
         count = len(answer["unexplained"])
-        text = (
-            f"Perhaps not complete: {count} line{'' if count == 1 else 's'} could not be explained."
-        )
+        text = f"Perhaps not all: {count} line{'' if count == 1 else 's'} could not be explained."
     return element(
         "p",
         element("strong", "complete" if complete else "open"),

@@ -180,7 +180,8 @@ def _card(commit: dict[str, Any], past: bool) -> Html:
             element("code", at),
             " ",
             _day(commit["time"]),
-            [[" ", element("span", tag, class_="topic")] for tag in commit["tags"][:6]],
+            " UTC",
+            [[" ", _tag(tag)] for tag in commit["tags"][:6]],
         ),
         element(
             "p", "At this commit: ", [[element("a", name, href=to), " "] for name, to in links]
@@ -190,7 +191,11 @@ def _card(commit: dict[str, Any], past: bool) -> Html:
 
 
 def _day(when: int) -> Html:
-    return element("time", time.strftime("%Y-%m-%d %H:%M", time.gmtime(when)))
+    return element("time", time.strftime("%Y-%m-%d %H:%M", time.gmtime(when)), title="UTC")
+
+
+def _tag(name: str) -> Html:
+    return element("span", shorten(name, 24), class_="topic")
 
 
 def _base_form(commits: list[dict[str, Any]], chosen: int, base: str) -> Html:
@@ -293,7 +298,7 @@ def _list(commits: list[dict[str, Any]], chosen: int, cut: bool) -> Html:
             ),
             _day(commit["time"]),
             element("span", shorten(commit["subject"], 100)),
-            [element("span", tag, class_="topic") for tag in commit["tags"][:4]],
+            [_tag(tag) for tag in commit["tags"][:4]],
             class_="hit one",
         )
         for number, commit in enumerate(commits)

@@ -78,8 +78,10 @@
     addEventListener("beforeunload", settle);
   }
 
-  const hits = () => [...document.querySelectorAll(".hit a.place:first-of-type, .hit > .head > a.place")]
-    .filter((a, i, all) => all.indexOf(a) === i && a === a.closest(".hit").querySelector("a.place"));
+  const hits = () => {
+    const found = [...document.querySelectorAll(".hit")].map((hit) => hit.querySelector("a")).filter(Boolean);
+    return found.length ? found : [...document.querySelectorAll(".outline li > a:first-child, .tree a[data-id]")];
+  };
 
   if (box && box.value && document.activeElement === box) box.setSelectionRange(box.value.length, box.value.length);
 
@@ -91,6 +93,17 @@
     next.focus();
     next.scrollIntoView({ block: "nearest" });
   };
+
+  const press = (what) => { const one = document.querySelector(what); if (one) one.click(); };
+  const by = {
+    "?": () => document.getElementById("keys").showModal(),
+    c: () => press("main button[data-copy]"), r: () => press("#receipt button"), n: () => press("#bar .at a"),
+    f: () => { const first = document.querySelector("#facets input"); if (first) first.focus(); },
+  };
+  [..."1234"].forEach((key, at) => { by[key] = () => press(`.tabs a:nth-child(${at + 1})`); });
+  [..."smth"].forEach((key, at) => { by[key] = () => press(`.top nav a:nth-child(${at + 1})`); });
+  const help = document.getElementById("show-keys");
+  if (help) help.addEventListener("click", by["?"]);
 
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -104,8 +117,10 @@
       }
       return;
     }
+    if (document.querySelector("dialog[open]")) return;
     if (event.target.matches && event.target.matches("input[type=range]")) return;
     if (event.key === "/") { box.focus(); box.select(); event.preventDefault(); }
+    if (by[event.key]) { by[event.key](); event.preventDefault(); }
     if (event.key === "j" || event.key === "ArrowDown" && event.target.closest(".hit")) { move(1); event.preventDefault(); }
     if (event.key === "k" || event.key === "ArrowUp" && event.target.closest(".hit")) { move(-1); event.preventDefault(); }
   });
@@ -151,7 +166,8 @@
       stream.addEventListener("error", () => { if (++failures >= 3 || stream.readyState === 2) { close(); ended(); } });
     };
     const close = () => { if (stream) { stream.close(); stream = null; } };
-    const ended = () => {
+    const ended = async () => {
+      try { await fetch("/static/icon.svg", { method: "HEAD" }); return; } catch { /* it has ended */ }
       const now = document.getElementById("bar");
       now.className = "bar unknown";
       now.textContent = "The server has ended: run `gitindex web` again.";

@@ -32,7 +32,10 @@
     const parsed = new DOMParser().parseFromString(html, "text/html");
     parsed.querySelectorAll("#bar, #receipt").forEach((one) => one.remove());
     if (!parsed.body.textContent.trim() || parsed.querySelector(".empty")) return;
-    tip.replaceChildren(...parsed.body.childNodes);
+    place_tip(span, ...parsed.body.childNodes);
+  };
+  const place_tip = (span, ...shown) => {
+    tip.replaceChildren(...shown);
     tip.hidden = false;
     const box = span.getBoundingClientRect();
     const below = box.bottom + tip.offsetHeight + 8 < innerHeight;
@@ -51,6 +54,13 @@
     }, 200);
   });
   document.addEventListener("keydown", (event) => { if (event.key === "Escape") hide(); });
+  // The same for keys: the signature and the comment of a definition of the outline.
+  document.getElementById("outline").addEventListener("focusin", (event) => {
+    if (!event.target.title || !event.target.matches(":focus-visible")) return hide();
+    const made = document.createElement("pre");
+    made.textContent = event.target.title;
+    place_tip(event.target, made);
+  });
   addEventListener("scroll", hide, { passive: true });
 
   const target = () => {
