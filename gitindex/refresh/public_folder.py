@@ -41,16 +41,19 @@ def changing(worktree: Worktree) -> Iterator[None]:
     """Change files of ours in `.llmc/`; TrackedFolder if git tracks any of them.
 
     A `git add -f` or a checkout may be under way. It holds `index.lock` from before it reads or writes a
-    file until its index is in place. So the index is looked at again after the change, as soon as a lock
-    that is there has gone; where git tracks the folder by then, what we wrote gives way to git's bytes.
+    file until its index is in place. So a change begins when a lock that is there has gone (git refuses a
+    file that appears where it has just removed one), and the index is looked at again after it, likewise;
+    where git tracks the folder by then, what we wrote gives way to git's bytes.
     """
     if worktree.beside:
         yield
         return
     check_folder(worktree.llmc, LLMC)
+    _await_lock(index_of(worktree) + ".lock")
     before = {path: _content(path) for path in _files(worktree)}
     seen = identity_of(index_of(worktree))
     if is_tracked(worktree):
+        _give_way(worktree)
         raise TrackedFolder
     try:
         yield
@@ -93,6 +96,17 @@ def _put_back(wanted: dict[str, bytes | None], written: dict[str, bytes | None])
             remove(path)
         else:
             write_atomic(path, data)  # the store may have been cleared
+
+
+def _give_way(worktree: Worktree) -> None:
+    """Put git's bytes in the place of what we wrote while a git command held the lock for too long."""
+    ours = (read_small(worktree.public_objects) or b"").replace(b"/", b"").decode().split()
+    for path, data in _tracked(worktree).items():
+        held = _content(path)
+        if data is None or held is None or held == data:
+            continue
+        if any(blob_id(held, len(name)) == name for name in ours):
+            write_atomic(path, data)
 
 
 def _tracked(worktree: Worktree) -> dict[str, bytes | None]:

@@ -226,13 +226,40 @@ def test_a4_a_checkout_while_the_runner_writes(quiet: Repo, ours_is_last: bool) 
     quiet.git("switch", "-q", "main", env=UNSEEN)
 
 
+def test_a4_a_change_begins_when_git_has_let_go(quiet: Repo) -> None:
+    """Git said "unable to create file: File exists" where the runner wrote one during a checkout."""
+    lock = quiet.path / ".git/index.lock"
+    lock.touch()
+    timer = threading.Timer(0.2, lock.unlink)
+    timer.start()
+    with changing(quiet.worktree):
+        assert not lock.exists()
+    timer.join()
+
+
+@pytest.mark.parametrize("name", [STATUS, STALE])
+def test_a4_what_was_written_during_a_long_checkout_gives_way_later(quiet: Repo, name: str) -> None:
+    """The lock outlasted the wait: the runner of the checkout's own event puts git's bytes back."""
+    ours = (quiet.path / name).read_bytes()
+    quiet.write(name, "{}\n")
+    quiet.git("add", "-f", name)
+    quiet.git("commit", "-qm", "tracks", env=UNSEEN)
+    (quiet.path / name).write_bytes(ours)
+    with pytest.raises(GitIndexError, match="tracked"):
+        IndexCoordinator(str(quiet.path)).reindex_incremental()
+    assert quiet.git("status", "--porcelain") == ""
+    quiet.write(name, "of the user\n")
+    with pytest.raises(GitIndexError, match="tracked"):
+        IndexCoordinator(str(quiet.path)).reindex_incremental()
+    assert (quiet.path / name).read_text() == "of the user\n"
+
+
 def test_a4_the_runner_waits_for_an_add_that_is_under_way(quiet: Repo) -> None:
     """Git has read our file and holds the lock; its index comes after the change."""
     before, lock = contents(quiet), quiet.path / ".git/index.lock"
     other = {"GIT_INDEX_FILE": str(quiet.path.parent / "index")}
     quiet.git("read-tree", "HEAD", env=other)
     quiet.git("add", "-f", STATUS, env=other)
-    lock.touch()
     changed = threading.Event()
 
     def finish() -> None:
@@ -242,6 +269,7 @@ def test_a4_the_runner_waits_for_an_add_that_is_under_way(quiet: Repo) -> None:
 
     def change() -> None:
         with changing(quiet.worktree):
+            lock.touch()
             write_atomic(str(quiet.path / STATUS), b"other\n")
             changed.set()
 
