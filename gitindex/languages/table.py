@@ -7,7 +7,7 @@ import sys
 
 from gitindex.base.lean import NamedTuple, once
 
-EXTRACTOR_VERSION = 5
+EXTRACTOR_VERSION = 6
 """Increased with every change that may change the facts of any language."""
 
 TEXT = "text"

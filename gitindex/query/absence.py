@@ -48,7 +48,8 @@ _ACCESS = compile_later(
 _QUOTES = (b'"', b"'", b"`")
 _PATH = compile_later(rb"[\w.:/]*")
 _WORD = compile_later(rb"[\w$\x80-\xff]+")
-_DYNAMIC = frozenset({"dynamic_attribute", "eval_exec"})
+_EVALUATES = frozenset({"eval_exec"})
+_DYNAMIC = _EVALUATES | {"dynamic_attribute"}
 _NOT_TEXT = frozenset(
     {SkipReason.SECRET, SkipReason.SYMLINK, SkipReason.SUBMODULE, SkipReason.BINARY}
 )
@@ -293,11 +294,13 @@ def _outside_of_code(project: Project, file: MentioningFile, start: int, end: in
     kind = scopes.quiet(start)
     if kind == "comment":
         return MentionKind.COMMENTS
+    if kind == "evaluated" or (kind == "string" and _has_flag(project, file, _EVALUATES)):
+        return Unexplained.STRING  # any word of it may be code
     if kind and not _is_content(data, start, end, scopes.quiet_span(start)):
         return MentionKind.STRINGS
     if kind in ("dynamic", "exported"):
         return Unexplained.STRING
-    if kind == "string":
+    if kind in ("string", "docstring"):
         return _string(project, file, data, start, end)
     # A label, or text between JSX tags; anything else should be in the facts.
     return "" if start in scopes.labels or file.language in ECMA else Unexplained.NO_FACTS
@@ -310,9 +313,13 @@ def _string(project: Project, file: MentioningFile, data: bytes, start: int, end
     before = data[max(0, start - 200) : start]
     if file.language in ECMA and _SPECIFIER.search(before):
         return MentionKind.STRINGS  # the module of an import, which is an edge of the graph
-    source = project.source(file.path)
-    flagged = source is not None and not _DYNAMIC.isdisjoint(source.origin.flags)
+    flagged = _has_flag(project, file, _DYNAMIC)
     return Unexplained.STRING if flagged or _ACCESS.search(before) else MentionKind.STRINGS
+
+
+def _has_flag(project: Project, file: MentioningFile, flags: frozenset[str]) -> bool:
+    source = project.source(file.path)
+    return source is not None and not flags.isdisjoint(source.origin.flags)
 
 
 def _is_content(data: bytes, start: int, end: int, span: tuple[int, int]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any, NamedTuple
 
 SCOPES = b"scopes"
@@ -26,7 +27,8 @@ ORDERED = frozenset({"c", "go", "java"})
 
 MARKS = (
     *("keys", "labels", "stars", "assigned", "sets", "exports", "members", "literals"),
-    *("receivers", "taken", "given", "typed", "unnamed"),
+    *("receivers", "taken", "given", "typed", "unnamed", "shorthands"),
+    *("bases", "decorators", "slashes", "defaults", "structs"),
 )
 """Lists of a payload in addition to ranges and names."""
 
@@ -44,6 +46,7 @@ KINDS = {
 MAX_DEPTH = 400
 _TYPES = frozenset({"class", "type", "typeparam", "enum", "import", "own"})
 _ONLY_TYPES = frozenset({"type", "typeparam"})
+_OF_HEAD = frozenset({"param", "rest", "typeparam", "own"})
 _SEPARATE = frozenset({"typescript", "tsx", "java"})
 """Languages that separate the names of types and values."""
 
@@ -151,6 +154,20 @@ class FileScopes:
         """Offsets of names in destructuring patterns, with the chain that they take a member of."""
         for at, chain in told["taken"]:
             self.taken[at] = _parts(chain) or self.taken.get(at, ())
+        self.shorthands = frozenset(told["shorthands"])
+        """ECMA only: offsets of names in `{ a, b }`, an object or a pattern."""
+        self.bases: dict[int, list[tuple[Part, ...]]] = {}
+        """Offset of a class's name → its bases; an empty chain is one that the tree does not name."""
+        for at, chain in told["bases"]:
+            self.bases.setdefault(at, []).append(_parts(chain))
+        self.decorators: dict[int, list[str]] = {}
+        """Offset of a name → its decorators and its metaclass; empty for what is no plain name."""
+        for at, name in told["decorators"]:
+            self.decorators.setdefault(at, []).append(name)
+        self._slashes: list[int] = told["slashes"]
+        self._defaults = {self.scope_at(start): (start, end) for start, end in told["defaults"]}
+        self.plain_structs = frozenset(self._text((start, end)) for start, end in told["structs"])
+        """Go only: types of structs without embedded fields, as they are written."""
         self._typed = {at: (start, end) for at, start, end in told["typed"]}
         self.stars: list[int] = told["stars"]
         self.assigned: dict[str, list[Assigned]] = {}
@@ -240,6 +257,9 @@ class FileScopes:
         found = self._known(wanted, scope, only_typeparams=hidden)
         if self.language in ORDERED and here in (FUNCTION, BLOCK):
             found = [d for d in found if d.start <= at or d.offset == at]
+        start, end = self._defaults.get(scope, (0, 0))
+        if start <= at < end:  # a default value does not see the body
+            found = [d for d in found if d.kind in _OF_HEAD]
         return Resolved(tuple(found), here, scope, through) if found else None
 
     def _known(
@@ -274,6 +294,24 @@ class FileScopes:
             return Bound(self._text(self._typed[offset]))
         found = [d for d in self.names.get(name, ()) if d.offset == offset]
         return self.bound(found[0]) if found else None
+
+    @cached_property
+    def changes_classes(self) -> bool:
+        """Does the code give an object another class?"""
+        assigned = not self.assigned.keys().isdisjoint(("__class__", "__proto__"))
+        return assigned or b"setPrototypeOf" in self.data
+
+    def parameters(self, scope: int) -> list[tuple[str, bool]]:
+        """Return the parameters of the function of a scope; is one given by position only?"""
+        inside = self.ranges[scope]
+        listed = [
+            (made.offset, name, made.kind)
+            for name, found in self.names.items()
+            for made in found
+            if made.scope == scope and made.kind in ("param", "rest")
+        ]
+        last = max((at for at in self._slashes if inside.start < at < inside.end), default=-1)
+        return [(name, kind == "rest" or at < last) for at, name, kind in sorted(listed)]
 
     def is_moved(self, name: str) -> bool:
         """Does a `global` or `nonlocal` statement let another scope assign the name?"""
@@ -310,7 +348,7 @@ class FileScopes:
         return Bound(self._text(assigned.annotation).lstrip(": "), self._text(assigned.value))
 
     def quiet(self, offset: int) -> str:
-        """Return `comment`, `string`, `dynamic` or `exported` for a place outside code, else ""."""
+        """Return the kind of a place outside code: `comment`, or a capture of a string; else ""."""
         found = self._quiet_at(offset)
         return str(found[2]) if found and found[2] != "code" else ""
 

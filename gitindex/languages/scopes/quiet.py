@@ -24,9 +24,10 @@ def read_kinds(data: bytes, language: str, asked: bytes) -> bytes:
     for offset in json.loads(asked):
         node = root.descendant_for_byte_range(offset, offset + 1)
         kind = "code"
-        while node is not None and kind == "code":
+        while node is not None and kind != "comment":
             name = node.type
-            if "interpolation" in name and name not in _TEXTS:
+            if ("interpolation" in name and name not in _TEXTS) or "asm" in name:
+                kind = "code"
                 break
             if "comment" in name:
                 kind = "comment"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gitindex.languages.scopes.chains import read_parts
 from gitindex.languages.scopes.exports import read_exports
+from gitindex.languages.scopes.heads import read_heads
 from gitindex.languages.scopes.literals import VALUES, element_type, is_unnamed, literal_type
 from gitindex.languages.scopes.model import (
     BLOCK,
@@ -20,6 +21,7 @@ from gitindex.languages.scopes.model import (
     OUTER,
     WHOLE,
 )
+from gitindex.languages.scopes.strings import QUIET, keep_quiet, nested
 from gitindex.languages.syntax.extract import MAX_BYTES, MAX_NESTING, nesting
 from gitindex.languages.syntax.parser import parse_matches
 from gitindex.languages.syntax.source import read_source
@@ -133,6 +135,8 @@ class _Reading:
         for scope in self._homes(offset, how):
             key = (offset, name, scope)
             kind = "var" if how == "hoist" else how
+            if how == "function" and scope != self.home(offset, how):
+                kind = "hoisted"
             row = [name, offset, scope, kind, start, *spans, pick, chain]
             old = self.names.get(key)
             if old is None or (old[5][1] > 0) + (old[6][1] > 0) < (spans[0][1] > 0) + (
@@ -142,7 +146,9 @@ class _Reading:
 
     def _homes(self, offset: int, how: str) -> set[int]:
         homes = {self.home(offset, how)}
-        if how == "function":  # in sloppy JavaScript also in the enclosing function
+        if (
+            how == "function"
+        ):  # in sloppy JavaScript, and only there, also in the enclosing function
             [block] = homes
             if self.ranges[block][2] == BLOCK:
                 while block > 0 and self.ranges[block][2] == BLOCK:
@@ -170,10 +176,10 @@ def read_scopes(data: bytes, language: str) -> bytes:
             if capture.startswith("scope."):
                 kind = KINDS[capture[6:]]
                 for node in nodes:
-                    found.setdefault((node.start_byte, -node.end_byte), kind)
-            elif capture in ("comment", "string", "dynamic", "exported", "code"):
+                    _keep_scope(found, node, kind)
+            elif capture in QUIET:
                 for node in nodes:
-                    _keep_quiet(quiet, node, capture)
+                    keep_quiet(quiet, node, capture)
             elif capture.startswith("bind.") or capture in _MARKS:
                 rest.append(captures)
                 break
@@ -186,7 +192,7 @@ def read_scopes(data: bytes, language: str) -> bytes:
         "ranges": reading.ranges,
         "names": sorted(reading.names.values(), key=lambda row: (row[1], row[2])),
         "moved": reading.moved,
-        "quiet": _nested(quiet),
+        "quiet": nested(quiet),
         **marks,
     }
     return json.dumps(told, separators=(",", ":")).encode()
@@ -206,11 +212,25 @@ _MARKS = frozenset(
         "taken",
         "given",
         "typed",
+        "short",
+        "head",
+        "slash",
+        "defaults",
+        "struct",
         "export.name",
         "export.default",
         "export.whole",
     }
 )
+
+
+def _keep_scope(found: dict[tuple[int, int], int], node: Node, kind: int) -> None:
+    """Keep a range; what is read outside and is itself a scope (a lambda as a default) is both."""
+    start, end = node.start_byte, -node.end_byte
+    other = found.setdefault((start, end), kind)
+    if other != kind and OUTER in (other, kind):
+        found[start - 1, end] = OUTER
+        found[start, end] = kind if other == OUTER else other
 
 
 def _join_bodies(found: dict[tuple[int, int], int]) -> None:
@@ -258,6 +278,9 @@ def _mark(marks: dict[str, list[Any]], captures: dict[str, list[Node]]) -> None:
         if node.type == "field_identifier" and is_unnamed(node):
             marks["unnamed"].append(node.start_byte)
         marks["typed"].append([node.start_byte, *_span([_first_type(captures["type"][0])])])
+    for node in captures.get("short", ()):
+        marks["shorthands"].append(node.start_byte)
+    read_heads(marks, captures)
     marks["exports"] += read_exports(captures)
 
 
@@ -281,7 +304,6 @@ def _take(reading: _Reading, marks: dict[str, list[Any]], captures: dict[str, li
         if not capture.startswith("bind."):
             continue
         how = capture[5:]
-        kind = "param" if how == "rest" else how
         for node in nodes:
             told = how != "rest" and (node.type in _NAMES or node.type in _LISTS)
             for target, pick in _targets(node):
@@ -291,9 +313,9 @@ def _take(reading: _Reading, marks: dict[str, list[Any]], captures: dict[str, li
                     told and not (each and (listed or pick != WHOLE))
                 ):
                     chain = _value_parts(value, pick) if value is not None and not each else None
-                    reading.declare(target, kind, start, spans, EACH if each else pick, chain)
+                    reading.declare(target, how, start, spans, EACH if each else pick, chain)
                 else:
-                    reading.declare(target, kind, start, _NONE, WHOLE)
+                    reading.declare(target, how, start, _NONE, WHOLE)
 
 
 _NONE = ((0, 0), (0, 0))
@@ -361,31 +383,3 @@ def _targets(node: Node) -> Iterator[tuple[Node, int]]:
             stack += [inner] if inner is not None else here.named_children[:1]
         elif here.type not in _OPAQUE and here.type != "comment":
             stack += reversed(here.named_children)
-
-
-def _keep_quiet(quiet: dict[tuple[int, int], str], node: Node, kind: str) -> None:
-    key = (node.start_byte, -node.end_byte)
-    if kind in ("dynamic", "exported"):
-        stack = [node]
-        while stack:
-            here = stack.pop()
-            if "string" in here.type:
-                quiet[here.start_byte, -here.end_byte] = kind
-            stack += here.named_children
-    elif quiet.get(key) not in ("dynamic", "exported"):
-        quiet[key] = kind
-
-
-def _nested(quiet: dict[tuple[int, int], str]) -> list[list[Any]]:
-    """Return sorted ranges with their container; a string in a dynamic range is dynamic too."""
-    rows: list[list[Any]] = []
-    stack: list[int] = []
-    for (start, minus_end), kind in sorted(quiet.items()):
-        while stack and rows[stack[-1]][1] <= start:
-            stack.pop()
-        around = rows[stack[-1]][2] if stack else ""
-        if kind == "string" and around in ("dynamic", "exported"):
-            kind = around
-        rows.append([start, -minus_end, kind, stack[-1] if stack else -1])
-        stack.append(len(rows) - 1)
-    return rows

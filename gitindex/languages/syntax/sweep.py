@@ -37,6 +37,8 @@ _IDLE = frozenset({LOCAL, GUARD, *_NAMES})
 _MARKS = "\"'`:="
 """Quotes, and the characters of symbols and assignments, that surround a name."""
 
+_PROTOTYPE = ".prototype"
+
 MAX_KEY_DEPTH = 3
 """Most levels of data keys that become symbols: lock files have tens of thousands."""
 
@@ -132,6 +134,9 @@ class Sweep:
         if rank == PATH:
             owner.prefix, text = _split_path(text)
             start = end - len(text.encode())
+            if owner.prefix.endswith(_PROTOTYPE):  # of old JavaScript: a member of the class
+                owner.prefix = owner.prefix.removesuffix(_PROTOTYPE)
+                owner.kind = "method"
         elif rank == MARKED:
             start += len(text) - len(text.lstrip(_MARKS))
             text = text.strip(_MARKS)

@@ -13,7 +13,6 @@ from gitindex.query.names.chains import closing, receiver, split_top
 from gitindex.query.names.expressions import Expression, read_expression
 from gitindex.query.names.finder import Finder
 from gitindex.query.names.meanings import ECMA, Meaning, State
-from gitindex.query.names.signatures import parameters
 from gitindex.query.names.source import Definition, FileNames
 from gitindex.query.names.values import ExpressionPlace, Value, ValueKind
 
@@ -248,9 +247,10 @@ class ValueFlow:
     ) -> list[Definition]:
         """Return the values that a parameter receives at calls in the tree."""
         function = self._names.function_at(source, one.offset)
-        if function is None:
+        scopes = self._project.scopes(source.path)
+        if function is None or scopes is None:
             return []
-        names = [n for n, _ in parameters(self._names.header(source, function))]
+        names = [n for n, _ in scopes.parameters(one.scope)]
         owner = source.symbol(function.parent)
         bound = owner is not None and owner.kind in TYPES and source.language == "python"
         if name not in names:

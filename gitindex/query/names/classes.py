@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
-from gitindex.base.pattern import compile_later
-from gitindex.languages.facts import Use
-from gitindex.languages.scopes.model import CLASS, FUNCTION, MODELLED, OUTER
+from gitindex.languages.scopes.model import CLASS, FUNCTION, MODELLED, OUTER, FileScopes, Part
 from gitindex.languages.syntax.kinds import FUNCTIONS, SPACES
+from gitindex.query.names.chains import read_chain
 from gitindex.query.names.heritage import declared, heritage, heritage_items
 from gitindex.query.names.meanings import ECMA, STRICT, is_type
 from gitindex.query.names.names import Names
-from gitindex.query.names.signatures import parameters, type_arguments, type_parameters
+from gitindex.query.names.signatures import type_arguments, type_parameters
 from gitindex.query.names.source import Definition, FileNames
 from gitindex.query.names.values import MAX_DEPTH, NOMINAL, ExpressionPlace, Value, ValueKind
 
-_DECORATOR = compile_later(r"^\s*@(?:\w+\.)*(\w+)", re.MULTILINE)
 _PLAIN_DECORATORS = frozenset(
     {
         *("dataclass", "total_ordering", "final", "runtime_checkable"),
         *("property", "classmethod", "abstractmethod", "cached_property", "setter", "getter"),
         *("deleter", "override", "overload", "contextmanager", "lru_cache", "cache"),
+        *("ABCMeta", "EnumMeta", "EnumType", "type"),
     }
 )
-"""Decorators that leave a class, and what a method gets, as they are."""
+"""Decorators and metaclasses that leave a class, and what a method gets, as they are."""
 _PATCHED = "monkey_patch"
+_PYTHON = (".py", ".pyi")
 _ROOTS = ("object", "Protocol", "Generic")
 """Base classes whose members are never looked up."""
 
@@ -34,7 +33,9 @@ _ROOTS = ("object", "Protocol", "Generic")
 class Classes:
     """The class hierarchy of one tree; `named_type` resolves the name of a type."""
 
-    def __init__(self, names: Names, named_type: Callable[[str, ExpressionPlace], Value]) -> None:
+    def __init__(
+        self, names: Names, named_type: Callable[[Sequence[Part] | None, ExpressionPlace], Value]
+    ) -> None:
         self._names = names
         self._project = names.project
         self._named_type = named_type
@@ -60,6 +61,16 @@ class Classes:
                 return symbol
             if symbol.parent < 0 and "." in symbol.qualified:
                 return self._receiver_type(source, symbol)
+            symbol = source.symbol(symbol.parent)
+        return None
+
+    def inherited_type(self, source: FileNames, name: str, scope: int) -> Definition | None:
+        """Return the class that a class around a place inherits: it hides those of the package."""
+        symbol = source.symbol(scope)
+        while symbol is not None:
+            found = self.members(symbol, name, True)[0] if is_type(symbol) else []
+            if any(map(is_type, found)):
+                return next(filter(is_type, found))
             symbol = source.symbol(symbol.parent)
         return None
 
@@ -123,23 +134,28 @@ class Classes:
         owner = source.symbol(function.parent)
         if source.language != "python" or owner is None or not is_type(owner):
             return False
-        if "staticmethod" in self._decorators(source, function):
+        scopes = self._project.scopes(source.path)
+        if scopes is None or "staticmethod" in self._decorators(scopes, function):
             return False
-        first = parameters(self._names.header(source, function))[:1]
-        return bool(first) and first[0][0] == name
+        return [found for found, _ in self.parameters(scopes, function)[:1]] == [name]
+
+    def parameters(self, scopes: FileScopes, function: Definition) -> list[tuple[str, bool]]:
+        """Return the parameters of a function; is one given by position only?"""
+        return scopes.parameters(scopes.scope_at(self._at(function)))
+
+    def _at(self, definition: Definition) -> int:
+        return self._project.offset(definition.path, definition.line, definition.column)
 
     def is_plain(self, source: FileNames, function: Definition, scope: int) -> bool:
         """Return whether a scope is that of a method, which nothing calls but through its class."""
         scopes = self._project.scopes(source.path)
         if scopes is None or scopes.partial or not 0 < scope < len(scopes.ranges):
             return False
-        name = self._project.offset(source.path, function.line, function.column)
-        own = scopes.ranges[scope].start <= name < scopes.ranges[scope].end
-        return own and _PLAIN_DECORATORS.issuperset(self._decorators(source, function))
+        own = scopes.ranges[scope].start <= self._at(function) < scopes.ranges[scope].end
+        return own and _PLAIN_DECORATORS.issuperset(self._decorators(scopes, function))
 
-    def _decorators(self, source: FileNames, definition: Definition) -> list[str]:
-        head = self._project.span(source.path, definition.start_line, definition.line)
-        return _DECORATOR.findall(head)
+    def _decorators(self, scopes: FileScopes, definition: Definition) -> list[str]:
+        return scopes.decorators.get(self._at(definition), [])
 
     def members(
         self, definition: Definition, name: str, above: bool
@@ -169,16 +185,40 @@ class Classes:
         source = self._project.source(definition.path)
         if source is None or source.language not in STRICT:
             return source is not None
-        named = self._decorators(source, definition)
-        if "metaclass" in self._names.header(source, definition) or self._is_replaced(definition):
+        if self._is_replaced(definition):
             return False
-        if not _PLAIN_DECORATORS.issuperset(named):
+        return all(self._is_tame(one) for one in self.ancestors(definition)[0])
+
+    def has_own_access(self, definition: Definition) -> bool:
+        """Return whether a class of the tree may give other members than those of its code."""
+        return definition.path.endswith(_PYTHON) and not all(
+            self._is_tame(one, False) for one in self.ancestors(definition)[0]
+        )
+
+    def _is_tame(self, definition: Definition, made: bool = True) -> bool:
+        """Return whether nothing of a class changes its instances, or what calling it makes."""
+        source, scopes = (
+            self._project.source(definition.path),
+            self._project.scopes(definition.path),
+        )
+        if source is None or scopes is None:
             return False
-        return source.language != "python" or not self.members(definition, "__new__", False)[0]
+        if not _PLAIN_DECORATORS.issuperset(self._decorators(scopes, definition)):
+            return False
+        hooks = ("__getattribute__", "__new__") if made else ("__getattribute__",)
+        if source.language == "python":
+            return not any(source.children(definition.ordinal, hook) for hook in hooks)
+        if any(found.object == definition.name for found in scopes.assigned.get("prototype", ())):
+            return False
+        made_by = source.children(definition.ordinal, "constructor")
+        return not any(
+            "return" in self._project.span(source.path, one.start_line, one.end_line)
+            for one in made_by
+        )
 
     def _is_replaced(self, definition: Definition) -> bool:
         """Return whether code of the tree may put something else in the place of a Python class."""
-        if not definition.path.endswith((".py", ".pyi")):
+        if not definition.path.endswith(_PYTHON):
             return False
         known: dict[str, bool] = self._project.tree.notes.setdefault("replaced", {})
         name = definition.name
@@ -206,7 +246,9 @@ class Classes:
             return True  # code anywhere may assign it
         scopes = self._project.scopes(source.path)
         shared = not source.imports and not any(symbol.exported for symbol in source.symbols)
-        return scopes is None or shared or scopes.is_set_again(definition.name, 0)
+        if scopes is None or scopes.changes_classes:
+            return True
+        return shared or scopes.is_set_again(definition.name, 0)
 
     def argument(
         self, below: Definition, owner: Definition, name: str, depth: int
@@ -218,7 +260,7 @@ class Classes:
         place = self.beside(source, below, below.parent, depth)
         for item in heritage_items(self._names.header(source, below), source.language):
             called = item.partition("<")[0].strip()
-            base = self._named_type(called, place).definition
+            base = self._named_type(read_chain(called), place).definition
             if base is None or base == below:
                 continue
             found = (name, base) if base == owner else self.argument(base, owner, name, depth + 1)
@@ -301,29 +343,25 @@ class Classes:
             return [], True
         place = self.beside(source, definition, definition.parent, 1)
         found, is_open = [], False
-        if source.language == "go":
-            texts = self._embedded(source, definition)
-        else:
-            texts = heritage(self._names.header(source, definition), source.language)
-        for text in texts:
-            value = self._named_type(text, place)
+        for chain in self._written_bases(source, definition):
+            value = self._named_type(chain, place)
             if value.definition is not None and value.definition != definition:
                 found.append(value.definition)
-            elif text.rpartition(".")[2] not in _ROOTS:
+            elif not chain or chain[-1].name not in _ROOTS:
                 is_open = True
                 if value.kind is not ValueKind.OUTSIDE:
                     self._guessed.add((definition.path, definition.ordinal))
         return found, is_open
 
-    def _embedded(self, source: FileNames, definition: Definition) -> list[str]:
-        """Return the types that a Go struct or interface embeds."""
-        data = self._project.text(source.path)
-        found = []
-        for place in self._project.places_in(source.path):
-            if place.use == Use.INHERIT and place.enclosing == definition.ordinal:
-                at = self._project.offset(source.path, place.line, place.column)
-                line = data[max(data.rfind(b"\n", 0, at), at - 200) + 1 : at]
-                words = re.search(rb"(\w+)\.$", line)
-                prefix = f"{words.group(1).decode()}." if words else ""
-                found.append(prefix + place.name)
-        return found
+    def _written_bases(
+        self, source: FileNames, definition: Definition
+    ) -> Iterator[Sequence[Part] | None]:
+        """Yield the bases of a class as chains; None for one that is no chain."""
+        scopes = self._project.scopes(source.path)
+        if scopes is not None:
+            yield from scopes.bases.get(self._at(definition), ())
+            return
+        if source.language in MODELLED:  # its scopes cannot be read: nothing is proven
+            self._guessed.add((definition.path, definition.ordinal))
+        for text in heritage(self._names.header(source, definition), source.language):
+            yield read_chain(text)

@@ -56,17 +56,22 @@ class Dispatch:
         if len(others) > MAX_CANDIDATES:
             return Kin({}, False, True)
         self._project.load(d.path for d in others)
-        known = not self._ancestors(home)[1]
+        known = self._is_known(home)
         found: dict[tuple[str, int], Definition] = {}
         for other in others:
             owner = self._classes.class_of(other)
             if owner is None or _key(owner) == _key(home):
                 continue
-            known = known and not self._ancestors(owner)[1]
+            known = known and self._is_known(owner)
             if self._related(home, owner):
                 found[_key(other)] = other
         above = self._classes.ancestors(home)[0]
         return Kin(found, known, any(self._classes.bases(one)[1] for one in above))
+
+    def _is_known(self, owner: Definition) -> bool:
+        """Return whether a class and those below it are known up to their last bases."""
+        below = self._descendants(owner)
+        return not any(self._ancestors(one)[1] for one in (owner, *below))
 
     def _may_relate(self, target: Definition, other: Definition) -> bool:
         if _key(other) == _key(target) or other.kind not in FUNCTIONS | {"field", "property"}:
@@ -80,8 +85,9 @@ class Dispatch:
             return True
         if self._satisfies(one, two) or self._satisfies(two, one):
             return True
-        below = {_key(d) for d in self._descendants(one)}
-        return any(_key(d) in below for d in self._descendants(two))
+        below = [*self._descendants(one), *self._descendants(two)]
+        above = (self._ancestors(d)[0] for d in below)
+        return any({_key(one), _key(two)} <= found for found in above)
 
     def _satisfies(self, one: Definition, contract: Definition) -> bool:
         """Return whether a type has all members of an interface."""

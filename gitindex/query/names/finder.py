@@ -22,6 +22,7 @@ from gitindex.query.names.places import QUALIFIED, Binder
 from gitindex.query.names.project import Project
 from gitindex.query.names.sites import Site, make_site
 from gitindex.query.names.source import Definition, FileNames, enclosing
+from gitindex.query.names.stored import is_stored
 from gitindex.view.tree import TreeView
 
 MAX_ALIASES = 20
@@ -32,8 +33,6 @@ MAX_FILES = 2_000
 
 _CLOSED = frozenset({"python", "ecma", "go", "jvm", "rust", "csharp"})
 """Families whose symbols no other language names; keys of data may be named by any language."""
-
-
 _LINKED = FUNCTIONS | {"prototype"}
 
 PROVEN = ""
@@ -95,6 +94,7 @@ class Finder:
         known = KnownReferences(self.project, chosen.values())
         found: dict[At, Site] = {}
         excluded: dict[At, str] = {}
+        uses: list[At] = []
         names = list(dict.fromkeys(d.name for d in chosen.values()))
         names += default_names(self.binder.names.modules, chosen.values(), names)[:MAX_ALIASES]
         families = self._families(chosen.values())
@@ -107,6 +107,8 @@ class Finder:
                     site = PROVEN if foreign else self._judge(source, place, wanted)
                     if isinstance(site, str):
                         excluded[at] = site if foreign else self._provable(source, place, site)
+                        if not foreign and _is_use(place):
+                            uses.append(at)
                     elif known.allows(site):
                         found[at] = site
                     else:
@@ -126,8 +128,10 @@ class Finder:
                 found.setdefault(site[:3], site)
             else:
                 excluded.setdefault((source.path, place.line, place.column), site)
-        for site in known.sites():
-            found[site[:3]] = site
+        found |= {site[:3]: site for site in known.sites()}
+        if is_stored(self.project, names, found.values()):
+            proven = (at for at in uses if excluded.get(at) == PROVEN)
+            excluded |= dict.fromkeys(proven, str(Unexplained.BOUND_ELSEWHERE))
         for at in found.keys() & excluded.keys():
             del excluded[at]
         defined = frozenset((d.path, d.line, d.column) for d in chosen.values())
@@ -186,42 +190,44 @@ class Finder:
         meaning = self.binder.meaning(source, place)
         return meaning.state is State.LOCAL and meaning.sure and meaning.variable > 0
 
+    def _mentioned(
+        self, targets: Iterable[Definition], within: Iterable[str]
+    ) -> Iterator[tuple[str, FileNames, list[tuple[int, int, int]]]]:
+        """Yield where the texts of Python files have the names of targets of modules."""
+        names = {t.name for t in targets if t.path.endswith((".py", ".pyi")) and t.parent < 0}
+        for name in sorted(names):
+            for file, places in look(self.project, name, within).places.items():
+                source = self.project.source(file.path) if file.language == "python" else None
+                if source is not None:
+                    yield name, source, places
+
     def _annotations(
         self, targets: Iterable[Definition], within: Iterable[str], code: set[At]
     ) -> Iterator[tuple[FileNames, Occurrence]]:
         """Yield occurrences in Python annotations written as strings; `code` are known others."""
-        names = {t.name for t in targets if t.path.endswith((".py", ".pyi")) and t.parent < 0}
-        for name in sorted(names):
-            for file, places in look(self.project, name, within).places.items():
-                for line, column, _ in places if file.language == "python" else ():
-                    if (file.path, line, column) in code:
-                        continue
-                    text = self.project.span(file.path, line, line)
-                    if is_annotation(text, column, column + len(name)):
-                        source = self.project.source(file.path)
-                        around = enclosing(source, line) if source else None
-                        scope = around.ordinal if around else -1
-                        if source is not None:
-                            yield source, Occurrence(name, line, column, Use.TYPE, scope)
+        for name, source, places in self._mentioned(targets, within):
+            for line, column, _ in places:
+                if (source.path, line, column) in code:
+                    continue
+                text = self.project.span(source.path, line, line)
+                if is_annotation(text, column, column + len(name)):
+                    around = enclosing(source, line)
+                    scope = around.ordinal if around else -1
+                    yield source, Occurrence(name, line, column, Use.TYPE, scope)
 
     def _exported(
         self, targets: Iterable[Definition], within: Iterable[str]
     ) -> Iterator[tuple[FileNames, Occurrence]]:
         """Yield items of Python's `__all__`: each refers to the module's binding of that name."""
-        names = {t.name for t in targets if t.path.endswith((".py", ".pyi")) and t.parent < 0}
-        for name in sorted(names):
-            for file, places in look(self.project, name, within).places.items():
-                text = self.project.text(file.path) if file.language == "python" else b""
-                if b"__all__" not in text:
-                    continue
-                source, scopes = self.project.source(file.path), self.project.scopes(file.path)
-                for line, column, start in places if source and scopes else ():
-                    assert source is not None
-                    assert scopes is not None
-                    end = text[start + len(name.encode()) :][:1]
-                    whole = text[start - 1 : start] in (b'"', b"'") and end in (b'"', b"'")
-                    if whole and scopes.quiet(start) == "exported":
-                        yield source, Occurrence(name, line, column, Use.REFERENCE, -1)
+        for name, source, places in self._mentioned(targets, within):
+            text = self.project.text(source.path)
+            scopes = self.project.scopes(source.path) if b"__all__" in text else None
+            for line, column, start in places if scopes else ():
+                assert scopes is not None
+                end = text[start + len(name.encode()) :][:1]
+                whole = text[start - 1 : start] in (b'"', b"'") and end in (b'"', b"'")
+                if whole and scopes.quiet(start) == "exported":
+                    yield source, Occurrence(name, line, column, Use.REFERENCE, -1)
 
     def _occurrences(
         self, name: str, within: Iterable[str] = ()
@@ -345,7 +351,8 @@ class Finder:
         """Return the languages that can name the targets; empty if any language can."""
         sources = [self.project.source(target.path) for target in targets]
         found = {source.origin.family for source in sources if source is not None}
-        return found if found <= _CLOSED else set()
+        c = {"c"} if any(s and any(i.module == "C" for i in s.imports) for s in sources) else set()
+        return found | c if found <= _CLOSED else set()
 
     def _aliases(self, source: FileNames, name: str) -> list[str]:
         """Return the aliases that a file's imports and exports give to a name."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitindex.languages.facts import Import
-from gitindex.languages.scopes.model import EXPORTED_WHOLE
+from gitindex.languages.scopes.model import EXPORTED_WHOLE, MODELLED
 from gitindex.languages.syntax.kinds import SPACES
 from gitindex.query.names.chains import read_chain
 from gitindex.query.names.meanings import (
@@ -103,13 +103,24 @@ class Modules:
                 seen_here = [d for d in near if self.project.includes(source.path, d.path)]
                 self._included[key] = defined(seen_here) if seen_here else UNKNOWN
             return self._included[key]
+        found = []
         for star in source.stars:
             paths = self.project.resolve(source, star)
             self.project.load(paths)
-            found = self.exported(paths, name, seen)
-            if found.state in (State.DEFINED, State.MODULE):
-                return found
-        return UNKNOWN
+            told = self.exported(paths, name, seen)
+            if told.state in (State.DEFINED, State.MODULE):
+                found.append(told)
+        if len(found) > 1:  # one hides the others
+            return defined(dict.fromkeys(d for one in found for d in one.definitions))
+        return found[0] if found else UNKNOWN
+
+    def hidden(self, source: FileNames, name: str, seen: frozenset[str]) -> Meaning | None:
+        """Return what a star may bind to a name that the module also binds; None if none can."""
+        if source.language != "python" or not source.stars:
+            return None
+        found = self.starred(source, name, seen)
+        known = all(self.project.resolve(source, star) for star in source.stars)
+        return None if known and found.state is State.UNKNOWN else found
 
     def _offered(self, source: FileNames, name: str, seen: frozenset[str]) -> Meaning:
         if source.language in ECMA:
@@ -130,13 +141,15 @@ class Modules:
             self.imported(source, item, there, seen)
             for item, there in source.bindings.get(name, ())
         ]
+        hidden = self.hidden(source, name, seen) if found or passed_on else None
+        passed_on += [hidden._replace(sure=False)] if hidden else []
         known = [meaning for meaning in passed_on if meaning.state is not State.UNKNOWN]
         others = [d for meaning in known for d in meaning.definitions]
         if found or (others and len(known) > 1):
             sure = len(known) == len(passed_on) and all(meaning.sure for meaning in known)
             return defined(dict.fromkeys([*found, *others]), sure)
         if known:
-            return known[0]
+            return known[0]._replace(sure=known[0].sure and hidden is None)
         if source.language not in STRICT and source.named(name):
             return defined(source.named(name))
         return self.starred(source, name, seen)
@@ -145,7 +158,8 @@ class Modules:
         """Return a member of the object or class that a CommonJS module exports as a whole."""
         local = self._exports_of(source).get(EXPORTED_WHOLE, "")
         owners = top_symbols(source, local) if local.isidentifier() else []
-        return [found for owner in owners for found in source.children(owner.ordinal, name)]
+        found = [found for owner in owners for found in source.children(owner.ordinal, name)]
+        return found or [s for s in source.named(name) if s.qualified == f"{local}.{name}"]
 
     def _chain(self, source: FileNames, text: str, seen: frozenset[str]) -> Meaning:
         """Return the meaning of a re-exported `require('./a')` or `require('./a').b`."""
@@ -226,9 +240,12 @@ class Modules:
 
 
 def top_symbols(source: FileNames, name: str) -> list[Definition]:
-    """Return symbols at module level; an enclosing namespace is ignored."""
+    """Return symbols at module level, no members; an enclosing namespace is ignored."""
     found = source.children(-1, name)
-    if found or source.language in STRICT:
+    if source.language in MODELLED:
+        own = (name, f"exports.{name}")
+        return [s for s in found if s.qualified.removeprefix("module.") in own]
+    if found:
         return found
     return [s for s in source.named(name) if _is_grouped(source, s)]
 

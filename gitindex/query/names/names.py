@@ -26,8 +26,8 @@ _SHARED = frozenset({"go", "java", "kotlin", "scala", "csharp"})
 _MAX_PATTERN = 30
 """Maximum lines of a destructuring pattern."""
 
-_LOOSE = frozenset({"pattern"})
-"""Declarations whose scope depends on control flow."""
+_LOOSE = frozenset({"pattern", "hoisted"})
+"""Declarations whose scope depends on control flow, or on the mode of JavaScript."""
 
 
 class Names:
@@ -104,7 +104,7 @@ class Names:
             state = State.UNKNOWN  # a member that is not a symbol
         single = len({(d.annotation, d.value) for d in found.declarations}) == 1
         single = single and not scopes.is_set_again(name, found.scope)
-        single = single and not scopes.is_moved(name)
+        single = single and not scopes.is_moved(name) and not scopes.changes_classes
         if any(d.kind == "param" and d.value[1] for d in found.declarations):
             single = False  # a default: callers give other values
         return Meaning(
@@ -198,6 +198,10 @@ class Names:
             top = [symbol for symbol in top if symbol.kind not in SPACES]
         sure = source.language in MODELLED
         found = [self.modules.imported(source, *item) for item in bindings]
+        if top or found:
+            hidden = self.modules.hidden(source, name, frozenset({source.path}))
+            found += [hidden._replace(sure=False)] if hidden else []
+            sure = sure and hidden is None
         known = [meaning for meaning in found if meaning.state is not State.UNKNOWN]
         if top:
             others = [d for meaning in known for d in meaning.definitions]
@@ -205,7 +209,7 @@ class Names:
         if known:
             merged = [d for meaning in known for d in meaning.definitions]
             if len(known) == 1 or not merged:
-                return known[0]
+                return known[0]._replace(sure=known[0].sure and len(known) == len(found))
             return defined(dict.fromkeys(merged), all(meaning.sure for meaning in known))
         if bindings:
             return UNKNOWN

@@ -23,13 +23,9 @@ from gitindex.query.names.meanings import (
 )
 from gitindex.query.names.names import Names
 from gitindex.query.names.project import Project
-from gitindex.query.names.signatures import parameters
 from gitindex.query.names.source import Definition, FileNames
 from gitindex.query.names.types import Types
 from gitindex.query.names.values import ExpressionPlace, ValueKind
-
-MAX_OBJECT = 600
-"""Bytes to search for the brace that opens an object."""
 
 _ARROWS = frozenset({"c", "cpp", "php"})
 _TYPE_USES = (Use.TYPE, Use.INHERIT)
@@ -60,7 +56,6 @@ class Binder:
             return _definition_at(source, place)
         if place.use == Use.IMPORT:
             return self._imported(source, place)
-        data = self.project.text(source.path)
         at = self.project.offset(source.path, place.line, place.column)
         scopes = self.project.scopes(source.path)
         if scopes is not None and at in scopes.labels:
@@ -83,8 +78,8 @@ class Binder:
                 and self._is_parameter(scopes.given[at], source, place, at)
             ):
                 return _PARAMETER
-            return self._key_as_value(source, place, data, at) or _KEY
-        return self._bare(source, place, data, at)._replace(bare=True)
+            return self._key_as_value(source, place, at) or _KEY
+        return self._bare(source, place, at)._replace(bare=True)
 
     def member_of(
         self,
@@ -98,7 +93,9 @@ class Binder:
         if not chain:
             return UNKNOWN
         value = self.types.chain(chain, ExpressionPlace(source, place.enclosing, at))
-        value = value._replace(sure=value.sure and read)
+        owner = value.definition
+        tame = owner is None or not self.types.classes.has_own_access(owner)
+        value = value._replace(sure=value.sure and read and tame)
         found = self.types.member(value, place.name)
         plain = not any(part.called or part.inner for part in chain)
         if found.state is State.OUTSIDE:  # a member of a module outside the tree
@@ -106,7 +103,8 @@ class Binder:
             return found._replace(sure=value.sure and plain, typed=typed)
         return found._replace(sure=value.sure and (found.sure or value.module is None))
 
-    def _bare(self, source: FileNames, place: Occurrence, data: bytes, at: int) -> Meaning:
+    def _bare(self, source: FileNames, place: Occurrence, at: int) -> Meaning:
+        scopes = self.project.scopes(source.path)
         is_type, called = place.use in _TYPE_USES, place.use in (Use.CALL, Use.DECORATOR)
         found = self.names.lookup(
             source, place.name, place.enclosing, at, is_type, called and source.language == "java"
@@ -120,11 +118,7 @@ class Binder:
             return found._replace(sure=False)
         if found.state is State.UNKNOWN and source.language not in STRICT | {"go"}:
             return self._implicit(source, place)
-        if (
-            found.state is State.LOCAL
-            and source.language in ECMA
-            and _is_shorthand(data, at, place)
-        ):
+        if found.state is State.LOCAL and scopes is not None and at in scopes.shorthands:
             return found._replace(state=State.KEY)  # both a variable and a member
         return found
 
@@ -235,15 +229,13 @@ class Binder:
             return False
         if not self.types.classes.makes_own(owner):
             return False
-        home = self.project.source(owner.path)
+        home, scopes = self.project.source(owner.path), self.project.scopes(owner.path)
         found = home.children(owner.ordinal, "__init__") if home is not None else []
-        if home is None or len(found) != 1:  # a decorator may make one, or a base have it
+        if scopes is None or len(found) != 1:  # a decorator may make one, or a base have it
             return False
-        return place.name in dict(parameters(self.names.header(home, found[0])))
+        return (place.name, False) in self.types.classes.parameters(scopes, found[0])
 
-    def _key_as_value(
-        self, source: FileNames, place: Occurrence, data: bytes, at: int
-    ) -> Meaning | None:
+    def _key_as_value(self, source: FileNames, place: Occurrence, at: int) -> Meaning | None:
         """Return the meaning of a key in a Go composite literal if its type is not a struct."""
         scopes = self.project.scopes(source.path)
         if scopes is None or at not in scopes.literals:
@@ -257,7 +249,7 @@ class Binder:
             found = self.names.modules.below(found.module, name)
         if any(d.kind == "struct" for d in found.definitions):
             return None
-        value = self._bare(source, place, data, at)
+        value = self._bare(source, place, at)
         known = value.state in (State.DEFINED, State.LOCAL)
         return value._replace(bare=True, sure=False) if known else None
 
@@ -293,20 +285,3 @@ def _definition_at(source: FileNames, place: Occurrence) -> Meaning:
         if (symbol.line, symbol.column) == (place.line, place.column)
     ]
     return Meaning(State.DEFINED, tuple(found)) if found else Meaning(State.LOCAL)
-
-
-def _is_shorthand(data: bytes, at: int, place: Occurrence) -> bool:
-    """Return whether a name is a shorthand in `{ a, b }`: an object or a destructuring pattern."""
-    end = at + len(place.name.encode())
-    after = data[end : end + 80].lstrip()
-    default = after[:1] == b"=" and after[1:2] not in (b"=", b">")  # `{ a = 1 }` in a pattern
-    if after[:1] not in (b",", b"}") and not default:
-        return False
-    if data[max(0, at - 80) : at].rstrip()[-1:] not in (b",", b"{"):
-        return False
-    depth = 0
-    for byte in reversed(data[max(0, at - MAX_OBJECT) : at]):
-        depth += (byte in b")]}") - (byte in b"([{")
-        if depth < 0:
-            return byte == ord("{")
-    return False

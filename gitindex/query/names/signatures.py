@@ -1,33 +1,16 @@
-"""Parse signatures and parameter lists as text: names, annotations, defaults, results."""
+"""Parse signatures as text: results and type parameters."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from gitindex.base.pattern import compile_later
-from gitindex.languages.scopes.model import NOWHERE, Bound
 from gitindex.query.names.chains import MAX_LOOK, closing, split_top
 
-NAMES = compile_later(r"(?<![\w.$])[^\W\d][\w$]*")
-_KEY = compile_later(r"[\w$]+\s*:")
-_MODIFIERS = compile_later(
-    r"^(?:(?:public|private|protected|readonly|override|static|final|const)\s+"
-    r"|@[\w.]+\s*(?:\([^()]*\))?\s*)+"
-)
-_PARAMETER = compile_later(r"^([\w$]+)\s*\??\s*(?::\s*(.*?))?\s*(?:=(?!>)\s*(.*))?$", re.DOTALL)
 _TYPE_PARAMETER = compile_later(
     r"^(?:(?:in|out|const)\s+)*([\w$]+)(?:\s+extends\s+(.*?))?\s*(?:(?<![=<>!])=(?![=>])\s*(.*))?$",
     re.DOTALL,
 )
-
-
-def parameters(signature: str) -> list[tuple[str, Bound]]:
-    """Return the parameters of a signature, in order."""
-    opened = signature.find("(")
-    if opened < 0:
-        return []
-    return list(read_parameters(signature[opened + 1 : closing(signature, opened)]))
 
 
 def returned(signature: str) -> str:
@@ -65,15 +48,3 @@ def _closing_angle(text: str, at: int) -> int:
         if depth == 0:
             return here
     return len(text)
-
-
-def read_parameters(text: str) -> Iterator[tuple[str, Bound]]:
-    """Yield the parameters of a list given without its brackets."""
-    for part in split_top(text, ","):
-        item = _MODIFIERS.sub("", part.strip()).lstrip("*.&")
-        if item.startswith(("{", "[")):
-            inner = item[: closing(item, 0)]
-            for name in NAMES.findall(_KEY.sub("", inner)):
-                yield name, NOWHERE
-        elif match := _PARAMETER.match(item):
-            yield match.group(1), Bound(match.group(2) or "", match.group(3) or "")

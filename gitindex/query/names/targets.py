@@ -179,7 +179,7 @@ def _declarations(
         resolved = scopes.resolve(place.name, at, of_type) or scopes.resolve(place.name, at)
         told = resolved.declarations if resolved else ()
         offsets = {d.offset for d in told}
-        kind = "parameter" if any(d.kind == "param" for d in told) else "variable"
+        kind = "parameter" if any(d.kind in ("param", "rest") for d in told) else "variable"
     for offset in sorted(offsets)[:1]:
         line = project.line(source.path, offset)
         column = offset - project.offset(source.path, line, 0)

@@ -62,18 +62,6 @@ def _read(text: str, language: str) -> Iterator[tuple[str, Bound]]:
             yield name, Bound(kind.replace("::", "."))
 
 
-def is_plain_struct(text: str) -> bool:
-    """Return whether a Go type is a struct without a name and without embedded fields."""
-    head, opened, rest = text.partition("{")
-    if head.strip() != "struct" or not opened:
-        return False
-    for line in rest.rpartition("}")[0].replace(";", "\n").splitlines():
-        words = line.partition("//")[0].split()
-        if words and (len(words) == 1 or words[1][:1] in ("`", '"') or "{" in line or "*/" in line):
-            return False
-    return True
-
-
 def go_value(bound: Bound) -> Bound:
     """Return one value of a Go value list; for a call, its first result."""
     if bound.pick == EACH:

@@ -25,7 +25,7 @@ from gitindex.query.names.names import Names
 from gitindex.query.names.project import Project
 from gitindex.query.names.source import Definition, FileNames
 from gitindex.query.names.type_names import OF_EACH, PLAIN, WRAPPERS
-from gitindex.query.names.typed import field_type, go_value, is_plain_struct, result_of
+from gitindex.query.names.typed import field_type, go_value, result_of
 from gitindex.query.names.values import (
     MAX_DEPTH,
     NOMINAL,
@@ -129,7 +129,8 @@ class Types:
         if text.startswith("[") and go:
             inner = text.partition("]")[2].lstrip("*& ")
             return self.annotation(inner, place.deeper()) if pick != WHOLE else NOT_OURS
-        if go and is_plain_struct(text):
+        scopes = self.project.scopes(place.source.path) if go else None
+        if scopes is not None and text in scopes.plain_structs:
             return _UNNAMED  # without members of a named type
         if text.endswith("[]"):
             return self.annotation(text[:-2], place.deeper()) if pick != WHOLE else NOT_OURS
@@ -139,7 +140,7 @@ class Types:
             return self._generic(match.group(1), match.group(2)[1:-1], place, pick)
         if pick != WHOLE:
             return NOT_KNOWN
-        return self._named_type(text, place)
+        return self._named_type(read_chain(text), place)
 
     def expression(self, text: str, place: ExpressionPlace, pick: int = WHOLE) -> Value:
         """Return the value of an expression that is a chain."""
@@ -252,7 +253,11 @@ class Types:
         return found._replace(sure=found.sure and single)
 
     def _look(self, name: str, place: ExpressionPlace) -> Meaning:
-        return self.names.lookup(place.source, name, place.scope, place.at, place.of_type)
+        found = self.names.lookup(place.source, name, place.scope, place.at, place.of_type)
+        if place.source.language == "java" and all(d.parent < 0 for d in found.definitions):
+            inherited = self.classes.inherited_type(place.source, name, place.scope)
+            return defined([inherited], True) if inherited is not None else found
+        return found
 
     def _bound(self, bound: Bound, place: ExpressionPlace, name: str) -> Value:
         key = (place.source.path, place.scope, name)
@@ -354,14 +359,13 @@ class Types:
             return self.annotation(arguments[pick], place.deeper())
         if pick == EACH and name in OF_EACH:
             return self.annotation(arguments[0], place.deeper())
-        return self._named_type(base, place) if pick == WHOLE else NOT_KNOWN
+        return self._named_type(read_chain(base), place) if pick == WHOLE else NOT_KNOWN
 
-    def _named_type(self, text: str, place: ExpressionPlace) -> Value:
-        parts = read_chain(text)
-        if parts is None or any(part.called for part in parts):
+    def _named_type(self, parts: Sequence[Part] | None, place: ExpressionPlace) -> Value:
+        if not parts or any(part.called for part in parts):
             return NOT_KNOWN
-        place = place._replace(of_type=True)
-        if len(parts) == 1 and (least := self.classes.type_parameter(text, place)) is not None:
+        place, first = place._replace(of_type=True), parts[0].name
+        if len(parts) == 1 and (least := self.classes.type_parameter(first, place)) is not None:
             return self.annotation(*least)
         meaning = self._look(parts[0].name, place)
         if len(parts) == 1 and meaning.definitions:

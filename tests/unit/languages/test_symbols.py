@@ -37,6 +37,14 @@ CASES = {
         "public function m() { ?> <b>text</b> <?php }\n} ?>\n<?php function last() {} ?></html>\n",
         "first K K.m last",
     ),
+    "prototypes and exports of JavaScript": (
+        "javascript",
+        "function A() {}\nA.prototype.one = function () {};\nA.prototype.two = () => 1;\n"
+        "Object.assign(A.prototype, { three() {}, four: function () {} });\n"
+        "exports.five = function () {};\nmodule.exports.six = () => 1;\n"
+        "module.exports = { A, seven: function () {}, eight() {} };\n",
+        "A A.one A.two three four exports.five module.exports.six seven eight",
+    ),
     "computed keys": (
         "javascript",
         "const k = 1\nclass C { [k]() {} ['lit']() {} [Symbol.iterator]() {} 'quoted'() {} }\n"

@@ -47,12 +47,13 @@ def eval_exec(reading: Reading) -> bool:
 
 def monkey_patch(reading: Reading) -> bool:
     """Is an attribute of something imported, or of a class, assigned from outside?"""
-    patched = {node.text for node in reading.captures.get("flag.patched", ())} - {b"self", b"cls"}
-    if not patched:
+    nodes = (*reading.captures.get("flag.patched", ()), *reading.captures.get("flag.below", ()))
+    heads = {(node.text or b"").partition(b".")[0] for node in nodes} - {b"self", b"cls"}
+    if not heads:
         return False
     classes = {s.name for s in reading.outline.symbols if s.kind == "class"}
     targets = reading.imported() | classes
-    return any(text is not None and text.decode("utf-8", "replace") in targets for text in patched)
+    return any(head.decode("utf-8", "replace") in targets for head in heads)
 
 
 def generated_member(reading: Reading) -> bool:

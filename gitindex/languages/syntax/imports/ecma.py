@@ -73,7 +73,12 @@ def _bound(node: Node) -> tuple[tuple[str, str], ...]:
 
 def _pattern(node: Node) -> tuple[str, str]:
     if node.type == "pair_pattern":
-        return _text(node.child_by_field_name("key")), _text(node.child_by_field_name("value"))
+        value = node.child_by_field_name("value")
+        if value is not None and value.type == "assignment_pattern":  # with a default
+            value = value.child_by_field_name("left")
+        return _text(node.child_by_field_name("key")), _text(value)
+    if node.type == "object_assignment_pattern":
+        node = node.child_by_field_name("left") or node
     return _text(node), _text(node)
 
 

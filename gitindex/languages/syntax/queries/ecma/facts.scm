@@ -43,6 +43,12 @@
 (export_statement value: (object (pair
   key: [(property_identifier) @name (string) @name.marked]
   value: [(function_expression body: (_) @body) (arrow_function body: (_) @body)]) @def.method))
+(call_expression
+  function: (member_expression property: (property_identifier) @_assign)
+  arguments: (arguments (object (pair
+    key: [(property_identifier) @name (string) @name.marked]
+    value: [(function_expression body: (_) @body) (arrow_function body: (_) @body)]) @def.method))
+  (#eq? @_assign "assign"))
 
 ; Constructors and prototypes of old: `A.prototype.b = function`, `exports.c = function`.
 (assignment_expression

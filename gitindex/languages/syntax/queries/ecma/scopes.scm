@@ -79,6 +79,11 @@
   ])
   value: (_) @holder)
 
+[(shorthand_property_identifier) (shorthand_property_identifier_pattern)] @short
+
+(class_declaration decorator: (decorator (_) @decorator) name: (_) @head)
+(export_statement decorator: (decorator (_) @decorator) declaration: (class_declaration name: (_) @head))
+
 (statement_identifier) @label
 
 (comment) @comment
@@ -90,6 +95,9 @@
   arguments: (arguments (string) @dynamic)
   (#any-of? @_access "getOwnPropertyDescriptor" "defineProperty" "deleteProperty" "hasOwnProperty" "hasOwn"
     "spyOn" "get" "set" "has" "apply" "require" "replaceProperty" "stub" "mock"))
+(call_expression function: (identifier) @_run arguments: (arguments (string) @evaluated)
+  (#any-of? @_run "eval" "Function" "setTimeout" "setInterval"))
+(new_expression constructor: (identifier) @_run arguments: (arguments (string) @evaluated) (#eq? @_run "Function"))
 (call_expression function: (import) arguments: (arguments (_) @dynamic))
 (binary_expression left: (string) @dynamic operator: "in")
 

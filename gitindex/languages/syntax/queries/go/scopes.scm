@@ -59,3 +59,7 @@
 (method_declaration name: (_) @typed result: (_) @type)
 (method_elem name: (_) @typed result: (_) @type)
 (field_declaration name: (_) @typed type: (_) @type)
+
+(type_spec name: (_) @head type: (struct_type (field_declaration_list (field_declaration !name type: (_) @base))))
+(type_spec name: (_) @head type: (interface_type (type_elem . (_) @base .)))
+(struct_type) @struct

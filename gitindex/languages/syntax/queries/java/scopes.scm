@@ -72,3 +72,9 @@
 (field_declaration type: (_) @type declarator: (variable_declarator name: (_) @typed))
 (constant_declaration type: (_) @type declarator: (variable_declarator name: (_) @typed))
 (record_declaration parameters: (formal_parameters (formal_parameter type: (_) @type name: (_) @typed)))
+
+(class_declaration name: (_) @head superclass: (superclass (_) @base))
+(class_declaration name: (_) @head interfaces: (super_interfaces (type_list (_) @base)))
+(record_declaration name: (_) @head interfaces: (super_interfaces (type_list (_) @base)))
+(enum_declaration name: (_) @head interfaces: (super_interfaces (type_list (_) @base)))
+(interface_declaration name: (_) @head (extends_interfaces (type_list (_) @base)))

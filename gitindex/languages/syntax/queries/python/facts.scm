@@ -43,3 +43,4 @@
 ])
 
 (assignment left: (attribute object: (identifier) @flag.patched))
+(assignment left: (attribute object: (attribute) @flag.below))

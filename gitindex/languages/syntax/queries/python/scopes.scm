@@ -19,8 +19,8 @@
 
 (function_definition name: (identifier) @bind.function)
 (class_definition name: (identifier) @bind.class)
-(function_definition type_parameters: (type_parameter (type) @bind.typeparam))
-(class_definition type_parameters: (type_parameter (type) @bind.typeparam))
+(_ type_parameters: (type_parameter (type [(identifier) @bind.typeparam (splat_type (identifier) @bind.typeparam)])))
+(_ type_parameters: (type_parameter (type (constrained_type . (type (identifier) @bind.typeparam)))))
 (type_alias_statement left: (type) @bind.type)
 
 [(parameters (identifier) @bind.param) (lambda_parameters (identifier) @bind.param)]
@@ -60,15 +60,25 @@
 (keyword_argument name: (identifier) @key)
 (call function: (_) @holder arguments: (argument_list (keyword_argument name: (identifier) @given)))
 
-(assignment left: (attribute object: (identifier) @object attribute: (identifier) @field) right: (_) @value)
-(assignment left: (attribute object: (identifier) @object attribute: (identifier) @field) type: (_) @type)
+(assignment left: (attribute object: (_) @object attribute: (identifier) @field) right: (_) @value)
+(assignment left: (attribute object: (_) @object attribute: (identifier) @field) type: (_) @type)
+
+(class_definition name: (identifier) @head superclasses: (argument_list (_) @base))
+(class_definition name: (identifier) @head superclasses: (argument_list
+  (keyword_argument name: (identifier) @_meta value: (_) @decorator)) (#eq? @_meta "metaclass"))
+(decorated_definition (decorator (_) @decorator) definition: (_ name: (identifier) @head))
+(parameters (positional_separator) @slash)
 
 (comment) @comment
 (string_content) @string
 (call function: [(identifier) @_access (attribute attribute: (identifier) @_access)]
   arguments: (argument_list (string) @dynamic)
   (#any-of? @_access "getattr" "setattr" "hasattr" "delattr" "attrgetter" "methodcaller" "import_module"
-    "__import__" "patch" "object" "import_string" "import_object" "load_entry_point" "setitem" "dict"))
+    "__import__" "patch" "object" "import_string" "import_object" "load_entry_point" "setitem" "dict"
+    "resolve_name" "locate"))
+(call function: (identifier) @_run arguments: (argument_list (string) @evaluated)
+  (#any-of? @_run "eval" "exec" "compile"))
+(expression_statement . (string) @docstring .)
 (assignment left: (identifier) @_all right: (_) @exported (#eq? @_all "__all__"))
 (augmented_assignment left: (identifier) @_all right: (_) @exported (#eq? @_all "__all__"))
 (subscript value: (call function: (identifier) @_access (#any-of? @_access "globals" "locals" "vars"))

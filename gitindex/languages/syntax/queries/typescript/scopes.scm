@@ -39,3 +39,14 @@
 
 (nested_identifier object: (_) @receiver property: (_) @of)
 (nested_type_identifier module: (_) @receiver name: (_) @of)
+
+(class_declaration name: (_) @head (class_heritage [(extends_clause value: (_) @base) (implements_clause (_) @base)]))
+(abstract_class_declaration name: (_) @head
+  (class_heritage [(extends_clause value: (_) @base) (implements_clause (_) @base)]))
+(variable_declarator name: (identifier) @head
+  value: (class (class_heritage [(extends_clause value: (_) @base) (implements_clause (_) @base)])))
+(interface_declaration name: (_) @head (extends_type_clause type: (_) @base))
+(type_alias_declaration name: (_) @head value: (_) @alias)
+(abstract_class_declaration decorator: (decorator (_) @decorator) name: (_) @head)
+(export_statement decorator: (decorator (_) @decorator) declaration: (abstract_class_declaration name: (_) @head))
+(formal_parameters (required_parameter value: (_))) @defaults

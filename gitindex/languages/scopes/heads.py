@@ -1,0 +1,59 @@
+"""What the head of a class or a function says: bases, decorators, parameters. Runs in a worker."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gitindex.languages.scopes.chains import read_parts
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_NO_BASES = frozenset({"keyword_argument", "comment"})
+_GENERIC = {"subscript": "value", "generic_type": "type"}
+"""Types with arguments, with the field of the type itself."""
+
+
+def read_heads(marks: dict[str, list[Any]], captures: dict[str, list[Node]]) -> None:
+    """Record the bases and decorators of a class or a function, under the offset of its name."""
+    head = captures["head"][0].start_byte if "head" in captures else 0
+    for node in captures.get("base", ()):
+        if node.type not in _NO_BASES:
+            marks["bases"].append([head, read_parts(_without_arguments(node))])
+    for node in captures.get("alias", ()):
+        marks["bases"] += [[head, read_parts(_without_arguments(one))] for one in _either(node)]
+    for node in captures.get("decorator", ()):
+        parts = read_parts(node)
+        marks["decorators"].append([head, parts[-1][0] if parts else ""])
+    for node in captures.get("slash", ()):
+        marks["slashes"].append(node.start_byte)
+    for node in captures.get("defaults", ()):
+        marks["defaults"].append([node.start_byte, node.end_byte])
+    for node in captures.get("struct", ()):
+        if _is_plain(node):
+            marks["structs"].append([node.start_byte, node.end_byte])
+
+
+def _without_arguments(node: Node) -> Node:
+    while node.type in _GENERIC:
+        inner = node.child_by_field_name(_GENERIC[node.type]) or node.child_by_field_name("name")
+        inner = inner or node.named_child(0)
+        if inner is None:
+            break
+        node = inner
+    return node
+
+
+def _either(node: Node) -> list[Node]:
+    """Return the types of a union or an intersection."""
+    if node.type not in ("union_type", "intersection_type"):
+        return [node]
+    return [found for child in node.named_children for found in _either(child)]
+
+
+def _is_plain(struct: Node) -> bool:
+    """Return whether every field of a Go struct has a name: none is embedded."""
+    listed = struct.named_children[0].named_children if struct.named_children else []
+    fields = [child for child in listed if child.type != "comment"]
+    named = all(field.child_by_field_name("name") is not None for field in fields)
+    return named and not struct.has_error
