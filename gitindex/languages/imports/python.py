@@ -35,7 +35,12 @@ def _base(tree: Tree, path: str, imported: Import) -> str | None:
                 return None
             folder = parent(folder)
         return under(folder, inner) if inner else folder
-    return _absolute(tree, path, inner) if inner else None
+    if not inner:
+        return None
+    key = parent(path), inner
+    if key not in tree.modules:
+        tree.modules[key] = _absolute(tree, path, inner)
+    return tree.modules[key]
 
 
 def _absolute(tree: Tree, path: str, inner: str) -> str | None:

@@ -16,6 +16,8 @@ class Tree:
         self.read = read
         self.notes: dict[str, object] = {}
         """Cached results of the language rules about this tree, under the rule's name."""
+        self.modules: dict[tuple[str, str], str | None] = {}
+        """Cached modules of absolute imports, by the importing folder and the module."""
 
     @cached_property
     def by_name(self) -> dict[str, list[str]]:
@@ -60,7 +62,8 @@ class Tree:
 
     def ending(self, suffix: str, near: str) -> list[str]:
         """Return paths that end with whole segments `suffix`, those close to `near` first."""
-        return sorted(self._ending(suffix), key=_closeness(near))
+        found = self._ending(suffix)
+        return found if len(found) < 2 else sorted(found, key=_closeness(near))
 
     def _ending(self, suffix: str) -> list[str]:
         tail = f"/{suffix}"

@@ -195,9 +195,11 @@ def _show_files(
 
 def _choices(graph: FileGraph, ranks: Mapping[str, float], focus: set[str]) -> list[Choice]:
     found: list[Choice] = []
-    for path in _by_rank(ranks)[:MAX_FILES]:
+    best = _by_rank(ranks)[:MAX_FILES]
+    definitions = graph.definitions(best)
+    for path in best:
         mentions = graph.mentions.get(path, {})
-        tops = [t for t in graph.definitions.get(path, ()) if t.exported or path in focus]
+        tops = [t for t in definitions.get(path, ()) if t.exported or path in focus]
         worths = [
             (1 + math.log1p(len(mentions.get(top.name, ())))) * _kind_share(top) for top in tops
         ]

@@ -44,6 +44,15 @@ class GraphFile(NamedTuple):
     lines: int
 
 
+class OuterDefinition(NamedTuple):
+    """A definition at the top level of a file."""
+
+    name: str
+    qualified: str
+    kind: str
+    exported: int
+
+
 class TopDefinition(NamedTuple):
     """A definition at the top level of a file or one level below; the line is 0-based."""
 
@@ -103,35 +112,47 @@ class FileGraph:
         return Counter(target for targets in self.imports.values() for target in targets)
 
     @cached_property
-    def definitions(self) -> dict[str, list[TopDefinition]]:
-        """Return the definitions of each file at the top level and one level below."""
+    def outer(self) -> dict[str, list[OuterDefinition]]:
+        """Return the definitions of each file at the top level."""
         rows = self._view.rows(
-            "SELECT s.blob_id, n.text, s.qualified_name, s.kind, s.line, s.signature, s.exported,"
-            " s.parent FROM {symbols} s JOIN {names} n ON n.id=s.name_id"
-            " LEFT JOIN {symbols} p ON p.blob_id=s.blob_id AND p.ordinal=s.parent"
-            " WHERE s.parent<0 OR p.parent<0 ORDER BY s.blob_id, s.ordinal"
+            "SELECT s.blob_id, n.text, s.qualified_name, s.kind, s.exported FROM {symbols} s"
+            " JOIN {names} n ON n.id=s.name_id WHERE s.parent<0 ORDER BY s.blob_id, s.ordinal"
         )
-        found: dict[str, list[TopDefinition]] = defaultdict(list)
-        for blob_id, name, qualified, kind, line, signature, exported, parent in rows:
-            top = TopDefinition(
-                name, qualified, kind, line, signature, bool(exported), int(parent >= 0)
-            )
+        found: dict[str, list[OuterDefinition]] = defaultdict(list)
+        for blob_id, *fields in rows:
+            outer = OuterDefinition(*fields)
             for path in self.blobs.get(blob_id, ()):
-                found[path].append(top)
+                found[path].append(outer)
+        return found
+
+    def definitions(self, paths: Iterable[str]) -> dict[str, list[TopDefinition]]:
+        """Return the definitions of some files at the top level and one level below."""
+        wanted = set(paths)
+        blobs = sorted({self.files[path].blob_id for path in wanted})
+        found: dict[str, list[TopDefinition]] = defaultdict(list)
+        for at in range(0, len(blobs), CHUNK):
+            part = blobs[at : at + CHUNK]
+            for blob_id, *fields, exported, parent in self._view.rows(
+                "SELECT s.blob_id, n.text, s.qualified_name, s.kind, s.line, s.signature, s.exported,"
+                " s.parent FROM {symbols} s JOIN {names} n ON n.id=s.name_id"
+                " LEFT JOIN {symbols} p ON p.blob_id=s.blob_id AND p.ordinal=s.parent"
+                f" WHERE s.blob_id IN ({marks(part)}) AND (s.parent<0 OR p.parent<0)"
+                " ORDER BY s.blob_id, s.ordinal",
+                *part,
+            ):
+                top = TopDefinition._make((*fields, bool(exported), int(parent >= 0)))
+                for path in self.blobs[blob_id]:
+                    if path in wanted:
+                        found[path].append(top)
         return found
 
     @cached_property
     def mentions(self) -> dict[str, dict[str, set[str]]]:
         """Return the unique names of each defining file, with the files that mention them."""
         owners: dict[str, set[str]] = defaultdict(set)
-        for path, tops in self.definitions.items():
+        for path, tops in self.outer.items():
             for top in tops:
-                if (
-                    top.exported
-                    and top.depth == 0
-                    and top.kind in _SCOPES
-                    and len(top.name) >= MIN_NAME
-                ):
+                if top.exported and top.kind in _SCOPES and len(top.name) >= MIN_NAME:
                     owners[top.name].add(path)
         unique = sorted(name for name, paths in owners.items() if len(paths) == 1)[:MAX_NAMES]
         found: dict[str, dict[str, set[str]]] = defaultdict(dict)

@@ -93,7 +93,7 @@ def _entry_points(of: Subject) -> list[Line]:
         if path.rpartition("/")[2] in _PROJECTS and read < MAX_PROJECTS:
             read += 1
             found |= {f"{path}: {name}": target for name, target in _declared(of.view, path)}
-        main = any(t.name == "main" and t.depth == 0 for t in of.graph.definitions.get(path, ()))
+        main = any(top.name == "main" for top in of.graph.outer.get(path, ()))
         if main or _STARTS.search(path):
             found.setdefault(path, "main()" if main else "")
     return [
