@@ -6,6 +6,7 @@ and both call the same verbs.
 
 from __future__ import annotations
 
+import gc
 import os
 
 from gitindex.base.errors import Exit, GitIndexError
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
     from gitindex.git.worktree_probe import WorktreeProbe
 
+RARELY = (50_000, 20, 100)
+"""When cycles are looked for: an answer makes many objects and ends; looking was a fifth of `refs`."""
 _FORMS = {"--json": "json", "--short": "short", "--no-edits": "brief"}
 
 
@@ -46,7 +49,10 @@ def run_everyday(args: list[str]) -> int | None:
 
         return index()
     run = _VERBS.get(args[0]) if args else None
-    return run(args[0], args[1:]) if run else None
+    if run is None:
+        return None
+    gc.set_threshold(*RARELY)
+    return run(args[0], args[1:])
 
 
 def _status(verb: str, rest: list[str]) -> int | None:

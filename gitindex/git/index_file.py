@@ -223,11 +223,13 @@ def surely_lacks(data: bytes, name: bytes) -> bool:
     signature, version, _ = _HEADER.unpack_from(data)
     if signature != b"DIRC" or version not in (2, 3):
         return False
-    at = data.rfind(b"link")
+    # In a file of less than 16 MB the size of an extension begins with a zero byte.
+    head = b"link\0" if len(data) < 1 << 24 else b"link"
+    at = data.rfind(head)
     while at >= 0:
         if any(_is_chain(data, at, len(data) - id_bytes) for id_bytes in (20, 32)):
             return False
-        at = data.rfind(b"link", 0, at)
+        at = data.rfind(head, 0, at)
     return True
 
 

@@ -16,7 +16,7 @@ from gitindex.freshness.status_file import path_of
 from gitindex.git.command import try_git
 from gitindex.git.index_file import surely_lacks
 from gitindex.git.interface import blob_id
-from gitindex.git.shadow_index import identity_of, index_of
+from gitindex.git.shadow_index import identity_from, identity_of, index_of
 
 LITTER_SECONDS = 60.0
 LOCK_SECONDS = 2.0
@@ -27,6 +27,9 @@ _TELLING = (b"bigfilethreshold", b"attributesfile", b"[include")
 
 _waited: set[int] = set()
 """Locks that outlasted the wait: a killed git left them, or it is an editor that is open."""
+
+_lacking: dict[str, tuple[int, ...]] = {}
+"""Indexes of git that had nothing of `.llmc/`, as they were then."""
 
 
 class TrackedFolder(GitIndexError):
@@ -134,9 +137,16 @@ def is_tracked(worktree: Worktree) -> bool:
     """Does git track anything in `.llmc/`? Also true where git cannot say.
 
     Git's index is searched for the name; only where it has it, or is of another format, git is asked.
+    A runner asks several times for one commit: an index that lacked it is not read again.
     """
-    with contextlib.suppress(OSError), open(index_of(worktree), "rb") as file:
+    index = index_of(worktree)
+    now = identity_of(index)
+    if now is not None and _lacking.get(index) == now:
+        return False
+    with contextlib.suppress(OSError), open(index, "rb") as file:
+        read = identity_from(os.fstat(file.fileno()))
         if surely_lacks(file.read(), LLMC.encode()):
+            _lacking[index] = read
             return False
     listed = try_git(worktree.root, "ls-files", "-z", "--", LLMC)
     return listed.returncode != 0 or bool(listed.output)

@@ -118,8 +118,8 @@ def facts_of(database: Database, worktree_id: int) -> dict[FactsKey, int]:
 def policy_rows(database: Database, worktree_id: int) -> list[FileRow]:
     """Return the published files that decide what is indexed."""
     rows = database.rows(
-        "SELECT p.path, f.oid, f.mode FROM paths p JOIN files f ON f.path_id = p.id"
-        " WHERE p.policy=1 AND f.worktree_id=?",
+        "SELECT p.path, f.oid, f.mode FROM paths p INDEXED BY policy_paths CROSS JOIN files f"
+        " ON f.path_id = p.id WHERE p.policy=1 AND f.worktree_id=?",
         worktree_id,
     )
     return [FileRow(path, oid.hex(), mode, None, None) for path, oid, mode in rows]
@@ -128,8 +128,8 @@ def policy_rows(database: Database, worktree_id: int) -> list[FileRow]:
 def without_blob(database: Database, worktree_id: int) -> list[FileRow]:
     """Return paths whose blob git did not have when they were published."""
     rows = database.rows(
-        "SELECT p.path, f.oid, f.mode FROM files f JOIN paths p ON p.id = f.path_id"
-        " WHERE f.worktree_id=? AND f.skip='missing_blob'",
+        "SELECT p.path, f.oid, f.mode FROM files f INDEXED BY files_absent"
+        " JOIN paths p ON p.id = f.path_id WHERE f.worktree_id=? AND f.skip='missing_blob'",
         worktree_id,
     )
     return [
@@ -255,10 +255,14 @@ def skipped(database: Database, worktree_id: int) -> list[tuple[bytes, str]]:
 
 
 def quarantined(database: Database, worktree_id: int) -> dict[bytes, tuple[Entry, str]]:
-    """Return published paths whose blob no parser survived, with the cause."""
+    """Return published paths whose blob no parser survived, with the cause.
+
+    Such blobs are few: the query must begin with them, not with the files.
+    """
     rows = database.rows(
-        "SELECT p.path, f.mode, f.oid, b.reason FROM blobs b JOIN files f ON f.blob_id=b.id"
-        " JOIN paths p ON p.id=f.path_id WHERE b.status='quarantined' AND f.worktree_id=?",
+        "SELECT p.path, f.mode, f.oid, b.reason FROM blobs b INDEXED BY blobs_quarantined"
+        " CROSS JOIN files f ON f.blob_id=b.id CROSS JOIN paths p ON p.id=f.path_id"
+        " WHERE b.status='quarantined' AND f.worktree_id=?",
         worktree_id,
     )
     return {path: (Entry(path, mode, oid.hex()), cause) for path, mode, oid, cause in rows}

@@ -216,7 +216,8 @@ class LexicalSealing:
             return self._files[name]
         if is_open and (name == _MUTABLE or _age(path) < TICK_SECONDS):
             return None  # it changes, or could change unnoticed
-        data = _content(path)
+        with open(path, "rb") as file:
+            data = file.read()
         if name != _MUTABLE and not footer_fits(data):
             raise BrokenSeal
         return _settled(path), [crc32(data)]
@@ -277,9 +278,7 @@ def _wrong_file(folder: str, seal: Seal, look: int) -> str:
         if seal.is_open and name == _MUTABLE:
             continue
         try:
-            if not _is_sound(
-                f"{folder}/{name}", identity, sums, look, lambda p, _: crc32(_content(p))
-            ):
+            if not _is_sound(f"{folder}/{name}", identity, sums, look, _file_sum):
                 return name
         except FileNotFoundError:
             if not seal.is_open:
@@ -310,17 +309,13 @@ def _is_sound(
 def _used_files(folder: str) -> list[str]:
     """Return the list of segments, and the files of the segments in it."""
     try:
-        listed = _content(os.path.join(folder, _MUTABLE)).replace(b"-", b"")
+        with open(os.path.join(folder, _MUTABLE), "rb") as file:
+            listed = file.read().replace(b"-", b"")
         names = sorted(os.listdir(folder))
     except FileNotFoundError:
         return []
     segments = [n for n in names if n[:1] != "." and n.partition(".")[0].encode() in listed]
     return [_MUTABLE, *(name for name in segments if name != _MUTABLE)]
-
-
-def _content(path: str) -> bytes:
-    with open(path, "rb") as file:
-        return file.read()
 
 
 def footer_fits(data: bytes) -> bool:
@@ -358,6 +353,13 @@ def _descriptor(path: str) -> int:
     return held[1]
 
 
+def _file_sum(path: str, _part: int, found: int = 0) -> int:
+    with open(path, "rb", 0) as file:
+        while piece := file.read(PART):  # its memory is used again
+            found = crc32(piece, found)
+    return found
+
+
 def _database_sum(path: str, part: int) -> int:
     return crc32(os.pread(_descriptor(path), PART, part * PART))
 
@@ -392,7 +394,6 @@ def _parse(name: str, data: bytes) -> Seal | str:
 def _write(path: str, seal: Seal) -> None:
     lines = ["open" if seal.is_open else "closed"]
     for name, (identity, sums) in seal.files.items():
-        numbers = (f"{number:x}" for number in sums)
-        lines.append(" ".join((name, *map(str, identity), *numbers)))
+        lines.append(" ".join((name, *map(str, identity), *(f"{number:x}" for number in sums))))
     body = "\n".join(lines).encode() + b"\n"
     write_atomic(path, b"%08x\n%s" % (crc32(body), body), durable=False)
