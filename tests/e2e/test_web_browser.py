@@ -106,7 +106,7 @@ def test_results_appear_while_typing(visit: Visitor) -> None:
     expect(first_hit(page)).to_contain_text("util.py")
     expect(page.locator("#bar strong")).to_have_text("fresh")
     expect(page.locator("mark").first).to_have_text(re.compile("helper", re.IGNORECASE))
-    visit.shoot("search")  # the picture of README.md
+    visit.shoot("search")
 
 
 @pytest.mark.parametrize(
