@@ -18,6 +18,9 @@ from gitindex.languages.scopes.model import KINDS_AT, SCOPES, FileScopes
 from gitindex.query.names.source import FileNames, LiveFile, Text
 from gitindex.view.tree import TreeView
 
+MAX_CACHED = 50_000
+"""Entries of one table of a tree."""
+
 
 class TreeMemory:
     """Query-independent data of one tree: the import resolver, and computed notes."""
@@ -28,6 +31,13 @@ class TreeMemory:
         self.files = len(rows)
         self.resolver = Resolver((os.fsdecode(path) for (path,) in rows), self._read)
         self.notes: dict[str, Any] = {}
+
+    def cache(self, name: str) -> dict[Any, Any]:
+        """Return a table of results that hold for the tree; emptied for a query where it is large."""
+        held: dict[Any, Any] = self.notes.setdefault(name, {})
+        if len(held) > MAX_CACHED:
+            held.clear()
+        return held
 
     def ask(self, view: TreeView) -> None:
         """Read through this view from now on: the previous one is closed."""

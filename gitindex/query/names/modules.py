@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from gitindex.languages.facts import Import
 from gitindex.languages.scopes.model import EXPORTED_WHOLE, MODELLED
 from gitindex.languages.syntax.kinds import SPACES
@@ -32,9 +34,14 @@ class Modules:
 
     def __init__(self, project: Project) -> None:
         self.project = project
-        self._imported: dict[tuple[str, Import, str], Meaning] = {}
         self._exports: dict[str, dict[str, str]] = {}
         self._included: dict[tuple[str, str], Meaning] = {}
+
+    @cached_property
+    def _imported(self) -> dict[tuple[str, Import, str], Meaning]:
+        """The meanings of imports, valid for the tree."""
+        found: dict[tuple[str, Import, str], Meaning] = self.project.tree.cache("imported")
+        return found
 
     def exported(
         self, paths: tuple[str, ...], name: str, seen: frozenset[str] = frozenset()

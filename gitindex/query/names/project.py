@@ -60,7 +60,6 @@ class Project:
         self.notes: dict[Any, Any] = {}
         """Results cached for this query."""
         self._defined: dict[str, list[Definition]] = {}
-        self._resolved: dict[tuple[str, Import], tuple[str, ...]] = {}
 
     @cached_property
     def tree(self) -> TreeMemory:
@@ -223,6 +222,11 @@ class Project:
         if key not in self._resolved:
             self._resolved[key] = self.tree.resolver.resolve(source.path, source.language, imported)
         return self._resolved[key]
+
+    @cached_property
+    def _resolved(self) -> dict[tuple[str, Import], tuple[str, ...]]:
+        found: dict[tuple[str, Import], tuple[str, ...]] = self.tree.cache("resolved")
+        return found
 
     def includes(self, path: str, header: str) -> bool:
         """Return whether a C file includes another one, directly or indirectly."""
