@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from gitindex.cli.verbs import gates
+from gitindex.query.impact import callers
 from tests.support import Repo
 
 FILES = {
@@ -209,12 +210,12 @@ def test_tests_through_calls_come_first_and_have_node_ids(project: Repo) -> None
     assert done.stdout == "tests/test_cli.py::test_main\n"
     replace(project, "pkg/core.py", "LIMIT = 3", "LIMIT = 4")
     answer = project.answer("impact", "--staged", "--tests")
-    assert [(one["path"], one["route"]) for one in answer["ranked"]] == [
-        ("tests/test_cli.py", "calls"),
-        ("tests/test_more.py", "imports"),
-    ], "a constant is no function: imports say the rest"
-    limited = project.answer("impact", "--staged", "--tests", "--limit", "1")
-    assert (limited["tests"], limited["truncated"]) == (["tests/test_cli.py"], True)
+    assert answer["tests"] == ["tests/test_cli.py"], "who uses the constant, not who imports it"
+    with (project.path / "pkg/core.py").open("a") as file:
+        file.write('\n\n__all__ = ["build"]\n')
+    replace(project, "pkg/core.py", "__all__", "__all__")
+    answer = project.answer("impact", "--staged", "--tests")
+    assert answer["tests"] == ["tests/test_cli.py"], "a new name has no users yet"
 
 
 def test_a_command_runs_with_the_affected_tests(project: Repo) -> None:
@@ -292,20 +293,44 @@ def test_a_fixture_is_used_by_the_tests_that_take_it(fixtures: Repo) -> None:
     assert "tests/test_door.py" not in [one["path"] for one in found]
 
 
-def test_what_a_framework_may_call_is_left_to_imports(fixtures: Repo) -> None:
-    """`__call__` has no caller by name: who imports the module may run it, through fixtures too."""
-    replace(
-        fixtures,
-        "pkg/app.py",
-        "    def knock(self):\n        return 1",
-        "    def knock(self):\n        return 2",
-    )
+def test_what_syntax_calls_is_reached_through_its_class(fixtures: Repo) -> None:
+    """`__call__` has no caller by name: who makes the object may run it."""
+    old = "    def knock(self):\n        return 1"
+    replace(fixtures, "pkg/app.py", old, old.replace("1", "2"))
     found = fixtures.answer("impact", "--staged", "--tests")["ranked"]
-    paths = [(one["path"], one["distance"]) for one in found if one["route"] == "imports"]
-    assert paths == [
-        ("tests/conftest.py", 1),
-        ("tests/test_door.py", 1),
-        ("tests/test_not.py", 2),
-        ("tests/test_uses.py", 2),
-        ("tests/unit/test_deep.py", 2),
+    assert [(one["route"], one["nodes"]) for one in found] == [
+        ("calls", ["tests/test_door.py::test_door"])
     ]
+
+
+def test_what_only_a_framework_calls_is_reached_through_its_class(repo: Repo) -> None:
+    """A class with a base outside of the tree: its members may be called from there."""
+    text = "import cmd\n\n\nclass Shell(cmd.Cmd):\n    def emptyline(self):\n        return 1\n"
+    test = "from shell import Shell\n\n\ndef test_it():\n    Shell().onecmd('')\n"
+    repo.index_files(
+        {"shell.py": text, "tests/test_shell.py": test, "tests/test_no.py": "import shell\n"}
+    )
+    replace(repo, "shell.py", "return 1", "return 2")
+    assert repo.answer("impact", "--staged", "--tests")["tests"] == ["tests/test_shell.py"]
+
+
+def test_a_guess_by_name_is_followed(repo: Repo) -> None:
+    """Nothing says what `door` is: a test that calls a method of that name may run it."""
+    door = "class Door:\n    def knock(self):\n        return 1\n"
+    test = "def test_it(door):\n    door.knock()\n"
+    repo.index_files(
+        {"door.py": door, "tests/test_door.py": test, "tests/test_no.py": "import door\n"}
+    )
+    replace(repo, "door.py", "return 1", "return 2")
+    assert repo.answer("impact", "--staged", "--tests")["tests"] == ["tests/test_door.py"]
+
+
+def test_too_wide_a_change_names_whole_files(
+    fixtures: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where calls are followed no farther, a file that imports the change is named whole."""
+    monkeypatch.chdir(fixtures.path)
+    monkeypatch.setattr(callers, "MAX_EXAMINED", 2)
+    old = "    def knock(self):\n        return 1"
+    replace(fixtures, "pkg/app.py", old, old.replace("1", "2"))
+    assert "tests/test_door.py" in gates._affected()
