@@ -6,7 +6,10 @@ import os
 import time
 from errno import EXDEV
 
-from gitindex.base.lean import NamedTuple
+from gitindex.base.lean import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MOMENT_SECONDS = 2.0
 """A process of another container may look dead: its temporary is left alone for so long."""
@@ -18,6 +21,7 @@ class FileMode(NamedTuple):
     durable: bool
     mode: int
     owner: tuple[int, int] | None
+    ready: Callable[[], None] | None
 
 
 def write_atomic(
@@ -27,16 +31,18 @@ def write_atomic(
     mode: int = 0o600,
     owner: tuple[int, int] | None = None,
     scratch: str | None = None,
+    ready: Callable[[], None] | None = None,
 ) -> None:
     """Replace `path` by `data`: a temporary file, fsync, rename, fsync of the directory.
 
     Not durable: still whole for every reader, but a power cut may lose it. The temporary file lies
     in `scratch`, so that only a rename touches the folder of `path`; beside `path` where there is
-    none or it is on another file system. A folder that is missing is never made.
+    none or it is on another file system. A folder that is missing is never made. `ready` is called
+    last before the rename: it may wait for a better moment.
     """
     folder, name = os.path.split(path)
     temp = f".{name}.{os.getpid()}-{os.urandom(6).hex()}.tmp"
-    how = FileMode(durable, mode, owner)
+    how = FileMode(durable, mode, owner, ready)
     try:
         _put(os.path.join(scratch or folder, temp), path, data, how)
     except OSError as error:
@@ -67,6 +73,8 @@ def _put(temp: str, path: str, data: bytes, how: FileMode, dir_fd: int | None = 
                 os.fsync(fd)
         finally:
             os.close(fd)
+        if how.ready is not None:
+            how.ready()
         os.replace(temp, path, src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
     except BaseException:
         _discard(temp, dir_fd)

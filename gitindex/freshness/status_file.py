@@ -44,9 +44,9 @@ def load_status(repo_root: str | Path) -> StatusRecord | None:
     return _status(fields) if fields is not None else None
 
 
-def save_status(repo_root: str | Path, status: StatusRecord, scratch: str | None = None) -> None:
-    """Replace the stored status atomically, by a rename out of `scratch`; raises only OSError."""
-    write_atomic(path_of(repo_root), render_status(status), scratch=scratch)
+def save_status(repo_root: str | Path, status: StatusRecord) -> None:
+    """Replace the stored status atomically; raises only OSError."""
+    write_atomic(path_of(repo_root), render_status(status))
 
 
 def render_status(status: StatusRecord) -> bytes:

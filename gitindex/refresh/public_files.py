@@ -21,12 +21,13 @@ from gitindex.freshness.marker import CompletionMarker
 from gitindex.freshness.status_file import (
     StatusRecord,
     load_status,
+    path_of,
     render_status,
-    save_status,
     utc_now,
 )
 from gitindex.refresh.public_folder import (
     TrackedFolder,
+    await_git,
     changing,
     ensure_folder,
     note_objects,
@@ -108,9 +109,10 @@ def _put(worktree: Worktree, status: StatusRecord, stale: StatusRecord) -> None:
     """
     texts = render_status(status), render_status(stale)
     note_objects(worktree, len(status.last_indexed_commit or "") or SHA1_DIGITS, *texts)
-    save_status(worktree.root, status, worktree.store)
+    write_public(worktree, path_of(worktree.root), texts[0])
     write_public(worktree, worktree.stale_status, texts[1])
     if os.path.exists(worktree.spool):
+        await_git(worktree)
         mark_stale(worktree)
 
 
@@ -135,7 +137,7 @@ def write_state(
         if state is IndexState.ERROR:  # the next event ends it: HEAD is another one then
             _put(worktree, status, _status(worktree, IndexState.STALE, at, commit))
         else:
-            save_status(worktree.root, status, worktree.store)
+            write_public(worktree, path_of(worktree.root), render_status(status))
 
 
 def note_progress(worktree: Worktree, kind: BuildKind, phase: str, percent: float | None) -> None:

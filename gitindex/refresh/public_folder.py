@@ -7,6 +7,7 @@ import os
 import stat
 import time
 from collections.abc import Iterator
+from functools import partial
 
 from gitindex.base.atomic_file import read_small, remove, sweep_temporaries, write_atomic
 from gitindex.base.errors import GitIndexError
@@ -52,7 +53,7 @@ def changing(worktree: Worktree) -> Iterator[None]:
         yield
         return
     check_folder(worktree.llmc, LLMC)
-    _await_lock(index_of(worktree) + ".lock")
+    await_git(worktree)
     before = {path: _content(path) for path in _files(worktree)}
     seen = identity_of(index_of(worktree))
     if is_tracked(worktree):
@@ -62,7 +63,7 @@ def changing(worktree: Worktree) -> Iterator[None]:
         yield
     finally:
         written = {path: _content(path) for path in before}
-        _await_lock(index_of(worktree) + ".lock")
+        await_git(worktree)
         if identity_of(index_of(worktree)) != seen and is_tracked(worktree):
             _put_back(before | _tracked(worktree), written)
             raise TrackedFolder
@@ -73,8 +74,9 @@ def _files(worktree: Worktree) -> tuple[str, ...]:
     return ignore, worktree.marker, worktree.stale_status, path_of(worktree.root)
 
 
-def _await_lock(lock: str) -> None:
-    """Wait until this very lock is gone, for a bounded time, and only once."""
+def await_git(worktree: Worktree) -> None:
+    """Wait until this very lock of git's index is gone, for a bounded time, and only once."""
+    lock = index_of(worktree) + ".lock"
     held = _inode(lock)
     deadline = time.monotonic() + LOCK_SECONDS
     while held and held not in _waited and _inode(lock) == held:
@@ -185,8 +187,8 @@ def may_make_folder(worktree: Worktree) -> bool:
 
 
 def write_public(worktree: Worktree, path: str, data: bytes) -> None:
-    """Write into `.llmc/` by one rename; the temporary file lies in the store."""
-    write_atomic(path, data, scratch=worktree.store)
+    """Write into `.llmc/` by one rename, while git does not write; the temporary file lies in the store."""
+    write_atomic(path, data, scratch=worktree.store, ready=partial(await_git, worktree))
 
 
 def note_objects(worktree: Worktree, digits: int, *contents: bytes) -> None:

@@ -234,7 +234,13 @@ def test_a4_a_change_begins_when_git_has_let_go(quiet: Repo) -> None:
     timer.start()
     with changing(quiet.worktree):
         assert not lock.exists()
+        lock.touch()
+        again = threading.Timer(0.2, lock.unlink)
+        again.start()
+        public_folder.write_public(quiet.worktree, quiet.worktree.stale_status, b"{}\n")
+        assert not lock.exists()
     timer.join()
+    again.join()
 
 
 @pytest.mark.parametrize("name", [STATUS, STALE])

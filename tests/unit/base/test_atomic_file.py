@@ -254,3 +254,19 @@ def test_a14_a_temporary_that_is_a_link_to_nothing_is_swept(tmp_path: Path) -> N
     os.utime(link, (1, 1), follow_symlinks=False)
     sweep_temporaries(str(tmp_path), 1.0)
     assert os.listdir(tmp_path) == []
+
+
+def test_the_last_word_before_the_rename(tmp_path: Path) -> None:
+    """The new bytes lie there whole, the old ones are still in place; an error leaves it so."""
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+
+    def look() -> None:
+        [temp] = tmp_path.glob(".file.*.tmp")
+        assert (temp.read_bytes(), path.read_bytes()) == (b"new", b"old")
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_atomic(str(path), b"new", ready=look)
+    assert [p.name for p in tmp_path.iterdir()] == ["file"]
+    assert path.read_bytes() == b"old"
