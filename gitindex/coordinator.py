@@ -24,6 +24,7 @@ from gitindex.refresh.scope import FULL, RefreshScope
 from gitindex.semantic.contexts.listing import LiveContexts
 from gitindex.store import mapping
 from gitindex.store.connection import open_reader
+from gitindex.store.lexical import trim_memory
 from gitindex.view.overlay_tables import FactsMemory
 from gitindex.view.tree import NOW, TreeChoice, TreeView, open_tree
 
@@ -125,6 +126,7 @@ class IndexCoordinator:
     def _run(self, request: RefreshRequest) -> IndexStats:
         began, before = time.monotonic(), _published(self.worktree)[1]
         refresh_now(request)
+        trim_memory()  # writers leave their buffers in the heap, more of them with each refresh
         generation, after = _published(self.worktree)
         return IndexStats(
             generation,
