@@ -282,12 +282,19 @@ class Finder:
         related = _among(meaning.definitions, wanted.kin.members)
         if related:
             return make_site(source, place, Tier.DISPATCH, tuple(wanted.targets.values()))
+        if wanted.members and self._is_shorthand(source, place):
+            meaning = Meaning(State.KEY)  # a variable, and a member
         if meaning.state is not State.DEFINED:
             maybe = self.binder.candidates(source, meaning, place.name)
             chosen = _among(maybe, wanted.targets)
             if chosen:
                 return make_site(source, place, Tier.NAME, chosen)
         return self._why(source, place.name, meaning, wanted)
+
+    def _is_shorthand(self, source: FileNames, place: Occurrence) -> bool:
+        scopes = self.project.scopes(source.path) if source.language in ECMA else None
+        at = self.project.offset(source.path, place.line, place.column) if scopes else -1
+        return scopes is not None and at in scopes.shorthands
 
     def _taken(
         self, source: FileNames, place: Occurrence, wanted: _SearchTargets
@@ -333,7 +340,8 @@ class Finder:
                 alone = meaning.bare and source.language in QUALIFIED
                 proven = meaning.sure and (alone or not wanted.members or wanted.kin.known)
             case State.KEY:
-                proven = not wanted.fields and (not wanted.members or source.language not in ECMA)
+                objects = source.language in ECMA or source.language == "java"
+                proven = not wanted.fields and not (wanted.members and objects)
             case State.UNBOUND:
                 proven = name in BUILTINS.get(source.language, ())
             case State.UNKNOWN:
@@ -360,13 +368,13 @@ class Finder:
         found = [local for there, local in pairs if there == name and local not in (name, "*")]
         if "default" in found and source.language in ECMA:
             found += locals_of(self.project, source.path, "default")
-        if source.language in ECMA and source.named(name):
+        if source.language in ECMA and (source.named(name) or name in source.bindings):
             renamed = self.binder.names.modules.renamed(source)
-            found += [
-                out
-                for out, local in renamed.items()
-                if local == name and out not in ("default", EXPORTED_WHOLE, name)
-            ]
+            outs = [out for out, local in renamed.items() if local == name and out != name]
+            found += [out for out in outs if out not in ("default", EXPORTED_WHOLE)]
+            if name in source.bindings:
+                whole = [out for out in outs if out in ("default", EXPORTED_WHOLE)]
+                found += [n for out in whole for n in locals_of(self.project, source.path, out)]
         return found
 
 

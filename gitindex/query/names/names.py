@@ -69,6 +69,8 @@ class Names:
                         return Meaning(State.LOCAL, bound=bound, within=symbol)
             elif kids and source.language not in STRICT:
                 return defined(kids)
+            elif symbol.kind in SPACES and (merged := _merged(source, symbol, name)):
+                return defined(merged)
             here = symbol.parent
         return self._in_module(source, name)
 
@@ -198,7 +200,9 @@ class Names:
             top = [symbol for symbol in top if symbol.kind not in SPACES]
         sure = source.language in MODELLED
         found = [self.modules.imported(source, *item) for item in bindings]
+        scopes = self.project.scopes(source.path)
         if top or found:
+            sure = sure and not self._is_bound_again(source, scopes, name, top)
             hidden = self.modules.hidden(source, name, frozenset({source.path}))
             found += [hidden._replace(sure=False)] if hidden else []
             sure = sure and hidden is None
@@ -209,7 +213,7 @@ class Names:
         if known:
             merged = [d for meaning in known for d in meaning.definitions]
             if len(known) == 1 or not merged:
-                return known[0]._replace(sure=known[0].sure and len(known) == len(found))
+                return known[0]._replace(sure=known[0].sure and sure and len(known) == len(found))
             return defined(dict.fromkeys(merged), all(meaning.sure for meaning in known))
         if bindings:
             return UNKNOWN
@@ -217,7 +221,6 @@ class Names:
             starred = self.modules.starred(source, name, frozenset({source.path}))
             if starred.state is State.DEFINED:
                 return starred
-        scopes = self.project.scopes(source.path)
         if sure and scopes is not None and any(d.scope == 0 for d in scopes.names.get(name, ())):
             return Meaning(
                 State.LOCAL,
@@ -229,6 +232,16 @@ class Names:
         if source.language in ECMA and not source.imports and not _exports_any(source):
             return UNKNOWN  # a script: scripts share one global scope
         return UNBOUND if source.language in STRICT else UNKNOWN
+
+    def _is_bound_again(
+        self, source: FileNames, scopes: FileScopes | None, name: str, top: list[Definition]
+    ) -> bool:
+        """Return whether the module also binds a name without a symbol: a loop, a `with`."""
+        if source.language != "python" or scopes is None:
+            return False
+        known = {self.project.offset(source.path, s.line, s.column) for s in top}
+        told = (d for d in scopes.names.get(name, ()) if d.scope == 0 and d.kind != "import")
+        return any(d.offset not in known for d in told)
 
     def _outermost(self, source: FileNames, found: list[Definition], name: str) -> list[Definition]:
         """Drop symbols declared inside anonymous functions, which are not symbols themselves."""
@@ -260,3 +273,9 @@ class Names:
 
 def _exports_any(source: FileNames) -> bool:
     return any(symbol.exported for symbol in source.symbols)
+
+
+def _merged(source: FileNames, space: Definition, name: str) -> list[Definition]:
+    """Return what other declarations of a namespace of TypeScript have under a name."""
+    outer = [(s, source.symbol(s.parent)) for s in source.named(name)]
+    return [s for s, owner in outer if owner is not None and owner.qualified == space.qualified]

@@ -165,7 +165,7 @@ class Binder:
             self._candidates[key] = found, [d for d in found if self._is_member(d)]
         found, members = self._candidates[key]
         if meaning.state is State.KEY:
-            is_object = source.language in ECMA
+            is_object = source.language in ECMA or source.language == "java"  # an annotation
             return [d for d in members if is_object or d.kind in ("field", "property")]
         if meaning.bare and source.language in QUALIFIED:
             return [d for d in found if d not in members]
