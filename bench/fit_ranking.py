@@ -1,9 +1,10 @@
 """Fit the weights of ranking: `python -m bench.fit_ranking FEATURES [--write]`. Needs numpy.
 
 FEATURES is what `bench.ranking --features` wrote. A softmax over the candidates of each query is
-fitted by gradient descent; what is printed is cross-validated by repository: every query is ranked by
-weights that saw nothing of its repository. `--write` puts the weights of all queries into weights.py;
-`--ablate` tells what leaving each feature out costs.
+fitted by gradient descent; what is printed is cross-validated, leaving one repository out at a time: every
+query is ranked by weights that saw nothing of its repository. The first sum is fitted to the best 70
+candidates, the whole sum to those that the product reads. `--write` puts the weights of all queries into
+weights.py; `--ablate` tells what leaving each feature out costs.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from bench.ranking import gain
 from gitindex.base.path_kind import FileKinds
 from gitindex.query.search.ranking import RELATIVE, Features
 
-FOLDS, ROUNDS, STEP, L2 = 8, 300, 0.08, 0.002
+ROUNDS, STEP, L2 = 400, 0.1, 0.0003
 FIXED = {"asked_path": 9.0, "asked_name": 3.0, "qualified": 4.0, "quoted": 2.0, "named": 1.0}
 """Features that the queries hardly use: set by hand."""
-AFTER = {"main": 2.4}
+AFTER = {"main": 3.2}
 """Features of the whole sum that are added to the fitted weights: fitting the others beside it costs
 commits more than it gains questions."""
 KINDS = (*FileKinds._fields, "superseded")
@@ -61,12 +62,16 @@ class _Fit:
         columns = [Features._fields.index(name) for name in names]
         relative = [names.index(name) for name in RELATIVE if name in names]
         self._rows, self._gold = [], []
-        for query in queries:
-            rows = np.array([values for _, values in query["rows"]])[:, columns]
+        whole = len(names) > LOOKED
+        self._read = [query["read"] if whole else len(query["rows"]) for query in queries]
+        for query, read in zip(queries, self._read, strict=True):
+            rows = np.array([values for _, values in query["rows"][:read]])[:, columns]
             for column in relative:
                 rows[:, column] /= rows[:, column].max() or 1.0
             self._rows.append(rows)
-            self._gold.append(np.array([float(p in query["gold"]) for p, _ in query["rows"]]))
+            self._gold.append(
+                np.array([float(p in query["gold"]) for p, _ in query["rows"][:read]])
+            )
         self._least = np.array([-np.inf if name in KINDS else 0.0 for name in names])
         self._most = np.array([0.0 if name in KINDS else np.inf for name in names])
         for name, value in FIXED.items():
@@ -75,7 +80,6 @@ class _Fit:
         for name in AFTER:
             if name in names:
                 self._least[names.index(name)] = self._most[names.index(name)] = 0.0
-        whole = len(names) > LOOKED
         self._after = np.array([AFTER.get(name, 0.0) if whole else 0.0 for name in names])
 
     def weights(self, among: list[int] | None = None) -> dict[str, float]:
@@ -89,19 +93,21 @@ class _Fit:
         np = self._np
         repos = sorted({query["repo"] for query in self._queries})
         found: dict[str, list[tuple[float, float]]] = {}
-        for fold in range(FOLDS):
-            held = set(repos[fold::FOLDS])
-            seen = [n for n, q in enumerate(self._queries) if q["repo"] not in held]
+        for held in repos:
+            seen = [n for n, q in enumerate(self._queries) if q["repo"] != held]
             weights = np.array(self._fitted(seen)) + self._after
             for number, query in enumerate(self._queries):
-                if query["repo"] in held:
+                if query["repo"] == held:
                     scores = self._rows[number] @ weights
-                    paths = [query["rows"][n][0] for n in np.argsort(-scores, kind="stable")]
-                    hit = float(paths[0] in query["gold"])
-                    found.setdefault(query["set"], []).append((gain(paths, query["gold"]), hit))
+                    order = [*np.argsort(-scores, kind="stable")]
+                    order += range(len(order), len(query["rows"]))
+                    paths = [query["rows"][n][0] for n in order]
+                    score = gain(paths, query["gold"]), float(paths[0] in query["gold"])
+                    for group in {query["set"], query["category"]}:
+                        found.setdefault(group, []).append(score)
         return {
             name: (float(np.mean([g for g, _ in v])), float(np.mean([h for _, h in v])))
-            for name, v in found.items()
+            for name, v in sorted(found.items())
         }
 
     def _fitted(self, chosen: list[int]) -> list[float]:

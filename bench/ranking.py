@@ -47,7 +47,7 @@ from tests.golden import (
 
 DEEP = 50
 FITTED = 70
-"""Candidates whose features are kept: more than are ranked, so that weights can change."""
+"""Candidates whose features are kept: the first sum chooses from them."""
 
 
 def measure(bench: Bench) -> list[Row]:
@@ -175,14 +175,17 @@ def _answers(
                 ours = search(view, query["query"], DEEP, memory=memory)["results"]
                 lists = {"bm25": plain(query["query"]), "ours": [row["path"] for row in ours]}
                 answered.append(Answered(query, lists))
-                features.append(query | {"rows": _features(view, query["query"], memory)})
+                features.append(query | _features(view, query["query"], memory))
     return answered, features
 
 
-def _features(view: TreeView, text: str, memory: SearchMemory) -> list[tuple[str, list[float]]]:
+def _features(view: TreeView, text: str, memory: SearchMemory) -> dict[str, Any]:
+    """The features of the best candidates: of those that the product reads, the first `read`, all."""
     ranking = RankingPass(view, split_query(text).queries[0], memory, [])
-    rows = ranking.looked_at(ranking.first()[:FITTED])
-    return [(row.candidate.name, list(row.features)) for row in rows]
+    chosen, others = ranking.chosen(ranking.first())
+    rows = [*ranking.looked_at(chosen), *others[: max(0, FITTED - len(chosen))]]
+    listed = [(row.candidate.name, list(row.features)) for row in rows]
+    return {"rows": listed, "read": len(chosen)}
 
 
 def _plain(view: TreeView) -> Any:

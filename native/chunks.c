@@ -1,7 +1,7 @@
 /* BM25 over overlapping chunks of a text: `python_chunks` of gitindex/query/search/chunks.py. */
 #include "table.h"
 
-enum { MAX_TERMS = 128, MAX_PLACES = 80, MIN_INSIDE = 5, PAIRS = 1024, MAX_WINDOW = 8 };
+enum { MAX_TERMS = 128, MAX_PLACES = 80, NEAR = 30, MIN_INSIDE = 5, PAIRS = 1024, MAX_WINDOW = 8 };
 static const double SATURATION = 1.2, INSIDE = 0.4;
 
 typedef struct {
@@ -10,6 +10,7 @@ typedef struct {
     double weight, beside;
     int whole, places, after; /* `after`: number + 1 of another term with the same last pair of the window */
     double *counts;
+    size_t at[MAX_PLACES];
 } Term;
 
 typedef struct {
@@ -57,6 +58,7 @@ static int count_place(Term *term, const unsigned char *text, size_t size, size_
     if (!worth)
         return 0;
     term->counts[at / step] += worth;
+    term->at[term->places] = at;
     return ++term->places == MAX_PLACES;
 }
 
@@ -120,6 +122,29 @@ static void add_terms(const Term *terms, int count, Chunk *chunks, size_t steps)
     }
 }
 
+/* How many places of a term have one of the next term at most NEAR bytes away. */
+static int count_near(const Term *term, const Term *next) {
+    int found = 0, from = 0;
+    for (int i = 0; i < term->places; i++) {
+        while (from < next->places && next->at[from] + NEAR < term->at[i])
+            from++;
+        found += from < next->places && next->at[from] <= term->at[i] + NEAR;
+    }
+    return found;
+}
+
+/* Terms that follow each other in the query and stand near each other in the text. */
+static double near_sum(const Term *terms, int count) {
+    double sum = 0.0;
+    for (int i = 0; i + 1 < count; i++) {
+        double least = terms[i].weight < terms[i + 1].weight ? terms[i].weight : terms[i + 1].weight;
+        int found = count_near(&terms[i], &terms[i + 1]);
+        if (found)
+            sum += saturated(least, found);
+    }
+    return sum;
+}
+
 /* The best chunks that do not overlap, at most three; of equal ones the first. */
 static int best_three(const Chunk *chunks, size_t steps, size_t *taken) {
     int count = 0;
@@ -166,9 +191,9 @@ static PyObject *answer(const Term *terms, int count, const Chunk *chunks, size_
     }
     if (!places)
         return NULL;
-    return found ? Py_BuildValue("(ddddN)", base + most, three, chunks[taken[0]].cover / total,
-                                 held / total, places)
-                 : Py_BuildValue("(ddddN)", base, 0.0, 0.0, 0.0, places);
+    return found ? Py_BuildValue("(dddddN)", base + most, three, chunks[taken[0]].cover / total,
+                                 held / total, near_sum(terms, count), places)
+                 : Py_BuildValue("(dddddN)", base, 0.0, 0.0, 0.0, 0.0, places);
 }
 
 static int read_terms(PyObject *listed, Term *terms, int count) {

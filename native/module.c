@@ -1,7 +1,7 @@
 /* gitindex._compiled: the hot loops of a first index and of a server, as fast as C. Python has the same ones. */
 #include "table.h"
 
-enum { FORMAT = 2 }; /* raised with every change of what a function takes or returns */
+enum { FORMAT = 3 }; /* raised with every change of what a function takes or returns */
 
 static PyMethodDef methods[] = {
     {"terms_of_text", terms_of_text, METH_VARARGS, "terms_of_text(text, expand) -> bytes"},
@@ -10,7 +10,7 @@ static PyMethodDef methods[] = {
     {"group_names", group_names, METH_VARARGS,
      "group_names(data, extra, references, uses, imports, defined, marks) -> (counts, packed) | None"},
     {"score_chunks", score_chunks, METH_VARARGS,
-     "score_chunks(text, terms, step) -> (best, three, best_cover, cover, places)"},
+     "score_chunks(text, terms, step) -> (best, three, best_cover, cover, near, places)"},
     {"start_stats", start_stats, METH_VARARGS, "start_stats(root, paths, follow, threads) -> capsule"},
     {"end_stats", end_stats, METH_VARARGS, "end_stats(capsule) -> bytes"},
     {"watch_folders", watch_folders, METH_VARARGS, "watch_folders(root, paths) -> file descriptor"},

@@ -92,6 +92,31 @@ def test_every_result_explains_its_score(golden: tuple[Repo, GoldenSet]) -> None
         )
 
 
+def test_answers_do_not_depend_on_the_folder_of_the_clone(tmp_path: Path) -> None:
+    """The repository's name is what its files say, also for an edit of them."""
+    found, repos = [], []
+    for name in ("gadget", "somewhere-else"):
+        repo = Repo(tmp_path / name)
+        repo.init()
+        repo.write("README.md", "See https://github.com/people/gadget for more.\n")
+        repo.write("gadget/close.py", "def close_all():\n    pass\n")
+        repo.write("other/close.py", "def close_all():\n    pass\n")
+        repo.commit()
+        repo.gitindex("index")
+        found.append(_mains(repo))
+        repos.append(repo)
+    assert found == [{"gadget/close.py": 1.0, "other/close.py": 0.0}] * 2
+    repos[1].write("README.md", "See https://github.com/people/other for more.\n")
+    assert _mains(repos[1]) == {"gadget/close.py": 0.0, "other/close.py": 1.0}
+
+
+def _mains(repo: Repo) -> dict[str, float]:
+    with open_tree(find_worktree(os.fspath(repo.path)), ".") as view:
+        ranked = RankingPass(view, parse_query("how to close"), SearchMemory(), []).ranked()
+    rows = {row.candidate.name: row.features.main for row in ranked}
+    return {path: value for path, value in rows.items() if path.endswith("close.py")}
+
+
 def test_what_defines_the_only_word_is_looked_at_whatever_else_speaks_of_it(tmp_path: Path) -> None:
     repo = Repo(tmp_path / "repo")
     repo.init()

@@ -45,7 +45,7 @@ BY_WORDS = 30
 BY_SUBJECT = 20
 """Candidates by the subjects of past commits."""
 MAX_PATH_ATOMS = 8
-LESS = -1.0
+LESS = -1.5
 """Files of kinds that weigh less come after all others as candidates by path."""
 MAX_LAID = 2_000
 """Overlaid texts without an index entry that one answer reads."""
@@ -75,7 +75,7 @@ class Collector:
         self._terms = [term for term, _ in asked_terms(query)]
         self._asked = LexicalQuery(asked_terms(query), self._must, self._exclude)
         frequencies = self._reader.frequencies(self._terms)
-        self.own = own_names(view.worktree.common_dir)
+        self.own = memory.repository_words(view)
         """Words of the repository's name."""
         self.rarity = Rarity(query, frequencies, self._reader.documents, self.own)
         self.atoms = self.rarity.atoms(query)
@@ -315,9 +315,3 @@ def _plain_weight(path: str) -> float:
 
 
 _KIND_WEIGHTS = tuple(getattr(FIRST, kind) for kind in FileKinds._fields)
-
-
-def own_names(common_dir: str) -> frozenset[str]:
-    """Return the words of the repository's name, taken from its folder."""
-    folder = os.path.dirname(common_dir) if common_dir.endswith("/.git") else common_dir
-    return frozenset(words_of(os.path.basename(folder).lower().removesuffix(".git")))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from gitindex.base.compiled import LIBRARY
@@ -14,6 +16,8 @@ MAX_TERMS = 128
 """Words of a query, and their parts, that are looked for in texts."""
 MAX_PLACES = 80
 """Positions of one word in one file that are examined."""
+NEAR = 30
+"""Bytes between two words that count as near each other."""
 SATURATION = 1.2
 INSIDE = 0.4
 """Weight of a match in the middle of a word: `flush` in `cacheflushhandler`."""
@@ -37,6 +41,7 @@ class ChunkFeatures(NamedTuple):
     best_three: float = 0.0  # of the text only
     best_cover: float = 0.0  # share of the query in the best chunk
     cover: float = 0.0  # share of the query in the whole text
+    near: float = 0.0  # words that follow each other in the query, near each other in the text
     place: int = 0  # byte at which the best chunk starts
     others: tuple[int, ...] = ()  # the next best ones
 
@@ -58,8 +63,9 @@ class ChunkScorer:
         """Return the features of a text; the words of its path count as if they were part of it."""
         terms = self._beside(path_words(path)) if path else self._plain
         score = LIBRARY.score_chunks if LIBRARY is not None else python_chunks
-        best, three, best_cover, cover, places = score(data, terms, STEP)
-        return ChunkFeatures(best, three, best_cover, cover, places[0] if places else 0, places[1:])
+        best, three, best_cover, cover, near, places = score(data, terms, STEP)
+        place = places[0] if places else 0
+        return ChunkFeatures(best, three, best_cover, cover, near, place, places[1:])
 
     def _beside(self, words: PathWords) -> _Terms:
         """Return the terms with how often the path counts as text: the name twice, folders once."""
@@ -90,16 +96,19 @@ class ChunkScorer:
 
 def python_chunks(
     data: bytes, terms: Sequence[tuple[bytes, float, bool, float]], step: int
-) -> tuple[float, float, float, float, tuple[int, ...]]:
+) -> tuple[float, float, float, float, float, tuple[int, ...]]:
     """Do what native/chunks.c does. Uses `find` on bytes for speed."""
     lowered = data.lower()
     scores: dict[int, float] = {}
     covers: dict[int, float] = {}
     joint: dict[int, float] = {}
     held = total = base = 0.0
+    found: list[tuple[float, list[int]]] = []
     for needle, weight, whole, beside in terms:
         total += weight
-        counts = _counts(_places(data, lowered, needle, whole), step)
+        listed = _places(data, lowered, needle, whole)
+        found.append((weight, [place for place, _ in listed]))
+        counts = _counts(listed, step)
         if counts:
             held += weight
         at_least = _saturated(weight, beside)
@@ -111,11 +120,24 @@ def python_chunks(
             part = _saturated(weight, count + beside) - at_least if beside else part
             joint[start] = joint.get(start, 0.0) + part
     if not scores:
-        return base, 0.0, 0.0, 0.0, ()
+        return base, 0.0, 0.0, 0.0, 0.0, ()
     three, taken = _three(sorted(scores.items(), key=_best_chunk))
     best, total = base + max(joint.values()), total or 1.0
     places = tuple(at * step for at in taken)
-    return best, three, covers[taken[0]] / total, held / total, places
+    return best, three, covers[taken[0]] / total, held / total, _near(found), places
+
+
+def _near(found: Sequence[tuple[float, list[int]]]) -> float:
+    """Return the weight of terms that follow each other in the query and are near in the text."""
+    total = 0.0
+    for (weight, places), (next_weight, others) in pairwise(found):
+        count = 0
+        for place in places:
+            at = bisect_left(others, place - NEAR)
+            count += at < len(others) and others[at] <= place + NEAR
+        if count:
+            total += _saturated(min(weight, next_weight), count)
+    return total
 
 
 def _saturated(weight: float, count: float) -> float:

@@ -15,6 +15,7 @@ from gitindex.languages.generated import is_generated
 from gitindex.query.search.definition_rows import DefinitionMemory, FileDefinitions
 from gitindex.query.search.past_subjects import StoredSubjects
 from gitindex.query.search.path_index import PathIndex
+from gitindex.query.search.repository_name import NAMING_FILES, repository_words
 from gitindex.store.connection import marks
 from gitindex.store.lexical import LexicalMemory
 from gitindex.view.tree import TreeView
@@ -87,6 +88,7 @@ class SearchMemory:
         self._texts: OrderedDict[str, CandidateText] = OrderedDict()
         self._size = 0
         self._tree: tuple[tuple[str, str | None], PublishedTree] | None = None
+        self._name: tuple[tuple[str | None, ...], frozenset[str]] | None = None
 
     def tree(self, view: TreeView) -> PublishedTree:
         """Return the cache for the published tree that a view is based on."""
@@ -94,6 +96,14 @@ class SearchMemory:
         if self._tree is None or self._tree[0] != name:
             self._tree = (name, PublishedTree())
         return self._tree[1]
+
+    def repository_words(self, view: TreeView) -> frozenset[str]:
+        """Return the words of the repository's name, as the files of the view say it."""
+        overlay = view.overlay
+        key = (view.worktree.database, view.served.published.run_id, overlay.source, overlay.digest)
+        if self._name is None or self._name[0] != key:
+            self._name = (key, repository_words(view.read(NAMING_FILES).values()))
+        return self._name[1]
 
     def definitions(self, view: TreeView, found: Iterable[Candidate]) -> dict[int, FileDefinitions]:
         """Return all definitions of some files by blob: reading them pays from the second query."""

@@ -38,6 +38,18 @@ _SMALL = (
     " was we were what when where which who why will with would you your"
 )
 _STOP = frozenset(_SMALL.split())
+_VAGUE_WORDS = (
+    "add added adding adds allow allowed allows avoid avoids change changed changes correct correctly"
+    " ensure ensures fix fixed fixes fixing handle handled handles handling implement implementation"
+    " implemented implements improve improved improves incorrect incorrectly introduce issue issues"
+    " make makes making prevent prevents properly remove removed removes removing replace replaced"
+    " simplify support supported supports update updated updates use used uses using work working"
+    " works wrong"
+    " after all also any before between but don doesn during each instead more new non not only other"
+    " same some via while without"
+)
+_VAGUE = frozenset(_VAGUE_WORDS.split())
+"""Words about a change or about the asking: they tell little about the file."""
 _FILTER = compile_later(r'(?<!\S)(-?path|lang|kind|must|exclude|in):(?:"([^"]+)"|(\S+))(?!\S)')
 _PHRASE = compile_later(r'(?<!\S)"([^"]*)"(?!\S)')
 _SEPARATOR = compile_later(r"::|->|[.#\\]")
@@ -51,6 +63,16 @@ _ALIASES = {ext: row.name for row in BY_NAME.values() for ext in row.extensions.
 
 
 _ASKING = frozenset(["how", "what", "when", "where", "which", "who", "why"])
+_CHANGES = (
+    "add adds allow allows avoid bump catch change check clarify clean cleanup convert correct defer"
+    " deprecate disable disallow document don drop enable ensure expose extend extract fix fixed fixes"
+    " fixing handle ignore implement improve include increase inline introduce keep limit make mark merge"
+    " migrate move normalize optimize pass prefer preserve prevent propagate raise reduce refactor"
+    " reject release remove rename replace reset restore return revert rework run set simplify skip speed"
+    " split stop strip support suppress switch tweak unify update upgrade use validate warn wrap"
+)
+_CHANGING = frozenset(_CHANGES.split())
+_TOPIC = compile_later(r"[\w./-]+(?:\([^)]*\))?!?:\s")
 
 
 _HINTS = {
@@ -226,6 +248,18 @@ def _read_filter(name: str, value: str) -> tuple[str, str | None]:
 def is_question(query: Query) -> bool:
     """Return whether a query asks for something: it starts like a question, or is one word."""
     return len(query.words) == 1 or query.plain.partition(" ")[0] in _ASKING
+
+
+def is_change(query: Query) -> bool:
+    """Return whether a query reads like the subject of a commit: a verb first, a topic, or quoted code."""
+    text = query.text
+    is_verb = any(word in _CHANGING for word in words_of(text[:40].lower())[:1])
+    return is_verb or "`" in text or _TOPIC.match(text) is not None
+
+
+def is_vague(word: str) -> bool:
+    """Return whether a word tells little about a file: that something is fixed, used or handled."""
+    return word.lower() in _VAGUE
 
 
 def is_small(word: str) -> bool:

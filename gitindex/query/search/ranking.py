@@ -19,12 +19,14 @@ from gitindex.base.vocabulary import PathKind
 from gitindex.extract.terms import parts_of
 from gitindex.query.search.chunks import MAX_TERMS, ChunkTerm
 from gitindex.query.search.features import Atom, PathFeatures, needle_of
-from gitindex.query.search.query_text import Query, Word, path_matches
+from gitindex.query.search.query_text import Query, Word, is_vague, path_matches
 
 K1, B = 1.2, 0.75
 """BM25's constants, the same as in the lexical index."""
 PART_BOOST = 0.4
 FORM_BOOST = 0.4
+VAGUE = 0.3
+"""Weight of a word such as `fix` or `handling` beside others."""
 OWN_NAME = 0.15
 """Weight of the repository's own name relative to other words: nearly every file is about it."""
 
@@ -71,6 +73,7 @@ class Features(NamedTuple):
     three_chunks: float = 0.0  # BM25 of its best three chunks
     chunk_cover: float = 0.0  # share of the query in the best chunk
     held: float = 0.0  # share of the query in the text, in any form
+    near: float = 0.0  # words adjacent in the query are near in the text; for queries like a commit
     exact: float = 0.0  # a definition's name equals a word of the query
     definition: float = 0.0  # the best definition: name, class, comment
     doc: float = 0.0  # share of the query in one comment
@@ -80,7 +83,7 @@ class Features(NamedTuple):
     quoted: float = 0.0  # share of the quoted phrases that it contains
 
 
-RELATIVE = ("text", "subjects", "chunk", "three_chunks")
+RELATIVE = ("text", "subjects", "chunk", "three_chunks", "near")
 """Features without a natural maximum: divided by the best candidate's value."""
 
 
@@ -119,6 +122,7 @@ class Rarity:
         self.frequencies = frequencies
         self.documents = max(documents, 1)
         self._own = own if len(query.words) > 1 else frozenset[str]()
+        self._is_long = _has_telling(query)
         weights = [self._weight(word) for word in query.words]
         total_weight = sum(weights) or 1.0
         self.shares = {w.text: x / total_weight for w, x in zip(query.words, weights, strict=True)}
@@ -173,7 +177,9 @@ class Rarity:
     def _factor(self, word: Word) -> float:
         whole = word.terms[0]
         common = self.frequencies.get(whole, 0) >= COMMON * self.documents
-        return OWN_NAME if common and whole in self._own else 1.0
+        if common and whole in self._own:
+            return OWN_NAME
+        return VAGUE if self._is_long and is_vague(whole) else 1.0
 
     def _weight(self, word: Word) -> float:
         factor = self._factor(word)
@@ -186,12 +192,19 @@ class Rarity:
 def asked_terms(query: Query) -> list[tuple[str, float]]:
     """Return the terms for the lexical index with weights: parts and other forms weigh less."""
     found: dict[str, float] = {}
+    is_long = _has_telling(query)
     for word in query.words:
         whole, *rest = word.terms
+        factor = VAGUE if is_long and is_vague(whole) else 1.0
         listed = [(whole, 1.0), *((t, PART_BOOST) for t in rest)]
         for term, boost in (*listed, *((t, FORM_BOOST) for t in word.forms)):
-            found[term] = max(found.get(term, 0.0), boost)
+            found[term] = max(found.get(term, 0.0), factor * boost)
     return list(found.items())
+
+
+def _has_telling(query: Query) -> bool:
+    """Return whether a query has two words at least that are not vague."""
+    return sum(not is_vague(word.terms[0]) for word in query.words) > 1
 
 
 def bm25(count: float, idf: float, relative_length: float) -> float:

@@ -21,7 +21,7 @@ from gitindex.query.search.definitions import (
 from gitindex.query.search.features import MainFolder, NameMatcher, path_features
 from gitindex.query.search.long_query import split_query
 from gitindex.query.search.memory import NO_TEXT, Candidate, CandidateText, SearchMemory
-from gitindex.query.search.query_text import Filters, Query, is_question
+from gitindex.query.search.query_text import Filters, Query, is_change, is_question
 from gitindex.query.search.ranking import (
     Features,
     coverage,
@@ -190,6 +190,7 @@ class RankingPass:
         self._names = NameMatcher(self._atoms, self._rarity.lead(query), main)
         self._chunks = ChunkScorer(self._rarity.chunk_terms(query))
         self._definitions = DefinitionMatcher(query, self._atoms, self._rarity.shares, self._names)
+        self._is_change = is_change(query)
         self._warnings = warnings
 
     def ranked(self) -> list[Ranked]:
@@ -201,7 +202,7 @@ class RankingPass:
         first = self.first()
         if query.must_hold:
             first = list(self._with_phrases(first))
-        chosen, others = (first, []) if query.filters.kinds else self._chosen(first)
+        chosen, others = (first, []) if query.filters.kinds else self.chosen(first)
         pool = self._looked_at_and_scaled(chosen)
         if query.filters.kinds:
             pool = [row for row in pool if row.definitions]
@@ -210,7 +211,7 @@ class RankingPass:
         rest = [r if r.score <= least else Ranked._make((*r[:2], least, *r[3:])) for r in others]
         return best + rest
 
-    def _chosen(self, first: list[Ranked]) -> tuple[list[Ranked], list[Ranked]]:
+    def chosen(self, first: list[Ranked]) -> tuple[list[Ranked], list[Ranked]]:
         """Split the candidates into those to read, and the others."""
         chosen, others, named = first[:POOL], list[Ranked](), self._collector.named
         for row in first[POOL:]:
@@ -253,7 +254,13 @@ class RankingPass:
         chunks = self._chunks.features(text.data, candidate.name)
         defined, scored = self._definitions.features(found)
         features = Features._make(
-            (*row.features[:LOOKED], *chunks[:4], *defined, self._quoted(text.data))
+            (
+                *row.features[:LOOKED],
+                *chunks[:4],
+                chunks.near if self._is_change else 0.0,
+                *defined,
+                self._quoted(text.data),
+            )
         )
         if text.generated:
             features = features._replace(foreign=1.0)

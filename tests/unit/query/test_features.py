@@ -17,7 +17,7 @@ from gitindex.query.search.features import (
     path_features,
     similarity,
 )
-from gitindex.query.search.query_text import is_question, parse_query
+from gitindex.query.search.query_text import is_change, is_question, parse_query
 from gitindex.query.search.ranking import (
     Features,
     Rarity,
@@ -28,6 +28,7 @@ from gitindex.query.search.ranking import (
     scaled,
     total,
 )
+from gitindex.query.search.repository_name import repository_words
 from gitindex.query.search.snippets import (
     best_line,
     count_terms,
@@ -119,6 +120,42 @@ def test_the_repositorys_own_name_tells_little() -> None:
     assert shares["cluster"] > 5 * shares["redis"]
     alone = parse_query("redis")
     assert Rarity(alone, frequencies, 1000, frozenset({"redis"})).shares == {"redis": 1.0}
+
+
+def test_a_word_about_the_change_tells_little_beside_two_others() -> None:
+    counts = {"fix": 100, "socket": 300, "pool": 300}
+    rarity = Rarity(query := parse_query("Fix socket pool"), counts, 1000)
+    assert rarity.shares["socket"] > rarity.shares["Fix"]
+    assert [rarity.atoms(query)[number].text for number in rarity.lead(query)] == ["socket"]
+    few = Rarity(parse_query("fix socket"), counts, 1000).shares
+    assert few["fix"] > few["socket"]
+
+
+def test_a_query_may_read_like_a_commit() -> None:
+    told = ("Fix the socket", "router: close twice", "feat(api)!: limits", "the `open` of files")
+    asked = ("how is it fixed", "socket pool", "Socket", "a::b", "additional files", "")
+    assert all(is_change(parse_query(text)) for text in told)
+    assert not any(is_change(parse_query(text)) for text in asked)
+
+
+def test_words_of_the_query_near_each_other() -> None:
+    scorer = ChunkScorer([ChunkTerm(b"close", 2.0, False), ChunkTerm(b"socket", 3.0, False)])
+    texts = [
+        b"close socket, close the socket",
+        b"close the socket",
+        b"close" + b" " * 40 + b"socket",
+    ]
+    assert _falls([scorer.features(text).near for text in texts])
+    assert scorer.features(texts[-1]).near == 0.0
+
+
+def test_the_name_of_the_repository_is_the_address_its_files_mention_most() -> None:
+    readme = (
+        b"[a](https://github.com/o/Gadget-Box) git@github.com:o/gadget-box.git github.com/p/other."
+    )
+    assert repository_words([readme, b"no address"]) == {"gadget", "box"}
+    assert repository_words([readme, b'{\n  "name": "@works/root"']) == {"works"}
+    assert repository_words([]) == repository_words([b"github.com/"]) == frozenset()
 
 
 def test_a_path_that_was_asked_for_beats_its_words() -> None:
