@@ -98,7 +98,7 @@ def test_answers_do_not_depend_on_the_folder_of_the_clone(tmp_path: Path) -> Non
     for name in ("gadget", "somewhere-else"):
         repo = Repo(tmp_path / name)
         repo.init()
-        repo.write("README.md", "See https://github.com/people/gadget for more.\n")
+        repo.write("README.md", "https://github.com/people/gadget\n" * 2)
         repo.write("gadget/close.py", "def close_all():\n    pass\n")
         repo.write("other/close.py", "def close_all():\n    pass\n")
         repo.commit()
@@ -106,7 +106,7 @@ def test_answers_do_not_depend_on_the_folder_of_the_clone(tmp_path: Path) -> Non
         found.append(_mains(repo))
         repos.append(repo)
     assert found == [{"gadget/close.py": 1.0, "other/close.py": 0.0}] * 2
-    repos[1].write("README.md", "See https://github.com/people/other for more.\n")
+    repos[1].write("README.md", "https://github.com/people/other\n" * 2)
     assert _mains(repos[1]) == {"gadget/close.py": 0.0, "other/close.py": 1.0}
 
 

@@ -21,6 +21,8 @@ _ADDRESS = compile_later(
     rb"(?:github\.com|gitlab\.com|bitbucket\.org|codeberg\.org)[/:][\w.-]+/([\w-][\w.-]*)"
 )
 _SCOPE = compile_later(rb'^\s*"name"\s*:\s*"@([\w-]+)/', re.MULTILINE)
+LEAST = 2
+"""A name that is mentioned less may be anybody's."""
 SCOPE = 5
 """How many mentions of an address the scope of a package's name is worth: `@vitest/monorepo`."""
 
@@ -33,7 +35,5 @@ def repository_words(texts: Iterable[bytes]) -> frozenset[str]:
             found[name.decode().lower().rstrip(".").removesuffix(".git")] += 1
         for name in _SCOPE.findall(text[:MAX_READ]):
             found[name.decode().lower()] += SCOPE
-    if not found:
-        return frozenset()
-    name, _ = min(found.items(), key=lambda pair: (-pair[1], pair[0]))
-    return frozenset(words_of(name))
+    name, mentions = min(found.items(), key=lambda pair: (-pair[1], pair[0]), default=("", 0))
+    return frozenset(words_of(name)) if mentions >= LEAST else frozenset()

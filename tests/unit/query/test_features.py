@@ -155,7 +155,7 @@ def test_the_name_of_the_repository_is_the_address_its_files_mention_most() -> N
     )
     assert repository_words([readme, b"no address"]) == {"gadget", "box"}
     assert repository_words([readme, b'{\n  "name": "@works/root"']) == {"works"}
-    assert repository_words([]) == repository_words([b"github.com/"]) == frozenset()
+    assert repository_words([]) == repository_words([b"github.com/p/other"]) == frozenset()
 
 
 def test_a_path_that_was_asked_for_beats_its_words() -> None:
