@@ -154,6 +154,23 @@ class FileScopes:
         """Offsets of names in destructuring patterns, with the chain that they take a member of."""
         for at, chain in told["taken"]:
             self.taken[at] = _parts(chain) or self.taken.get(at, ())
+        self._read_heads(told)
+        self._typed = {at: (start, end) for at, start, end in told["typed"]}
+        self.stars: list[int] = told["stars"]
+        self.assigned: dict[str, list[Assigned]] = {}
+        for name, offset, owner, *spans in told["assigned"]:
+            self.assigned.setdefault(name, []).append(Assigned(offset, owner, *map(tuple, spans)))
+        self._sets: dict[str, list[int]] = {}
+        for name, offset in told["sets"]:
+            self._sets.setdefault(name, []).append(offset)
+        self.exports: dict[str, str] = {name: value for name, _, value in told["exports"]}
+        """Exported names that differ from the local name, each with its local name or chain."""
+        self.exported_at = frozenset(at for name, at, value in told["exports"] if name != value)
+        self._quiet = told["quiet"]
+        self._quiet_starts = [row[0] for row in self._quiet]
+
+    def _read_heads(self, told: dict[str, Any]) -> None:
+        """Keep what the heads of classes and functions say."""
         self.shorthands = frozenset(told["shorthands"])
         """ECMA only: offsets of names in `{ a, b }`, an object or a pattern."""
         self.bases: dict[int, list[tuple[Part, ...]]] = {}
@@ -168,19 +185,6 @@ class FileScopes:
         self._defaults = {self.scope_at(start): (start, end) for start, end in told["defaults"]}
         self.plain_structs = frozenset(self._text((start, end)) for start, end in told["structs"])
         """Go only: types of structs without embedded fields, as they are written."""
-        self._typed = {at: (start, end) for at, start, end in told["typed"]}
-        self.stars: list[int] = told["stars"]
-        self.assigned: dict[str, list[Assigned]] = {}
-        for name, offset, owner, *spans in told["assigned"]:
-            self.assigned.setdefault(name, []).append(Assigned(offset, owner, *map(tuple, spans)))
-        self._sets: dict[str, list[int]] = {}
-        for name, offset in told["sets"]:
-            self._sets.setdefault(name, []).append(offset)
-        self.exports: dict[str, str] = {name: value for name, _, value in told["exports"]}
-        """Exported names that differ from the local name, each with its local name or chain."""
-        self.exported_at = frozenset(at for name, at, value in told["exports"] if name != value)
-        self._quiet = told["quiet"]
-        self._quiet_starts = [row[0] for row in self._quiet]
 
     def _declare(self, name: str, offset: int, scope: int, *rest: Any) -> None:
         kind, start, annotation, value, pick, chain = rest

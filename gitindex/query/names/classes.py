@@ -357,11 +357,12 @@ class Classes:
         self, source: FileNames, definition: Definition
     ) -> Iterator[Sequence[Part] | None]:
         """Yield the bases of a class as chains; None for one that is no chain."""
-        scopes = self._project.scopes(source.path)
+        modelled = source.language in MODELLED
+        scopes = self._project.scopes(source.path) if modelled else None
         if scopes is not None:
             yield from scopes.bases.get(self._at(definition), ())
             return
-        if source.language in MODELLED:  # its scopes cannot be read: nothing is proven
+        if modelled:  # its scopes cannot be read: nothing is proven
             self._guessed.add((definition.path, definition.ordinal))
         for text in heritage(self._names.header(source, definition), source.language):
             yield read_chain(text)

@@ -17,12 +17,12 @@ from gitindex.query.names.dispatch import Dispatch, Kin
 from gitindex.query.names.known import KnownReferences
 from gitindex.query.names.meanings import ECMA, Meaning, State
 from gitindex.query.names.memory import Memory
-from gitindex.query.names.mentions import is_annotation, look
 from gitindex.query.names.places import QUALIFIED, Binder
 from gitindex.query.names.project import Project
 from gitindex.query.names.sites import Site, make_site
-from gitindex.query.names.source import Definition, FileNames, enclosing
+from gitindex.query.names.source import Definition, FileNames
 from gitindex.query.names.stored import is_stored
+from gitindex.query.names.strings import of_annotations, of_exports
 from gitindex.view.tree import TreeView
 
 MAX_ALIASES = 20
@@ -117,17 +117,7 @@ class Finder:
                 more = [n for n in dict.fromkeys(aliases) if n not in names]
                 self._cut = self._cut or len(names) + len(more) > MAX_ALIASES
                 names += more[: max(0, MAX_ALIASES - len(names))]
-        known_places = found.keys() | excluded.keys()
-        for source, place in self._annotations(chosen.values(), within, known_places):
-            site = self._judge(source, place, wanted)
-            if isinstance(site, Site):
-                found.setdefault(site[:3], site)
-        for source, place in self._exported(chosen.values(), within):
-            site = self._judge(source, place, wanted)
-            if isinstance(site, Site):
-                found.setdefault(site[:3], site)
-            else:
-                excluded.setdefault((source.path, place.line, place.column), site)
+        self._add_strings(chosen.values(), wanted, within, found, excluded)
         found |= {site[:3]: site for site in known.sites()}
         if is_stored(self.project, names, found.values()):
             proven = (at for at in uses if excluded.get(at) == PROVEN)
@@ -136,6 +126,28 @@ class Finder:
             del excluded[at]
         defined = frozenset((d.path, d.line, d.column) for d in chosen.values())
         return Found(sorted(found.values(), key=Site.order), excluded, self._cut, defined)
+
+    def _add_strings(
+        self,
+        targets: Iterable[Definition],
+        wanted: _SearchTargets,
+        within: frozenset[str],
+        found: dict[At, Site],
+        excluded: dict[At, str],
+    ) -> None:
+        """Add what annotations written as strings, and `__all__`, refer to."""
+        for source, place in of_annotations(
+            self.project, targets, within, found.keys() | excluded.keys()
+        ):
+            site = self._judge(source, place, wanted)
+            if isinstance(site, Site):
+                found.setdefault(site[:3], site)
+        for source, place in of_exports(self.project, targets, within):
+            site = self._judge(source, place, wanted)
+            if isinstance(site, Site):
+                found.setdefault(site[:3], site)
+            else:
+                excluded.setdefault((source.path, place.line, place.column), site)
 
     def _provable(self, source: FileNames, place: Occurrence, why: str) -> str:
         """Return the reason; no use is proven in a file whose scopes cannot be read."""
@@ -189,45 +201,6 @@ class Finder:
     def _is_local(self, source: FileNames, place: Occurrence) -> bool:
         meaning = self.binder.meaning(source, place)
         return meaning.state is State.LOCAL and meaning.sure and meaning.variable > 0
-
-    def _mentioned(
-        self, targets: Iterable[Definition], within: Iterable[str]
-    ) -> Iterator[tuple[str, FileNames, list[tuple[int, int, int]]]]:
-        """Yield where the texts of Python files have the names of targets of modules."""
-        names = {t.name for t in targets if t.path.endswith((".py", ".pyi")) and t.parent < 0}
-        for name in sorted(names):
-            for file, places in look(self.project, name, within).places.items():
-                source = self.project.source(file.path) if file.language == "python" else None
-                if source is not None:
-                    yield name, source, places
-
-    def _annotations(
-        self, targets: Iterable[Definition], within: Iterable[str], code: set[At]
-    ) -> Iterator[tuple[FileNames, Occurrence]]:
-        """Yield occurrences in Python annotations written as strings; `code` are known others."""
-        for name, source, places in self._mentioned(targets, within):
-            for line, column, _ in places:
-                if (source.path, line, column) in code:
-                    continue
-                text = self.project.span(source.path, line, line)
-                if is_annotation(text, column, column + len(name)):
-                    around = enclosing(source, line)
-                    scope = around.ordinal if around else -1
-                    yield source, Occurrence(name, line, column, Use.TYPE, scope)
-
-    def _exported(
-        self, targets: Iterable[Definition], within: Iterable[str]
-    ) -> Iterator[tuple[FileNames, Occurrence]]:
-        """Yield items of Python's `__all__`: each refers to the module's binding of that name."""
-        for name, source, places in self._mentioned(targets, within):
-            text = self.project.text(source.path)
-            scopes = self.project.scopes(source.path) if b"__all__" in text else None
-            for line, column, start in places if scopes else ():
-                assert scopes is not None
-                end = text[start + len(name.encode()) :][:1]
-                whole = text[start - 1 : start] in (b'"', b"'") and end in (b'"', b"'")
-                if whole and scopes.quiet(start) == "exported":
-                    yield source, Occurrence(name, line, column, Use.REFERENCE, -1)
 
     def _occurrences(
         self, name: str, within: Iterable[str] = ()
