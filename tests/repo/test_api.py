@@ -183,3 +183,41 @@ def test_the_attribute_hook_of_a_class_offers_no_name_of_its_module(released: Re
     released.write("m/core.py", "")
     released.commit("no hook")
     assert api(released, "HEAD~..HEAD") == [("removed", "__getattr__", True)]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("m/core.py", "m/core/__init__.py"),
+        ("geo/geo.go", "geo/area.go"),
+        ("web/util.ts", "web/util/index.ts"),
+        ("web/util.ts", "web/util.js"),
+        ("rust/a.rs", "rust/a/mod.rs"),
+    ],
+)
+def test_another_file_of_the_same_module_is_no_removal(released: Repo, old: str, new: str) -> None:
+    """Imports name the module, or the package, and find it as before."""
+    released.write("rust/a.rs", "pub fn one() {}\n")
+    released.commit("rust")
+    released.index()
+    text = (released.path / old).read_text()
+    released.git("rm", "-q", old)
+    released.write(new, text.replace(": string", "") if new.endswith(".js") else text)
+    released.git("add", "-A")
+    assert not [row for row in api(released, "--staged") if row[2]]
+    assert [row for row in api(released, "--staged") if row[0] != "changed"] == []
+
+
+def test_what_is_lost_on_the_way_to_another_file_is_a_removal(released: Repo) -> None:
+    released.git("mv", "geo/geo.go", "geo/area.go")
+    edit(released, "geo/area.go", "Area(side int)", "Size(side int)")
+    released.git("mv", "m/core.py", "m/core")
+    (released.path / "m/core").rename(released.path / "m/x")
+    text = (released.path / "m/x").read_text().replace("def area", "def size")
+    (released.path / "m/x").unlink()
+    released.write("m/core/__init__.py", text)
+    released.git("add", "-A")
+    assert [row for row in api(released, "--staged") if row[2]] == [
+        ("removed", "Area", True),
+        ("removed", "Shape.area", True),
+    ]

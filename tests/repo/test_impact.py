@@ -314,15 +314,17 @@ def test_what_only_a_framework_calls_is_reached_through_its_class(repo: Repo) ->
     assert repo.answer("impact", "--staged", "--tests")["tests"] == ["tests/test_shell.py"]
 
 
-def test_a_guess_by_name_is_followed(repo: Repo) -> None:
-    """Nothing says what `door` is: a test that calls a method of that name may run it."""
-    door = "class Door:\n    def knock(self):\n        return 1\n"
-    test = "def test_it(door):\n    door.knock()\n"
-    repo.index_files(
-        {"door.py": door, "tests/test_door.py": test, "tests/test_no.py": "import door\n"}
-    )
+def test_nobody_runs_a_method_without_its_object(repo: Repo) -> None:
+    """The name of the class is rarer than `get`: who makes the object is followed, not the name."""
+    files = {
+        "door.py": "class Door:\n    def get(self):\n        return 1\n",
+        "tests/conftest.py": "import pytest\nimport door\n\n\n@pytest.fixture\ndef way():\n    return door.Door()\n",
+        "tests/test_way.py": "def test_it(way):\n    way.get()\n",
+        "tests/test_no.py": "import door\n\n\ndef test_no():\n    {}.get(1)\n",
+    }
+    repo.index_files(files)
     replace(repo, "door.py", "return 1", "return 2")
-    assert repo.answer("impact", "--staged", "--tests")["tests"] == ["tests/test_door.py"]
+    assert repo.answer("impact", "--staged", "--tests")["tests"] == ["tests/test_way.py"]
 
 
 def test_too_wide_a_change_names_whole_files(

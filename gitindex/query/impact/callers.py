@@ -85,7 +85,9 @@ class Callers:
         found: list[Definition] = []
         if source and owner and called_without_name(source.language, wanted.name):
             return [self._now(finder, owner) or owner]  # who makes the object may call it
-        width = sum(count for (count,) in finder.view.rows(_WIDTH, wanted.name))
+        width = self._width(finder, wanted)
+        if owner and owner.kind not in FUNCTIONS and self._width(finder, owner) < width:
+            return [self._now(finder, owner) or owner]  # a rarer name, and nobody runs it without
         if width > self._left:
             return None
         self._left -= width
@@ -105,6 +107,10 @@ class Callers:
         if owner is not None and (not found or finder.dispatch.kin(wanted).outside):
             found.append(self._now(finder, owner) or owner)  # called from outside of the tree
         return found
+
+    def _width(self, finder: Finder, definition: Definition) -> int:
+        """Return how many files have the name of a definition."""
+        return sum(count for (count,) in finder.view.rows(_WIDTH, definition.name))
 
     def _now(self, finder: Finder, definition: Definition) -> Definition | None:
         """Return a definition as it is in the new tree."""

@@ -54,7 +54,13 @@ def find_surface(change: TreeChange) -> list[SurfaceChange]:
     for finder in (before, after):
         finder.project.load(change.paths)
     moved = _Names(after)
-    found = [one for path in change.paths for one in _of_path(before, after, path, moved)]
+    modules: dict[tuple[str, str], list[str]] = {}
+    for path in change.paths:
+        source = after.project.source(path) or before.project.source(path)
+        if source and source.language in _CODE and _is_public(path, source.language):
+            key = (_module(path, source.language), source.origin.family)
+            modules.setdefault(key, []).append(path)
+    found = [one for paths in modules.values() for one in _of_module(change, paths, moved)]
     return sorted(found, key=lambda c: (os.fsencode(c.definition.path), c.definition.line))
 
 
@@ -105,32 +111,57 @@ class _Names:
         return bool(source.children(-1, "__getattr__")) and source.language == "python"
 
 
-def _of_path(before: Finder, after: Finder, path: str, names: _Names) -> Iterator[SurfaceChange]:
-    old, new = before.project.source(path), after.project.source(path)
-    language = (new or old).language if (new or old) else ""  # type: ignore[union-attr]
-    if language not in _CODE or not _is_public(path, language):
-        return
-    was, now = _surface(before, old), _surface(after, new)
-    if old and new and new.origin.status != old.origin.status:
-        return  # one side was not fully parsed: not comparable
+def _module(path: str, language: str) -> str:
+    """Return what an import names: the same for `a.py` and `a/__init__.py`, for all files of a package."""
+    stem = re.sub(r"(\.d)?\.\w+$", "", path)
+    if language in ("go", "java", "kotlin"):
+        return path.rpartition("/")[0]
+    if language == "python":
+        return stem.removesuffix("/__init__")
+    if language == "rust":
+        return stem.removesuffix("/mod")
+    if language in ("javascript", "typescript", "tsx"):
+        return stem.removesuffix("/index")
+    return path
+
+
+def _of_module(change: TreeChange, paths: list[str], names: _Names) -> Iterator[SurfaceChange]:
+    before, after = change.before, change.after
+    was: dict[str, Definition] = {}
+    now: dict[str, Definition] = {}
+    languages: dict[str, str] = {}
+    new_files = set()
+    for path in paths:
+        old, new = before.project.source(path), after.project.source(path)
+        languages[path] = (new or old).language if new or old else ""  # type: ignore[union-attr]
+        if old and new and new.origin.status != old.origin.status:
+            continue  # one side was not fully parsed: not comparable
+        had = _surface(before, old)
+        was, now = was | had, now | _surface(after, new)
+        if not had:
+            new_files.add(path)
     for name, symbol in was.items():
         if name not in now:
             outer = name.rpartition(".")[0]
             if outer in was and outer not in now:
                 continue  # reported with its class
-            if new is not None and "." not in name and names.offers(path, name):
+            if "." not in name and any(names.offers(path, name) for path in paths):
                 continue
             if symbol.kind in FUNCTIONS and outer in now and _inherits(after, now[outer], symbol):
                 continue
+            language = languages[symbol.path]
             yield SurfaceChange(symbol, language, SurfaceKind.REMOVED, True, "removed")
+        elif languages[symbol.path] != (language := languages[now[name].path]):
+            continue  # JavaScript became TypeScript: signatures are not comparable
         elif (mine := _signature(before, symbol)) != (theirs := _signature(after, now[name])):
             why = _difference(symbol, now[name], mine, theirs, language)
             yield SurfaceChange(
                 now[name], language, SurfaceKind.CHANGED, bool(why), why, symbol.signature
             )
     for name, symbol in now.items():
-        if name not in was and (name.rpartition(".")[0] in was or "." not in name or not was):
-            yield SurfaceChange(symbol, language, SurfaceKind.ADDED, False)
+        alone = name.rpartition(".")[0] in was or "." not in name or symbol.path in new_files
+        if name not in was and alone:
+            yield SurfaceChange(symbol, languages[symbol.path], SurfaceKind.ADDED, False)
 
 
 def _difference(old: Definition, new: Definition, mine: str, theirs: str, language: str) -> str:

@@ -1,0 +1,143 @@
+"""`python -m bench.affected_planted CLONE --record FILE --tree FOLDER`: affected tests, one run of the tests.
+
+FILE is the `.coverage` of HEAD's tests with a context per test (`pytest --cov=PACKAGE --cov-context=test`),
+run in FOLDER. Each of the last commits names functions that it changed: a statement is planted in each of
+them at HEAD, and what gitindex names is compared with the tests that executed that line.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+from bench.affected import _READ, Bench, Compared, _told
+from gitindex.base.path_kind import is_test
+from gitindex.query.impact.affected import AffectedTest, affected_tests
+from gitindex.query.impact.change import TreeChange
+from gitindex.view.overlay_tables import FactsMemory
+from gitindex.view.tree import TreeChoice, open_tree
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Places = dict[str, list[tuple[int, int]]]  # path → line and column of the first statement
+
+
+class PlantedBench(Bench):
+    """One project whose tests ran once, at HEAD."""
+
+    def changes(self, count: int) -> Iterator[Places]:
+        """Yield where to plant: the functions of HEAD that each of the last commits changed."""
+        seen = set()
+        for commit in self.commits(count):
+            places = {}
+            for path, old, new in self.changed_lines(commit):
+                names = self._around(f"{commit}^", path, old) | self._around(commit, path, new)
+                starts = [_start(f) for n, f in self._functions("HEAD", path).items() if n in names]
+                if not is_test(path) and any(starts):
+                    places[path] = sorted(start for start in starts if start)
+            key = json.dumps(places, sort_keys=True)
+            if places and key not in seen:
+                seen.add(key)
+                yield places
+
+    def plant(self, places: Places) -> str:
+        """Return a commit on HEAD with a statement at each place."""
+        index = self.root / ".git/planted-index"
+        env = {**os.environ, "GIT_INDEX_FILE": str(index)}
+        for who in ("AUTHOR", "COMMITTER"):
+            env |= {f"GIT_{who}_NAME": "bench", f"GIT_{who}_EMAIL": "bench@localhost"}
+
+        def git(*args: str, text: str | None = None) -> str:
+            command = ["git", "-C", str(self.root), *args]
+            done = subprocess.run(
+                command, input=text, capture_output=True, text=True, check=True, env=env
+            )
+            return done.stdout.strip()
+
+        git("read-tree", "HEAD")
+        for path, starts in places.items():
+            lines = self.git("show", f"HEAD:{path}").split("\n")
+            for line, column in reversed(starts):
+                lines.insert(line - 1, " " * column + "pass")
+            blob = git("hash-object", "-w", "--stdin", text="\n".join(lines))
+            git("update-index", "--cacheinfo", f"100644,{blob},{path}")
+        commit = git("commit-tree", git("write-tree"), "-p", "HEAD", "-m", "planted")
+        index.unlink()
+        return commit
+
+    def named(self, commit: str) -> list[AffectedTest]:
+        """What gitindex names for a planted commit."""
+        memory = FactsMemory()
+        with (
+            open_tree(self.worktree, ".", TreeChoice(at="HEAD"), memory) as old,
+            open_tree(self.worktree, ".", TreeChoice(at=commit), memory) as new,
+        ):
+            return affected_tests(TreeChange(old, new, memory)).tests
+
+    def _functions(self, commit: str, path: str) -> dict[str, Function]:
+        try:
+            return dict(_walk(ast.parse(self.git("show", f"{commit}:{path}")), ""))
+        except (subprocess.CalledProcessError, SyntaxError):
+            return {}
+
+    def _around(self, commit: str, path: str, lines: list[int]) -> set[str]:
+        """Return the innermost functions around some lines."""
+        known = self._functions(commit, path)
+        found = set()
+        for line in lines:
+            around = [n for n, f in known.items() if f.lineno <= line <= (f.end_lineno or 0)]
+            found.update(sorted(around, key=lambda n: known[n].lineno)[-1:])
+        return found
+
+
+def _walk(node: ast.AST, prefix: str) -> Iterator[tuple[str, Function]]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield prefix + child.name, child
+        named = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        yield from _walk(child, f"{prefix}{child.name}." if named else prefix)  # type: ignore[attr-defined]
+
+
+def _start(function: Function) -> tuple[int, int] | None:
+    """Return the first statement after the docstring; None if it is on the line of the header."""
+    body = function.body[ast.get_docstring(function) is not None :]
+    if not body or body[0].lineno <= function.lineno:
+        return None
+    decorators = getattr(body[0], "decorator_list", [])
+    return min([body[0].lineno, *(d.lineno for d in decorators)]), body[0].col_offset
+
+
+def main() -> int:
+    """Print a line per change and the summary: `named 50% of 30%` that executed it."""
+    parser = argparse.ArgumentParser(prog="python -m bench.affected_planted", description=__doc__)
+    parser.add_argument("clone", type=Path)
+    parser.add_argument("--record", type=Path, required=True)
+    parser.add_argument("--tree", type=Path, required=True)
+    parser.add_argument("--python", type=Path, required=True, help="has coverage.py")
+    parser.add_argument("--package", default="src")
+    parser.add_argument("--tests", default="tests")
+    parser.add_argument("--commits", type=int, default=60)
+    parser.add_argument("--changes", type=int, default=16)
+    asked = parser.parse_args()
+    bench = PlantedBench(asked.clone, asked.python, asked.tree, asked.package, asked.tests)
+    read = [asked.python, "-c", _READ, asked.record]
+    told = subprocess.run(read, capture_output=True, text=True, check=True).stdout
+    executed = {os.path.relpath(p, asked.tree): lines for p, lines in json.loads(told).items()}
+    found: list[Compared] = []
+    for places in bench.changes(asked.commits):
+        at = [(path, str(line)) for path, starts in places.items() for line, _ in starts]
+        tests = {t for path, line in at for t in executed.get(path, {}).get(line, ())}
+        wanted = {test for test in tests if is_test(test.partition("::")[0])}
+        if wanted and len(found) < asked.changes:
+            found.append(bench.compare("HEAD", bench.named(bench.plant(places)), wanted))
+            print(f"  {', '.join(places)}: {_told(found[-1:])}", flush=True)
+    print(f"{asked.clone.name}: {len(found)} changes; {_told(found)}")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
