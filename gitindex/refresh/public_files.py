@@ -105,13 +105,14 @@ def _put(worktree: Worktree, status: StatusRecord, stale: StatusRecord) -> None:
     """Write a status, then the one that ends it.
 
     In this order, and with the spool looked at last: a hook appends its event before it renames,
-    so either we see the event here or it finds the stale file. Never is `fresh` the last word.
+    so either we see the event here or it finds the stale file. Never is `fresh` the last word. An error
+    stays: where the store cannot be opened, the event that failed is still in the spool.
     """
     texts = render_status(status), render_status(stale)
     note_objects(worktree, len(status.last_indexed_commit or "") or SHA1_DIGITS, *texts)
     write_public(worktree, path_of(worktree.root), texts[0])
     write_public(worktree, worktree.stale_status, texts[1])
-    if os.path.exists(worktree.spool):
+    if status.index_state is not IndexState.ERROR and os.path.exists(worktree.spool):
         await_git(worktree)
         mark_stale(worktree)
 

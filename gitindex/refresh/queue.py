@@ -140,7 +140,7 @@ class RefreshJobService:
         try:
             extracted = work(job)
         except (GitIndexError, OSError) as error:
-            self.fail(job, FailureReason.IO_ERROR, _told(error))
+            self.fail(job, FailureReason.IO_ERROR, told(error))
         else:
             self.complete(job, extracted)
         return self._get(job_id)
@@ -317,7 +317,8 @@ def supersede_lost(database: Database, name: str) -> None:
             )
 
 
-def _told(error: GitIndexError | OSError) -> str:
+def told(error: GitIndexError | OSError) -> str:
+    """An error in its own words, without its hint."""
     if isinstance(error, GitIndexError):
         return error.message
     where = f": {error.filename}" if error.filename else ""

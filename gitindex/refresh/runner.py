@@ -9,11 +9,11 @@ from typing import NamedTuple
 from gitindex.base.errors import GitIndexError, StoreReplaced
 from gitindex.base.runner_lock import RunnerLock, advertised
 from gitindex.base.vocabulary import IndexState, Layer
-from gitindex.base.worktree import Worktree, worktree_at
+from gitindex.base.worktree import Worktree
 from gitindex.freshness.pack_note import read_pack_note
 from gitindex.refresh import public_files, spool
 from gitindex.refresh.outbox import drain_outbox
-from gitindex.refresh.queue import anything_queued
+from gitindex.refresh.queue import anything_queued, told
 from gitindex.refresh.rebuild import plan_rebuild, rebuild, settle
 from gitindex.refresh.session import Session, mend_rot, mend_store
 from gitindex.refresh.spool import IMMEDIATE, Pace
@@ -65,6 +65,9 @@ class Runner:
                     self._serve_locked(request)
             except StoreReplaced:
                 return served
+            except (GitIndexError, OSError) as error:
+                self._tell(request, error)
+                raise
             finally:
                 self._lock.release()
             served, request = True, None
@@ -133,16 +136,14 @@ class Runner:
         return plan is not None and rebuild(plan, self._report)
 
     def _open_store(self, request: RefreshRequest | None) -> Session:
-        """Open the store; where that fails the public status says so, as after any failed attempt."""
-        try:
-            return Session(self._anchor, GLANCE if request is None else ALL)
-        except StoreReplaced:
-            raise
-        except GitIndexError as error:
-            worktree = request.worktree if request else worktree_at(self._anchor.root)
-            quietly(public_files.note_failure, worktree, error.message, None)
-            quietly(public_files.write_state, worktree, IndexState.ERROR, error.message)
-            raise
+        return Session(self._anchor, GLANCE if request is None else ALL)
+
+    def _tell(self, request: RefreshRequest | None, error: GitIndexError | OSError) -> None:
+        """The public status says what failed before any job could: the store, or HEAD itself."""
+        worktree = request.worktree if request else self._anchor
+        make = request is not None  # else the repository may be being removed
+        quietly(public_files.note_failure, worktree, told(error), None)
+        quietly(public_files.write_state, worktree, IndexState.ERROR, told(error), make)
 
     def _anything_waiting(self) -> bool:
         """Without the lock: are there events, queued jobs, or a status that a late hook renamed?"""

@@ -6,6 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from gitindex.base.errors import Exit, GitIndexError, NotIndexed
@@ -161,9 +162,10 @@ def index(
 
     worktree = find_worktree(path)
     check_owner(worktree)
-    seen = observe(worktree)
-    if seen.searchable and seen.proof.outcome is ProofOutcome.STALE_LOCAL and not as_json:
-        say(STALE_CREATE)
+    with suppress(GitIndexError):  # the attempt itself says what is wrong, and leaves a record
+        seen = observe(worktree)
+        if seen.searchable and seen.proof.outcome is ProofOutcome.STALE_LOCAL and not as_json:
+            say(STALE_CREATE)
     if force or seed is None or not _seed(worktree, seed):
         with progress_bar("indexing") as report:
             reason = "reindex" if force else "index"
