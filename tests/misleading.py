@@ -270,6 +270,7 @@ GO: list[Case] = [
     ("NAME", {"a.go": "package p\nconst (\n\tNAME = iota\n\tB\n)\nfunc use() int { switch 1 { case NAME: return NAME }; const NAME2 = NAME; return [...]int{NAME: 1}[0] } // USE\n"}),
     ("T.NAME", {"a.go": "package p\ntype T struct{ NAME int }\ntype S = struct{ NAME int }\nfunc use() { _ = T(S{NAME: 1}); x := T(S{}); _ = x.NAME } // USE\n"}),
     ("T.NAME", {"a.go": "package p\ntype T struct{}\nfunc (T) NAME() {}\ntype U struct{}\nfunc (U) NAME() {}\nvar tab = map[string]struct{ a T; b U }{}\nfunc use() { for _, v := range tab { v.a.NAME() }; tab[\"\"].a.NAME() } // CALL\n"}),
+    ("T.NAME", {"a.go": "package p\ntype T struct{}\nfunc (T) NAME() {}\ntype G[X any] struct{}\nfunc (G[X]) NAME() {}\nfunc use(f func(G[int]) T, c <-chan T, m map[G[int]]T, p **T, s []*T, v ...T) { f(G[int]{}).NAME(); (<-c).NAME(); m[G[int]{}].NAME(); (*p).NAME(); s[0].NAME(); v[0].NAME() } // CALL\nfunc two() (r T, g G[int]) { r.NAME(); return } // CALL\n"}),
 ]
 JAVA: list[Case] = [
     ("A.NAME", {"A.java": "package PKG;\npublic class A { public static void NAME() { } }\n", "B.java": "package PKG.b;\nimport static PKG.A.NAME; // USE\nclass B { void f() { NAME(); } } // CALL\n", "C.java": "package PKG.c;\nimport static PKG.A.*;\nclass C { void f() { NAME(); } } // CALL\n"}),
@@ -312,6 +313,8 @@ JAVA: list[Case] = [
     ("I.NAME", {"I.java": "package PKG;\ninterface I { void NAME(); }\nclass C { I i = () -> { }; void f() { i.NAME(); I j = this::g; j.NAME(); } void g() { } } // CALL\nenum E implements I { X { public void NAME() { } }, Y { public void NAME() { } }; void h() { X.NAME(); this.NAME(); } } // CALL\n"}),
     ("A.NAME", {"A.java": "package PKG;\n@interface A { int NAME() default 1; }\n@A(NAME = 2) class C { } // USE\nclass D { int f(A a) { return a.NAME(); } } // CALL\n"}),
     ("B.NAME", {"B.java": "package PKG;\nsealed interface S permits B, A { }\nrecord B(int NAME) implements S { }\nrecord A(int NAME) implements S { }\nclass C { int f(S s) { return switch (s) { case B b -> b.NAME(); case A a -> 0; }; } } // CALL\nclass D { int f(Object o) { if (o instanceof B(int NAME)) return NAME; return 0; } }\n"}),
+    ("O.In.NAME", {"O.java": "package PKG;\nclass O<T> { class In<U> { void NAME() { } }\n void NAME() { } }\nclass C { void f(O<String>.In<Integer> v) { v.NAME(); } } // CALL\n"}),
+    ("B.NAME", {"B.java": "package PKG;\nclass B { void NAME() { } }\nclass A<T> { void NAME() { } T get() { return null; } }\nclass C { void f(A<B> a, java.util.function.Supplier<A<B>> s) { a.get().NAME(); s.get().get().NAME(); } } // CALL\nclass D { void f(B... bs) { for (B b : bs) b.NAME(); bs[0].NAME(); } } // CALL\nclass E { void f(@Deprecated final B b) { b.NAME(); } } // CALL\n"}),
 ]
 C: list[Case] = [
     ("NAME", {"a.c": "static int NAME(void) { return 1; }\n#define CALL1(x) x()\nint f(void) { return CALL1(NAME); } // CALL\n"}),

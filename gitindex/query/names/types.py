@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from gitindex.base.pattern import compile_later
 from gitindex.languages.scopes.model import EACH, EXPORTED_WHOLE, MODELLED, WHOLE, Bound, Part
 from gitindex.languages.syntax.kinds import FUNCTIONS, SPACES
-from gitindex.query.names.chains import LITERAL, cast_type, read_chain, split_top
+from gitindex.query.names.chains import LITERAL, cast_type, closing, read_chain, split_top
 from gitindex.query.names.classes import Classes
 from gitindex.query.names.heritage import declared
 from gitindex.query.names.meanings import (
@@ -137,6 +137,9 @@ class Types:
         if text in ("Self", "this"):
             return instance_of(self.classes.owner(place.source, place.scope))
         if match := _GENERIC.match(text):
+            whole = closing(text, match.start(2)) == len(text) - 1
+            if place.source.language in NOMINAL and not whole:  # `A<B>.C<D>`
+                return NOT_KNOWN
             return self._generic(match.group(1), match.group(2)[1:-1], place, pick)
         if pick != WHOLE:
             return NOT_KNOWN
@@ -236,19 +239,16 @@ class Types:
 
     def _local(self, bound: Bound, meaning: Meaning, place: ExpressionPlace, name: str) -> Value:
         source, within = place.source, meaning.within
-        if within is None:
-            found = self._bound(bound, place._replace(at=meaning.at).deeper(), name)
-            single = meaning.single or source.language in NOMINAL
-            return found._replace(sure=found.sure and single)
-        plain = not bound.annotation and not bound.value
-        if plain and self.classes.is_receiver(source, within, name):
-            owner = source.symbol(within.parent)
-            sure = meaning.single and self.classes.is_plain(source, within, meaning.variable)
-            if owner is not None and (name in _CLASS or within.name == "__new__"):
-                return Value(ValueKind.TYPE, owner, sure=sure)
-            return instance_of(owner)._replace(sure=sure)
-        inner = place._replace(scope=within.ordinal, at=meaning.at).deeper()
-        found = self._bound(bound, inner, name)
+        if within is not None:
+            plain = not bound.annotation and not bound.value
+            if plain and self.classes.is_receiver(source, within, name):
+                owner = source.symbol(within.parent)
+                sure = meaning.single and self.classes.is_plain(source, within, meaning.variable)
+                if owner is not None and (name in _CLASS or within.name == "__new__"):
+                    return Value(ValueKind.TYPE, owner, sure=sure)
+                return instance_of(owner)._replace(sure=sure)
+            place = place._replace(scope=within.ordinal)
+        found = self._bound(bound, place._replace(at=meaning.at).deeper(), name)
         single = meaning.single or source.language in NOMINAL
         return found._replace(sure=found.sure and single)
 
