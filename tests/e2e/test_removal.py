@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import shutil
@@ -14,9 +15,8 @@ import pytest
 from gitindex.base.vocabulary import JobStatus
 from gitindex.base.worktree import LLMC, Worktree
 from gitindex.freshness import status_file
-from gitindex.freshness.status_file import StatusRecord
 from gitindex.install.git_template import write_template
-from gitindex.refresh import public_files
+from gitindex.refresh import public_files, public_folder
 from gitindex.refresh.queue import RefreshJobService
 from gitindex.refresh.runner import RefreshRequest, Runner
 from gitindex.refresh.scope import FULL
@@ -82,11 +82,12 @@ def test_a3_a_short_job_writes_the_status_once(
 ) -> None:
     written = []
 
-    def note(root: str, status: StatusRecord, scratch: str | None = None) -> None:
-        written.append(str(status.index_state))
-        status_file.save_status(root, status, scratch)
+    def note(worktree: Worktree, path: str, data: bytes) -> None:
+        if path == status_file.path_of(worktree.root):
+            written.append(json.loads(data)["index_state"])
+        public_folder.write_public(worktree, path, data)
 
-    monkeypatch.setattr(public_files, "save_status", note)
+    monkeypatch.setattr(public_files, "write_public", note)
     quiet.write("b.py", "y = 1\n")
     quiet.git("add", "-A")
     quiet.git("commit", "-qm", "x", env={"GITINDEX": "0"})
