@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 
 from gitindex.base.errors import GitIndexError
 from gitindex.base.escape import safe_text
+from gitindex.base.lean import TYPE_CHECKING
 from gitindex.base.worktree import Worktree, worktree_at
 from gitindex.git.filters import QUESTION, filter_overrides
 from gitindex.git.interface import object_id
 from gitindex.git.process import TIMEOUT_S, Result, run_program
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 HARDENING = (
     "--no-optional-locks",
