@@ -117,6 +117,30 @@ PYTHON: list[Case] = [
     ("NAME", {"a.py": "def NAME():\n    pass\n", "json.py": "from PKG.a import NAME  # USE\n", "c.py": "from PKG import json\njson.NAME()  # CALL\n"}),
     ("NAME", {"a.py": "import os\nif os.name == 'x':\n    def NAME():\n        pass\n", "b.py": "from os import path as NAME\nfrom PKG.a import NAME  # USE\nNAME()  # CALL\n"}),
     ("NAME", {"a.py": "class NAME:\n    pass\n", "b.py": "import typing\nfrom PKG import a\nT = typing.TypeVar('T', bound='a.NAME')\nx: typing.Optional['a.NAME'] = None  # USE\ndef f(*, y: \"typing.List[a.NAME]\"): ...  # USE\n"}),
+    ("B.NAME", {"b.py": "class B:\n    def NAME(self):\n        pass\nclass A:\n    def NAME(self):\n        pass\n    def goNAME(self):\n        self.NAME()  # CALL\nA.goNAME(B())\n"}),
+    ("B.NAME", {"b.py": "class B:\n    def NAME(self):\n        pass\nclass A:\n    def NAME(self):\n        pass\n    def goNAME(self):\n        self.NAME()  # CALL\nB.goNAME = A.goNAME\nB().goNAME()\n"}),
+    ("B.NAME", {"b.py": "class B:\n    def NAME(self):\n        pass\nclass A:\n    def NAME(self):\n        pass\n    def goNAME(self):\n        self.NAME()  # CALL\nclass C(B):\n    run = A.goNAME\nC().run()\n"}),
+    ("B.NAME", {"b.py": "class B:\n    def NAME(self):\n        pass\nclass A:\n    def NAME(self):\n        pass\n    def goNAME(self):\n        self.NAME()  # CALL\n", "c.py": "from functools import partial\nfrom PKG.b import A as Z, B\npartial(Z.goNAME, B())()\nlist(map(Z.goNAME, [B()]))\n"}),
+    ("B.NAME", {"b.py": "class B:\n    def NAME(self):\n        pass\nclass A:\n    def NAME(self):\n        pass\n    def goNAME(self):\n        self.NAME()  # CALL\n", "c.py": "import types\nfrom PKG import b\nx = b.B()\nx.goNAME = types.MethodType(b.A.goNAME, x)\nx.goNAME()\n"}),
+    ("B.NAME", {"b.py": "class B:\n    def NAME(self):\n        pass\nclass A:\n    def NAME(self):\n        pass\n    def goNAME(self):\n        self.NAME()  # CALL\ndef call(kind, x):\n    kind.goNAME(x)\ncall(A, B())\n"}),
+    ("B.NAME", {"b.py": "class B:\n    def NAME(self):\n        pass\nclass A:\n    def NAME(self):\n        pass\n    def goNAME(self):\n        self.NAME()  # CALL\n    alias = goNAME\nA.alias(B())\n"}),
+    ("B.NAME", {"b.py": "class B:\n    def NAME(self):\n        pass\nclass A:\n    def NAME(self):\n        pass\n    def goNAME(self):\n        self.NAME()  # CALL\n    table = [goNAME]\nA.table[0](B())\n"}),
+    ("B.NAME", {"b.py": "class B:\n    def NAME(self):\n        pass\nclass ANAME:\n    def NAME(self):\n        pass\n    def goNAME(self):\n        self.NAME()  # CALL\ngetattr(ANAME, 'goNAME')(B())\n"}),
+    ("B.NAME", {"b.py": "class B:\n    def NAME(self):\n        pass\nclass ANAME:\n    def NAME(self):\n        pass\n    def goNAME(self):\n        self.NAME()  # CALL\nANAME.__dict__['goNAME'](B())\n"}),
+    ("B.NAME", {"b.py": "class B:\n    def NAME(self):\n        pass\nclass ANAME:\n    def NAME(self):\n        pass\n    def goNAME(self):\n        self.NAME()  # CALL\n", "c.py": "from PKG.b import ANAME, B\nfor k, f in vars(ANAME).items():\n    if k == 'goNAME':\n        f(B())\n"}),
+    ("B.NAME", {"b.py": "class B:\n    def NAME(self):\n        pass\nclass A:\n    def NAME(self):\n        pass\n    def goNAME(self):\n        self.NAME()  # CALL\nC = type('C', (B, A), {})\nC().goNAME()\n"}),
+    ("B.NAME", {"b.py": "class B:\n    def NAME(self):\n        pass\nclass A:\n    def NAME(self):\n        pass\n    def goNAME(self):\n        self.NAME()  # CALL\n", "c.py": "import types\nfrom PKG.b import A as Z, B\nC = types.new_class('C', (B, Z))\nC().goNAME()\n"}),
+    ("B.NAME", {"b.py": "class B:\n    def NAME(self):\n        pass\nclass A:\n    def NAME(self):\n        pass\n    def goNAME(self):\n        self.NAME()  # CALL\n", "c.py": "from PKG.b import A as Z, B\nclass M(type):\n    pass\nC = M('C', (B, Z), {})\nC().goNAME()\n"}),
+    ("B.NAME", {"b.py": "class B:\n    def NAME(self):\n        pass\nclass A:\n    def NAME(self):\n        pass\n    def goNAME(self):\n        self.NAME()  # CALL\n", "c.py": "from PKG.b import A, B\nC = type('C', (A,), {'NAME': B.NAME})  # USE\nC().goNAME()\n"}),
+    ("NAME", {"a.py": "def NAME():\n    pass\n", "n.py": "NAMES = ['NAME']  # USE\n", "b.py": "from PKG import a\nfrom PKG.n import NAMES\nfor n in NAMES:\n    getattr(a, n)()\n"}),
+    ("A.NAME", {"a.py": "class A:\n    def NAME(self):\n        pass\n", "n.py": "from PKG.b import call\ncall('NAME')  # USE\n", "b.py": "from PKG.a import A\ndef call(n):\n    getattr(A(), n)()\n"}),
+    ("A.NAME", {"a.py": "class A:\n    def NAME(self):\n        pass\nprint('{0.NAME}'.format(A()))  # USE\n"}),
+    ("A.NAME", {"a.py": "class A:\n    NAME = 1\nprint('{x.NAME!r:>10}'.format(x=A()))  # USE\n"}),
+    ("B.NAME", {"b.py": "class B:\n    def NAME(self):\n        pass\nclass A:\n    def NAME(self):\n        pass\n    def goNAME(self):\n        def inner(self):\n            self.NAME()  # CALL\n        inner(B())\n"}),
+    ("B.NAME", {"b.py": "class B:\n    def NAME(self):\n        pass\nclass A:\n    def NAME(self):\n        pass\n    def goNAME(self):\n        f = lambda self: self.NAME()  # CALL\n        f(B())\n        for self in [B()]:\n            self.NAME()  # CALL\n"}),
+    ("B.NAME", {"b.py": "class B:\n    def NAME(self):\n        pass\nclass A:\n    def NAME(self):\n        pass\n    goNAME = lambda self: self.NAME()  # CALL\nA.goNAME(B())\n"}),
+    ("B.NAME", {"b.py": "class B:\n    def NAME(self):\n        pass\nclass A:\n    def NAME(self):\n        pass\n    def goNAME(self):\n        x = self\n        x.NAME()  # CALL\nA.goNAME(B())\n"}),
+    ("B.NAME", {"b.py": "class B:\n    def NAME(self):\n        pass\nclass A:\n    def NAME(self):\n        pass\n    def goNAME(self):\n        return [self.NAME() for _ in '']  # CALL\nclass C(B):\n    def run(self):\n        A.goNAME(self)\n"}),
 ]
 TYPESCRIPT: list[Case] = [
     ("NAME", {"a.ts": "export function NAME() {}\n", "b.ts": "export { NAME as other } from './a'; // USE\n", "c.ts": "import { other } from './b';\nother(); // CALL\n"}),
@@ -185,6 +209,13 @@ TYPESCRIPT: list[Case] = [
     ("NAME", {"a.mts": "export function NAME() {}\n", "b.mts": "import { NAME } from './a.mjs'; // USE\nNAME(); // CALL\n"}),
     ("NAME", {"a.ts": "export function NAME() {}\n", "b.ts": "import { NAME } from './a.js'; // USE\nNAME(); // CALL\n", "c.ts": "import { NAME } from './a.ts'; // USE\nNAME(); // CALL\n"}),
     ("NAME", {"lib/a.ts": "export function NAME() {}\n", "lib/package.json": "{ \"name\": \"node:fs2\", \"exports\": { \"./x\": \"./a.ts\" } }\n", "b.ts": "import { NAME } from 'lib/a'; // USE\nNAME(); // CALL\n"}),
+    ("A.NAME", {"a.ts": "export class A { NAME() {} }\nexport class B { NAME() {} goNAME() { this.NAME(); } } // CALL\nB.prototype.goNAME.call(new A());\n"}),
+    ("A.NAME", {"a.ts": "export class A { NAME() {} }\nexport class B { NAME() {} goNAME() { this.NAME(); } } // CALL\nconst a: any = new A();\na.goNAME = B.prototype.goNAME;\na.goNAME();\n"}),
+    ("A.NAME", {"a.ts": "export class A { NAME() {} }\nexport class B { NAME() {} goNAME() { this.NAME(); } } // CALL\n", "b.ts": "import { A, B } from './a';\nconst { goNAME } = new B();\ngoNAME.apply(new A());\nReflect.apply(new B().goNAME, new A(), []);\n"}),
+    ("A.NAME", {"a.ts": "export class A { NAME() {} }\nexport class B { NAME() {} goNAME = function (this: any) { this.NAME(); } } // CALL\nnew B().goNAME.bind(new A())();\n"}),
+    ("A.NAME", {"a.ts": "export class A { NAME() {} }\nexport class B { NAME() {} goNAME() { this.NAME(); } } // CALL\nexport const M = (K: any) => class extends K {};\nObject.assign(A.prototype, { goNAME: B.prototype.goNAME });\n"}),
+    ("A.NAME", {"a.ts": "export class A { NAME() {} }\nconst names = ['NAME'] as const; // USE\nexport { names };\n", "b.ts": "import { A, names } from './a';\nfor (const n of names) (new A() as any)[n]();\n"}),
+    ("A.NAME", {"a.ts": "export class A { NAME() {} }\n", "n.ts": "export const key = 'NAME'; // USE\n", "b.ts": "import { A } from './a';\nimport { key } from './n';\n(new A())[key]();\n"}),
 ]
 JAVASCRIPT: list[Case] = [
     ("NAME", {"a.js": "function NAME() {}\nmodule.exports = { NAME };  // USE\n", "b.js": "const { NAME: x } = require('./a'); // USE\nx(); // CALL\n"}),
@@ -271,6 +302,10 @@ GO: list[Case] = [
     ("T.NAME", {"a.go": "package p\ntype T struct{ NAME int }\ntype S = struct{ NAME int }\nfunc use() { _ = T(S{NAME: 1}); x := T(S{}); _ = x.NAME } // USE\n"}),
     ("T.NAME", {"a.go": "package p\ntype T struct{}\nfunc (T) NAME() {}\ntype U struct{}\nfunc (U) NAME() {}\nvar tab = map[string]struct{ a T; b U }{}\nfunc use() { for _, v := range tab { v.a.NAME() }; tab[\"\"].a.NAME() } // CALL\n"}),
     ("T.NAME", {"a.go": "package p\ntype T struct{}\nfunc (T) NAME() {}\ntype G[X any] struct{}\nfunc (G[X]) NAME() {}\nfunc use(f func(G[int]) T, c <-chan T, m map[G[int]]T, p **T, s []*T, v ...T) { f(G[int]{}).NAME(); (<-c).NAME(); m[G[int]{}].NAME(); (*p).NAME(); s[0].NAME(); v[0].NAME() } // CALL\nfunc two() (r T, g G[int]) { r.NAME(); return } // CALL\n"}),
+    ("T.NAME", {"a.go": "package p\nimport \"text/template\"\ntype T struct{}\nfunc (T) NAME() int { return 1 }\nvar t = template.Must(template.New(\"x\").Parse(\"{{ .NAME }}\")) // USE\n"}),
+    ("T.NAME", {"a.go": "package p\ntype T struct{}\nfunc (T) NAME() int { return 1 }\nconst Page = `<p>\n{{ .NAME }} // USE\n`\n// here\n", "b.go": "package p\nimport \"html/template\"\nvar t = template.Must(template.New(\"x\").Parse(Page))\n"}),
+    ("T.NAME", {"a.go": "package p\nimport \"reflect\"\ntype T struct{}\nfunc (T) NAME() int { return 1 }\nvar x = \"NAME\" // USE\nfunc f() { reflect.ValueOf(T{}).MethodByName(x).Call(nil) }\n"}),
+    ("T.NAME", {"a.go": "package p\nimport \"reflect\"\ntype T struct{}\nfunc (T) NAME() int { return 1 }\nfunc f() { reflect.ValueOf(T{}).MethodByName(\"NAME\").Call(nil) } // CALL\n"}),
 ]
 JAVA: list[Case] = [
     ("A.NAME", {"A.java": "package PKG;\npublic class A { public static void NAME() { } }\n", "B.java": "package PKG.b;\nimport static PKG.A.NAME; // USE\nclass B { void f() { NAME(); } } // CALL\n", "C.java": "package PKG.c;\nimport static PKG.A.*;\nclass C { void f() { NAME(); } } // CALL\n"}),
@@ -315,6 +350,8 @@ JAVA: list[Case] = [
     ("B.NAME", {"B.java": "package PKG;\nsealed interface S permits B, A { }\nrecord B(int NAME) implements S { }\nrecord A(int NAME) implements S { }\nclass C { int f(S s) { return switch (s) { case B b -> b.NAME(); case A a -> 0; }; } } // CALL\nclass D { int f(Object o) { if (o instanceof B(int NAME)) return NAME; return 0; } }\n"}),
     ("O.In.NAME", {"O.java": "package PKG;\nclass O<T> { class In<U> { void NAME() { } }\n void NAME() { } }\nclass C { void f(O<String>.In<Integer> v) { v.NAME(); } } // CALL\n"}),
     ("B.NAME", {"B.java": "package PKG;\nclass B { void NAME() { } }\nclass A<T> { void NAME() { } T get() { return null; } }\nclass C { void f(A<B> a, java.util.function.Supplier<A<B>> s) { a.get().NAME(); s.get().get().NAME(); } } // CALL\nclass D { void f(B... bs) { for (B b : bs) b.NAME(); bs[0].NAME(); } } // CALL\nclass E { void f(@Deprecated final B b) { b.NAME(); } } // CALL\n"}),
+    ("B.NAME", {"B.java": "package PKG;\nclass B { void NAME() { } static final String M = \"NAME\"; } // USE\nclass D { void f() throws Exception { B.class.getDeclaredMethod(B.M).invoke(new B()); } }\n"}),
+    ("B.NAME", {"B.java": "package PKG;\nclass B { int NAME; }\nclass D { int f() { var b = make(); return b.NAME; } static B make() { return new B(); } } // USE\nclass A { int NAME; }\n"}),
 ]
 C: list[Case] = [
     ("NAME", {"a.c": "static int NAME(void) { return 1; }\n#define CALL1(x) x()\nint f(void) { return CALL1(NAME); } // CALL\n"}),
@@ -332,6 +369,13 @@ RUST: list[Case] = [
     ("T.NAME", {"src/lib.rs": "trait T { fn NAME(&self) {} }\nstruct S; impl T for S {}\nfn f(s: S) { s.NAME(); <S as T>::NAME(&s); T::NAME(&s); } // CALL\n"}),
     ("S.NAME", {"src/lib.rs": "struct S; impl S { fn NAME(&self) {} fn go(&self) { let f = Self::NAME; f(self); self.NAME() } } // CALL\nstruct W(S); impl std::ops::Deref for W { type Target = S; fn deref(&self) -> &S { &self.0 } }\nfn g(w: W) { w.NAME() } // CALL\n"}),
 ]
+ALONE: list[Case] = [  # each in a tree of its own: they take proofs from every program beside them
+    ("B.NAME", {"b.py": "class B:\n    def NAME(self):\n        pass\nclass A:\n    def NAME(self):\n        pass\n    def go(self):\n        self.NAME()  # CALL\nf = A().go.__func__\nf(B())\n"}),
+    ("B.NAME", {"b.py": "class B:\n    def NAME(self):\n        pass\nclass A:\n    def NAME(self):\n        pass\n    def go(self):\n        self.NAME()  # CALL\n", "c.py": "from PKG.b import A as Z, B\nbases = (B, Z)\nC = type('C', bases, {})\nC().go()\n"}),
+    ("B.NAME", {"b.py": "class B:\n    def NAME(self):\n        pass\nclass A:\n    def NAME(self):\n        pass\n    def go(self):\n        self.NAME()  # CALL\nA.__bases__ = (B,)\ndel A.NAME\n"}),
+    ("B.NAME", {"b.py": "class B:\n    def NAME(self):\n        pass\nclass A:\n    def NAME(self):\n        pass\n    @classmethod\n    def go(cls):\n        cls.NAME(None)  # CALL\nA.go.__func__(B)\n"}),
+    ("T.NAME", {"a.go": "package p\ntype T struct{}\nfunc (T) NAME() int { return 1 }\nvar x = \"[[.NAME]]\" // USE\n", "b.go": "package p\nimport \"html/template\"\nvar t = template.Must(template.New(\"x\").Delims(\"[[\", \"]]\").Parse(x))\n"}),
+]
 # fmt: on
 LANGUAGES = {
     "py": PYTHON,
@@ -341,4 +385,5 @@ LANGUAGES = {
     "java": JAVA,
     "c": C,
     "rs": RUST,
+    **{f"alone {number}": [case] for number, case in enumerate(ALONE)},
 }

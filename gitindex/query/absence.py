@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from gitindex.base.escape import path_fields, safe_text, utf16_length
@@ -17,6 +17,7 @@ from gitindex.query.names.finder import PROVEN, At, Found
 from gitindex.query.names.meanings import ECMA
 from gitindex.query.names.mentions import MentioningFile, look, look_in
 from gitindex.query.names.project import Project
+from gitindex.query.names.read_strings import is_in_template, is_listed, may_be_read
 from gitindex.query.names.source import Definition
 from gitindex.query.names.targets import NAME
 from gitindex.view.tree import TreeView
@@ -120,7 +121,7 @@ def certify(
     project: Project,
     name: str,
     found: Found,
-    targets: Iterable[Definition],
+    targets: Collection[Definition],
     mentions: bool = False,
     shown: Callable[[str], bool] = lambda _: True,
 ) -> Certificate:
@@ -140,7 +141,7 @@ def certify(
     kinds = _load_kinds(project, texts, known)
     open_places, quiet = list(_unnamed(project, targets)), list[FoundPlace]()
     counts: Counter[str] = Counter()
-    for file, place, why in _explained(project, name, found, texts, kinds):
+    for file, place, why in _explained(project, name, found, texts, kinds, targets):
         if why in _UNEXPLAINED:
             open_places.append(FoundPlace(file.path, *place, why))
         elif why and shown(file.path):
@@ -168,8 +169,10 @@ def _explained(
     found: Found,
     texts: dict[MentioningFile, list[tuple[int, int, int]]],
     kinds: dict[tuple[str, int], str],
+    targets: Collection[Definition],
 ) -> Iterator[tuple[MentioningFile, tuple[int, int, int], str]]:
     """Yield every place that is not listed, with the reason."""
+    by_name = may_be_read(project, targets)
     listed = {site[:3] for site in found.sites}
     for file, places in texts.items():
         for line, column, start in places:
@@ -177,6 +180,8 @@ def _explained(
             if at not in listed:
                 kind = kinds.get((file.path, start), "")
                 why = _why(project, file, at, start, name, found, kind)
+                if by_name and why == MentionKind.STRINGS and is_listed(project, file, start, name):
+                    why = Unexplained.STRING
                 yield file, (line, column, start), why
 
 
@@ -296,6 +301,8 @@ def _outside_of_code(project: Project, file: MentioningFile, start: int, end: in
         return MentionKind.COMMENTS
     if kind == "evaluated" or (kind == "string" and _has_flag(project, file, _EVALUATES)):
         return Unexplained.STRING  # any word of it may be code
+    if kind and is_in_template(project, file, start, scopes.quiet_span(start)):
+        return Unexplained.STRING if kind != "docstring" else MentionKind.STRINGS
     if kind and not _is_content(data, start, end, scopes.quiet_span(start)):
         return MentionKind.STRINGS
     if kind in ("dynamic", "exported"):

@@ -64,6 +64,13 @@ class Classes:
             symbol = source.symbol(symbol.parent)
         return None
 
+    def method_around(self, source: FileNames, scope: int) -> list[Definition]:
+        """Return the method of ECMAScript whose code contains a place."""
+        found = source.symbol(scope) if source.language in ECMA else None
+        while found is not None and self.class_of(found) is None:
+            found = source.symbol(found.parent)
+        return [found] if found is not None and not is_type(found) else []
+
     def inherited_type(self, source: FileNames, name: str, scope: int) -> Definition | None:
         """Return the class that a class around a place inherits: it hides those of the package."""
         symbol = source.symbol(scope)

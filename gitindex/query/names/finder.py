@@ -17,6 +17,7 @@ from gitindex.query.names.dispatch import Dispatch, Kin
 from gitindex.query.names.known import KnownReferences
 from gitindex.query.names.meanings import ECMA, Meaning, State
 from gitindex.query.names.memory import Memory
+from gitindex.query.names.own_self import OwnSelf
 from gitindex.query.names.places import QUALIFIED, Binder
 from gitindex.query.names.project import Project
 from gitindex.query.names.sites import Site, make_site
@@ -67,6 +68,7 @@ class Finder:
         self.project = Project(view, memory)
         self.binder = Binder(self.project)
         self.dispatch = Dispatch(self.binder)
+        self._own_self = OwnSelf(self.binder)
         self._cut = False
         self._found: dict[tuple[tuple[tuple[str, int], ...], frozenset[str]], Found] = {}
         self.view = view
@@ -99,11 +101,13 @@ class Finder:
         names += default_names(self.binder.names.modules, chosen.values(), names)[:MAX_ALIASES]
         families = self._families(chosen.values())
         self._cut = False
+        self._own_self.start()
         for name in names:  # grows during the loop
             for source, places in self._occurrences(name, within):
                 foreign = families and source.origin.family not in families
                 for place in places:
                     at = (source.path, place.line, place.column)
+                    self.binder.types.relied.clear()
                     site = PROVEN if foreign else self._judge(source, place, wanted)
                     if isinstance(site, str):
                         excluded[at] = site if foreign else self._provable(source, place, site)
@@ -150,10 +154,14 @@ class Finder:
                 excluded.setdefault((source.path, place.line, place.column), site)
 
     def _provable(self, source: FileNames, place: Occurrence, why: str) -> str:
-        """Return the reason; no use is proven in a file whose scopes cannot be read."""
-        if why != PROVEN or source.language not in MODELLED or not _is_use(place):
+        """Return the reason; no use is proven without scopes, nor by `self` that may be another."""
+        if why != PROVEN or source.language not in MODELLED:
             return why
-        return str(Unexplained.NO_FACTS) if self.project.scopes(source.path) is None else why
+        if _is_use(place) and self.project.scopes(source.path) is None:
+            return str(Unexplained.NO_FACTS)
+        relied = list(dict.fromkeys(self.binder.types.relied))
+        own = all(self._own_self.is_own(method) for method in relied)
+        return why if own else str(Unexplained.BOUND_ELSEWHERE)
 
     def _linked(self, targets: Iterable[Definition]) -> Iterator[Definition]:
         """Yield the prototypes and definitions that the linker joins with a C function."""

@@ -56,6 +56,7 @@ class Types:
         self.project: Project = names.project
         self.classes = Classes(names, self._named_type)
         self._busy: set[tuple[str, int, str]] = set()
+        self.relied: list[Definition] = []  # methods whose `self` was taken as that of the class
 
     def chain(self, parts: Sequence[Part], place: ExpressionPlace) -> Value:
         """Return the value of `a.b(…).c`."""
@@ -152,15 +153,11 @@ class Types:
         told = cast_type(text, place.source.language)
         if told:
             return self.annotation(told, place.deeper(), pick)
-        parts = read_chain(text)
-        if parts is None:
-            first = _EITHER.split(text, maxsplit=1)[0]
-            parts = read_chain(first) if first != text else None
+        parts = read_chain(text) or read_chain(_EITHER.split(text, maxsplit=1)[0])
         if parts is None:
             return NOT_KNOWN
-        if pick != WHOLE:
-            return self._part(parts, place.deeper(), pick)
-        return self.chain(parts, place.deeper())
+        deeper = place.deeper()
+        return self.chain(parts, deeper) if pick == WHOLE else self._part(parts, deeper, pick)
 
     def of_definition(self, definition: Definition, depth: int = 0) -> Value:
         """Return the value of a definition."""
@@ -206,8 +203,9 @@ class Types:
             return Value(ValueKind.SUPER, owner, sure=sure) if owner else NOT_KNOWN
         if part.name in _THIS and source.language != "python":
             owner = self.classes.owner(source, scope)
-            sure = self.classes.is_method(source, place.at)
-            sure = sure and self.classes.is_innermost(owner, place.at)
+            inner = self.classes.is_innermost(owner, place.at)
+            sure = inner and self.classes.is_method(source, place.at)
+            self.relied += self.classes.method_around(source, scope) if sure else []
             return instance_of(owner)._replace(sure=sure)
         value = self._value(self._look(part.name, place), place, part.name)
         return self._call(value, place) if part.called else value
@@ -244,6 +242,7 @@ class Types:
             if plain and self.classes.is_receiver(source, within, name):
                 owner = source.symbol(within.parent)
                 sure = meaning.single and self.classes.is_plain(source, within, meaning.variable)
+                self.relied += [within] if sure else []
                 if owner is not None and (name in _CLASS or within.name == "__new__"):
                     return Value(ValueKind.TYPE, owner, sure=sure)
                 return instance_of(owner)._replace(sure=sure)

@@ -1,0 +1,210 @@
+"""Is `self` of a method, or `this`, surely an instance of its class? Another one may be passed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from gitindex.base.pattern import compile_later
+from gitindex.languages.facts import Occurrence, Use
+from gitindex.languages.scopes.model import CLASS, FileScopes, Part
+from gitindex.query.names.chains import closing, split_top
+from gitindex.query.names.made_classes import opened_classes
+from gitindex.query.names.meanings import ECMA
+from gitindex.query.names.mentions import look
+from gitindex.query.names.places import Binder
+from gitindex.query.names.source import Definition, FileNames
+from gitindex.query.names.values import ExpressionPlace, Value, ValueKind
+
+MAX_FILES = 300
+"""Files with the name of a method that are examined; with more, nothing is proven."""
+MAX_METHODS = 40
+"""Methods that one search examines; `self` of others proves nothing."""
+
+_NOT_BOUND = frozenset({"classmethod", "staticmethod", "property", "cached_property"})
+"""What these make of a function takes its object from the access."""
+_BY_TEXT = compile_later(
+    rb"(?:(?:getattr|attrgetter)\s*\([^()\n]*|__dict__\s*\[\s*|vars\s*\([^()\n]*\)\s*\[\s*)[\"']$"
+)
+_BY_INDEX = compile_later(rb"[\w\])]\[\s*[\"'`]$")
+_LISTED = compile_later(rb"\b(?:vars|dir|getmembers|getattr)\s*\(\s*(?:[\w.]*\.)?$")
+_REBOUND = compile_later(rb"\.__(?:func|bases)__\b(?!\s*==)")
+_OWN = compile_later(rb"(?:^|[^\w.])(?:self|super\(\))\.$")
+_ACCESSOR = compile_later(r"^\s*(?:\w+\s+)*(?:get|set)\s+[\w#$]")
+_PASSES_SELF = compile_later(rb"\s*\(\s*self\s*[,)]")
+_BIND_THIS = compile_later(rb"\s*\.\s*bind\(\s*this\s*\)")
+_PROPERTY = compile_later(rb"\s*\.\s*(?:setter|getter|deleter)\b")
+
+
+class OwnSelf:
+    """Looks for places that hand the methods of a tree another object; keeps what it found."""
+
+    def __init__(self, binder: Binder) -> None:
+        self._binder = binder
+        self._project = binder.project
+        self._classes = binder.types.classes
+        self._examined: set[tuple[str, int]] = set()
+
+    def start(self) -> None:
+        """Begin a search: what it examines does not depend on the searches before it."""
+        self._examined.clear()
+
+    def is_own(self, method: Definition) -> bool:
+        """Return whether nothing in the tree gives a method an object of another class."""
+        known: dict[tuple[str, int], bool] = self._project.tree.notes.setdefault("own", {})
+        key = (method.path, method.ordinal)
+        if key not in self._examined and len(self._examined) >= MAX_METHODS:
+            return False
+        self._examined.add(key)
+        if key not in known:
+            known[key] = True  # while it is being found out
+            known[key] = self._find_out(method)
+        return known[key]
+
+    def _find_out(self, method: Definition) -> bool:
+        source, owner = self._project.source(method.path), self._classes.class_of(method)
+        if source is None or owner is None:
+            return False
+        python = source.language == "python"
+        if python and (self._is_rebound() or self._is_opened(owner) or self._is_listed(owner)):
+            return False
+        if method.name == "constructor" and not python:
+            return True
+        by_path = self._project.places(method.name)
+        if len(by_path) > MAX_FILES or self._is_in_text(method.name, python):
+            return False
+        self._project.load(by_path)
+        near = [s for s in map(self._project.source, by_path) if s is not None]
+        near = [s for s in near if s.origin.family == source.origin.family]
+        self._project.load_scopes(s.path for s in near)
+        return not any(
+            self._is_passed(one, place, method) for one in near for place in by_path[one.path]
+        )
+
+    def _is_passed(self, source: FileNames, place: Occurrence, method: Definition) -> bool:
+        """Return whether a place may take the function out of its class."""
+        scopes = self._project.scopes(source.path)
+        if scopes is None:
+            return True
+        at = self._project.offset(source.path, place.line, place.column)
+        if source.language in ECMA:
+            return self._is_passed_ecma(source, place, at, scopes)
+        if place.use in (Use.DEFINITION, Use.IMPORT):
+            return False
+        data = self._project.text(source.path)
+        if _OWN.search(data[max(0, at - 20) : at]):
+            return False
+        chain, _ = self._binder.receiver(source, at)
+        after = data[at + len(place.name.encode()) :][:2_000]
+        if chain is None:
+            bound = scopes.resolve(place.name, at)
+            inside = bound is not None and bound.kind == CLASS
+            return inside and place.use != Use.DECORATOR and not _PROPERTY.match(after)
+        value = self._value(chain, source, place, at)
+        if value.kind in (ValueKind.UNKNOWN, ValueKind.FUNCTION):
+            return self._may_pass(after, place, method)
+        return value.kind is ValueKind.TYPE and self._is_unbound(
+            value, after, source, place, method
+        )
+
+    def _is_passed_ecma(
+        self, source: FileNames, place: Occurrence, at: int, scopes: FileScopes
+    ) -> bool:
+        """Return whether a place takes the function without calling it."""
+        if at in scopes.taken:
+            return True
+        if place.use not in (Use.ATTRIBUTE, Use.REFERENCE):
+            return False
+        chain, _ = self._binder.receiver(source, at)
+        after = self._project.text(source.path)[at + len(place.name.encode()) :][:80]
+        if chain is None or _BIND_THIS.match(after):
+            return False
+        value = self._value(chain, source, place, at)
+        if value.kind in (ValueKind.MODULE, ValueKind.OUTSIDE):
+            return False
+        found = self._binder.types.member(value, place.name).definitions
+        return not found or not all(_ACCESSOR.match(d.signature) for d in found)
+
+    def _value(self, chain: Sequence[Part], source: FileNames, place: Occurrence, at: int) -> Value:
+        return self._binder.types.chain(chain, ExpressionPlace(source, place.enclosing, at))
+
+    def _is_unbound(
+        self, value: Value, after: bytes, source: FileNames, place: Occurrence, method: Definition
+    ) -> bool:
+        """Return whether `A.name` is the method, and is not called with `self` of a class below."""
+        found = self._binder.types.member(value, place.name).definitions
+        if found and method not in found:
+            return False
+        if self._takes_no_object(method):
+            return b".__func__" in after[:20]
+        here = self._classes.owner(source, place.enclosing)
+        owner = self._classes.class_of(method)
+        below = here is not None and owner in self._classes.ancestors(here)[0]
+        return not (below and place.use == Use.CALL and _PASSES_SELF.match(after))
+
+    def _takes_no_object(self, method: Definition) -> bool:
+        scopes = self._project.scopes(method.path)
+        at = self._project.offset(method.path, method.line, method.column)
+        told = scopes.decorators.get(at, ()) if scopes is not None else ()
+        return not _NOT_BOUND.isdisjoint(told)
+
+    def _may_pass(self, after: bytes, place: Occurrence, method: Definition) -> bool:
+        """Return whether a call on something unknown may pass an object in the place of `self`."""
+        if self._takes_no_object(method):
+            return False
+        text = after.decode("utf-8", "replace").lstrip()
+        if text[:1] != "(":
+            return place.use != Use.DECORATOR or self._required(method) <= 1
+        inside = text[1 : closing(text, 0)]
+        given = [part for part in split_top(inside, ",") if part.strip()]
+        if any(part.lstrip().startswith("*") for part in given):
+            return True
+        return len(given) >= self._required(method)
+
+    def _required(self, method: Definition) -> int:
+        """Return how many arguments a function needs at least, `self` included."""
+        scopes = self._project.scopes(method.path)
+        if scopes is None:
+            return 0
+        inside = scopes.scope_at(self._project.offset(method.path, method.line, method.column))
+        listed = [d for found in scopes.names.values() for d in found if d.scope == inside]
+        return sum(d.kind == "param" and not d.value[1] for d in listed)
+
+    def _is_in_text(self, name: str, python: bool) -> bool:
+        """Return whether code takes a method by a string that is its name."""
+        pattern = _BY_TEXT if python else _BY_INDEX
+        for file, places in look(self._project, name).places.items():
+            if (file.language == "python") is python:
+                data = self._project.text(file.path)
+                if any(pattern.search(data[max(0, at - 120) : at]) for _, _, at in places):
+                    return True
+        return False
+
+    def _is_listed(self, owner: Definition) -> bool:
+        """Return whether code lists the members of a class: `vars(A)`, `A.__dict__`."""
+        raw = owner.name.encode()
+        for path, places in self._project.places(owner.name).items():
+            data = self._project.text(path) if path.endswith((".py", ".pyi")) else b""
+            for place in places if data else ():
+                at = self._project.offset(path, place.line, place.column)
+                if data.startswith(b".__dict__", at + len(raw)):
+                    return True
+                if _LISTED.search(data[max(0, at - 60) : at]):
+                    return True
+        return False
+
+    def _is_opened(self, owner: Definition) -> bool:
+        """Return whether code makes classes below one at run time."""
+        opened = opened_classes(self._binder)
+        if opened is None:
+            return True
+        return any(owner in self._classes.ancestors(one)[0] for one in opened)
+
+    def _is_rebound(self) -> bool:
+        """Return whether code takes functions out of methods, or gives classes other bases."""
+        notes = self._project.tree.notes
+        if "rebound" not in notes:
+            paths = {p for name in ("__func__", "__bases__") for p in self._project.places(name)}
+            texts = [self._project.text(p) for p in sorted(paths) if re.search(r"\.pyi?$", p)]
+            notes["rebound"] = any(_REBOUND.search(data) for data in texts)
+        return bool(notes["rebound"])

@@ -1,0 +1,75 @@
+"""Strings that code may read by name, though no call has them as its argument."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from gitindex.base.pattern import compile_later
+from gitindex.languages.scopes.model import MODELLED
+from gitindex.languages.syntax.kinds import FUNCTIONS
+from gitindex.query.names.meanings import ECMA
+from gitindex.query.names.mentions import MentioningFile
+from gitindex.query.names.project import Project
+from gitindex.query.names.source import Definition
+
+_TEMPLATES = frozenset({"text/template", "html/template"})
+_REFLECTS = {
+    "go": ("MethodByName", "FieldByName"),
+    "java": ("getMethod", "getDeclaredMethod", "getField", "getDeclaredField", "findVirtual"),
+}
+"""Calls that read a member by its text, in languages whose files have no flag for them."""
+_FLAGGED = (
+    "SELECT b.language, b.flags FROM {live} l JOIN {blobs} b ON b.id=l.blob_id"
+    " WHERE b.flags LIKE '%dynamic_attribute%' GROUP BY 1, 2"
+)
+_DOTTED = compile_later(rb"[\w.]*")
+_FORMATTED = compile_later(rb"\{[^{}\n]*\.$")
+
+
+def is_in_template(
+    project: Project, file: MentioningFile, start: int, span: tuple[int, int]
+) -> bool:
+    """Return whether a word in a string may be a member that a template or a format shows."""
+    data = project.text(file.path)
+    text = data[span[0] : span[1]]
+    if file.language == "python":
+        return _FORMATTED.search(data, max(span[0], start - 200), start) is not None
+    if file.language != "go":
+        return False
+    source = project.source(file.path)
+    imported = {item.module for item in source.imports} if source is not None else set()
+    if b"{{" in text or b"}}" in text or not _TEMPLATES.isdisjoint(imported):
+        return True
+    return bool(project.places("Delims"))  # any brackets may be those of a template
+
+
+def may_be_read(project: Project, targets: Iterable[Definition]) -> bool:
+    """Return whether some target is an attribute of something: no function declares it."""
+    outer = ((project.source(t.path), t) for t in targets)
+    around = [source.symbol(t.parent) for source, t in outer if source is not None]
+    return not around or any(one is None or one.kind not in FUNCTIONS for one in around)
+
+
+def is_listed(project: Project, file: MentioningFile, start: int, name: str) -> bool:
+    """Return whether a string is a name, or a path to it, in a tree that reads members by names."""
+    scopes = project.scopes(file.path) if file.language in MODELLED else None
+    if scopes is None or scopes.quiet(start) not in ("string", "docstring"):
+        return False
+    first, last = scopes.quiet_span(start)
+    text = project.text(file.path)[first:last].strip(b"\"'`")
+    path, dot, word = text.rpartition(b".")
+    if word != name.encode() or (dot and not _DOTTED.fullmatch(path)):
+        return False
+    return _reads_names(project, file.language)
+
+
+def _reads_names(project: Project, language: str) -> bool:
+    """Return whether files of a language read members by names that they get from elsewhere."""
+    if language in _REFLECTS:
+        return any(project.places(name) for name in _REFLECTS[language])
+    notes = project.tree.notes
+    if "by_name" not in notes:
+        project.view.ensure_facts()
+        notes["by_name"] = frozenset(found for found, _ in project.view.rows(_FLAGGED))
+    told: frozenset[str] = notes["by_name"]
+    return not told.isdisjoint(ECMA) if language in ECMA else language in told
