@@ -141,6 +141,10 @@ PYTHON: list[Case] = [
     ("B.NAME", {"b.py": "class B:\n    def NAME(self):\n        pass\nclass A:\n    def NAME(self):\n        pass\n    goNAME = lambda self: self.NAME()  # CALL\nA.goNAME(B())\n"}),
     ("B.NAME", {"b.py": "class B:\n    def NAME(self):\n        pass\nclass A:\n    def NAME(self):\n        pass\n    def goNAME(self):\n        x = self\n        x.NAME()  # CALL\nA.goNAME(B())\n"}),
     ("B.NAME", {"b.py": "class B:\n    def NAME(self):\n        pass\nclass A:\n    def NAME(self):\n        pass\n    def goNAME(self):\n        return [self.NAME() for _ in '']  # CALL\nclass C(B):\n    def run(self):\n        A.goNAME(self)\n"}),
+    ("B.NAME", {"b.py": "class B:\n    def NAME(self):\n        pass\nclass A:\n    def NAME(self):\n        pass\n    @property\n    def goNAME(self):\n        return self.NAME()  # CALL\nclass C(B):\n    goNAME = A.goNAME\nC().goNAME\n"}),
+    ("B.NAME", {"b.py": "class B:\n    def NAME(self):\n        pass\nclass A:\n    def NAME(self):\n        pass\n    @property\n    def goNAME(self):\n        return self.NAME()  # CALL\nA.goNAME.fget(B())\n"}),
+    ("B.NAME", {"b.py": "class B:\n    def NAME(self):\n        pass\nclass A:\n    def NAME(self):\n        pass\n    def goNAME(self):\n        self.NAME()  # CALL\n", "c.py": "from PKG.b import A, B\nC = type(A)('C', (B, A), {})\nC().goNAME()\n"}),
+    ("B.NAME", {"b.py": "class B:\n    def NAME(self):\n        pass\nclass A:\n    def NAME(self):\n        pass\n    def goNAME(self):\n        self.NAME()  # CALL\n", "c.py": "from dataclasses import make_dataclass\nfrom PKG.b import A, B\nC = make_dataclass('C', [], bases=(B, A))\nC().goNAME()\n"}),
 ]
 TYPESCRIPT: list[Case] = [
     ("NAME", {"a.ts": "export function NAME() {}\n", "b.ts": "export { NAME as other } from './a'; // USE\n", "c.ts": "import { other } from './b';\nother(); // CALL\n"}),
@@ -216,6 +220,10 @@ TYPESCRIPT: list[Case] = [
     ("A.NAME", {"a.ts": "export class A { NAME() {} }\nexport class B { NAME() {} goNAME() { this.NAME(); } } // CALL\nexport const M = (K: any) => class extends K {};\nObject.assign(A.prototype, { goNAME: B.prototype.goNAME });\n"}),
     ("A.NAME", {"a.ts": "export class A { NAME() {} }\nconst names = ['NAME'] as const; // USE\nexport { names };\n", "b.ts": "import { A, names } from './a';\nfor (const n of names) (new A() as any)[n]();\n"}),
     ("A.NAME", {"a.ts": "export class A { NAME() {} }\n", "n.ts": "export const key = 'NAME'; // USE\n", "b.ts": "import { A } from './a';\nimport { key } from './n';\n(new A())[key]();\n"}),
+    ("A.NAME", {"a.ts": "export class A { NAME() {} }\nexport class BNAME { NAME() {} get goNAME() { return this.NAME(); } } // CALL\nObject.getOwnPropertyDescriptor(BNAME.prototype, 'goNAME')!.get!.call(new A());\n"}),
+    ("A.NAME", {"a.ts": "export class A { NAME() {} }\nexport class BNAME { NAME() {} goNAME() { this.NAME(); } } // CALL\nconst k = 'goNAME';\nBNAME.prototype[k].call(new A());\n"}),
+    ("A.NAME", {"a.ts": "export class A { NAME() {} }\nexport class BNAME { NAME() {} goNAME() { this.NAME(); } } // CALL\nObject.setPrototypeOf(BNAME.prototype, A.prototype);\ndelete (BNAME.prototype as any).NAME;\n"}),
+    ("A.NAME", {"a.ts": "export class A { NAME() {} }\nexport class BNAME { NAME() {} goNAME() { this.NAME(); } } // CALL\nfor (const k of Object.getOwnPropertyNames(BNAME.prototype)) (A.prototype as any)[k] = (BNAME.prototype as any)[k];\n"}),
 ]
 JAVASCRIPT: list[Case] = [
     ("NAME", {"a.js": "function NAME() {}\nmodule.exports = { NAME };  // USE\n", "b.js": "const { NAME: x } = require('./a'); // USE\nx(); // CALL\n"}),
@@ -306,6 +314,7 @@ GO: list[Case] = [
     ("T.NAME", {"a.go": "package p\ntype T struct{}\nfunc (T) NAME() int { return 1 }\nconst Page = `<p>\n{{ .NAME }} // USE\n`\n// here\n", "b.go": "package p\nimport \"html/template\"\nvar t = template.Must(template.New(\"x\").Parse(Page))\n"}),
     ("T.NAME", {"a.go": "package p\nimport \"reflect\"\ntype T struct{}\nfunc (T) NAME() int { return 1 }\nvar x = \"NAME\" // USE\nfunc f() { reflect.ValueOf(T{}).MethodByName(x).Call(nil) }\n"}),
     ("T.NAME", {"a.go": "package p\nimport \"reflect\"\ntype T struct{}\nfunc (T) NAME() int { return 1 }\nfunc f() { reflect.ValueOf(T{}).MethodByName(\"NAME\").Call(nil) } // CALL\n"}),
+    ("NAME", {"a.go": "package p\nfunc NAME() int { return 1 }\n", "b/b.go": "package q\nimport _ \"unsafe\"\n//go:linkname NAME m/p.NAME USE\nfunc other() int\n"}),
 ]
 JAVA: list[Case] = [
     ("A.NAME", {"A.java": "package PKG;\npublic class A { public static void NAME() { } }\n", "B.java": "package PKG.b;\nimport static PKG.A.NAME; // USE\nclass B { void f() { NAME(); } } // CALL\n", "C.java": "package PKG.c;\nimport static PKG.A.*;\nclass C { void f() { NAME(); } } // CALL\n"}),
@@ -352,6 +361,7 @@ JAVA: list[Case] = [
     ("B.NAME", {"B.java": "package PKG;\nclass B { void NAME() { } }\nclass A<T> { void NAME() { } T get() { return null; } }\nclass C { void f(A<B> a, java.util.function.Supplier<A<B>> s) { a.get().NAME(); s.get().get().NAME(); } } // CALL\nclass D { void f(B... bs) { for (B b : bs) b.NAME(); bs[0].NAME(); } } // CALL\nclass E { void f(@Deprecated final B b) { b.NAME(); } } // CALL\n"}),
     ("B.NAME", {"B.java": "package PKG;\nclass B { void NAME() { } static final String M = \"NAME\"; } // USE\nclass D { void f() throws Exception { B.class.getDeclaredMethod(B.M).invoke(new B()); } }\n"}),
     ("B.NAME", {"B.java": "package PKG;\nclass B { int NAME; }\nclass D { int f() { var b = make(); return b.NAME; } static B make() { return new B(); } } // USE\nclass A { int NAME; }\n"}),
+    ("B.NAME", {"B.java": "package PKG;\nclass B { void NAME() { } static String n = \"NAME\"; } // USE\nclass D { void f() throws Exception { for (var m : B.class.getDeclaredMethods()) if (m.getName().equals(B.n)) m.invoke(new B()); } }\n"}),
 ]
 C: list[Case] = [
     ("NAME", {"a.c": "static int NAME(void) { return 1; }\n#define CALL1(x) x()\nint f(void) { return CALL1(NAME); } // CALL\n"}),

@@ -46,6 +46,7 @@ _ACCESS = compile_later(
     rb"|GetMethod|GetProperty|GetField|GetType|nameof|invoke|getMethod|getDeclaredMethod|forName|dlsym)"
     rb"\s*\(?[^()\n]{0,120}$"
 )
+_LINKED = b"//go:linkname "
 _QUOTES = (b'"', b"'", b"`")
 _PATH = compile_later(rb"[\w.:/]*")
 _WORD = compile_later(rb"[\w$\x80-\xff]+")
@@ -298,7 +299,8 @@ def _outside_of_code(project: Project, file: MentioningFile, start: int, end: in
         return Unexplained.NO_FACTS
     kind = scopes.quiet(start)
     if kind == "comment":
-        return MentionKind.COMMENTS
+        linked = data.startswith(_LINKED, scopes.quiet_span(start)[0])
+        return Unexplained.NO_FACTS if linked else MentionKind.COMMENTS
     if kind == "evaluated" or (kind == "string" and _has_flag(project, file, _EVALUATES)):
         return Unexplained.STRING  # any word of it may be code
     if kind and is_in_template(project, file, start, scopes.quiet_span(start)):

@@ -11,7 +11,7 @@ from gitindex.query.names.project import Project
 from gitindex.query.names.source import Definition, FileNames
 from gitindex.query.names.values import ExpressionPlace, ValueKind
 
-_MAKERS = ("type", "new_class")
+_MAKERS = ("type", "new_class", "make_dataclass")
 _PYTHON = (".py", ".pyi")
 MAX_CALL = 4_000
 
@@ -76,11 +76,17 @@ def _made(project: Project) -> Iterator[_Made]:
 
 
 def _bases(text: str, name: str) -> str:
-    """Return the second of three arguments; empty for a call that makes no class."""
+    """Return what a call gives as the bases of a class; empty for a call that makes none."""
     if text[:1] != "(":
         return ""
-    given = [part for part in split_top(text[1 : closing(text, 0)], ",") if part.strip()]
+    end = closing(text, 0)
+    given = [part for part in split_top(text[1:end], ",") if part.strip()]
     if any(part.lstrip().startswith("*") for part in given):
         return "*"
+    if name == "make_dataclass":
+        told = (part.partition("=") for part in given)
+        return next((value for key, _, value in told if key.strip() == "bases"), "")
+    if name == "type" and len(given) == 1:  # `type(A)(…)`: a call of the metaclass
+        return _bases(text[end + 1 :], "")
     makes = len(given) >= 2 if name == "new_class" else len(given) >= 3
     return given[1] if makes else ""

@@ -21,7 +21,8 @@ MAX_FILES = 300
 MAX_METHODS = 40
 """Methods that one search examines; `self` of others proves nothing."""
 
-_NOT_BOUND = frozenset({"classmethod", "staticmethod", "property", "cached_property"})
+_OF_CLASS = frozenset({"classmethod", "staticmethod"})
+_NOT_BOUND = _OF_CLASS | {"property", "cached_property"}
 """What these make of a function takes its object from the access."""
 _BY_TEXT = compile_later(
     rb"(?:(?:getattr|attrgetter)\s*\([^()\n]*|__dict__\s*\[\s*|vars\s*\([^()\n]*\)\s*\[\s*)[\"']$"
@@ -33,6 +34,7 @@ _OWN = compile_later(rb"(?:^|[^\w.])(?:self|super\(\))\.$")
 _ACCESSOR = compile_later(r"^\s*(?:\w+\s+)*(?:get|set)\s+[\w#$]")
 _PASSES_SELF = compile_later(rb"\s*\(\s*self\s*[,)]")
 _BIND_THIS = compile_later(rb"\s*\.\s*bind\(\s*this\s*\)")
+_PROTOTYPE = compile_later(rb"\.prototype\b(?!\s*\.)")
 _PROPERTY = compile_later(rb"\s*\.\s*(?:setter|getter|deleter)\b")
 
 
@@ -67,6 +69,8 @@ class OwnSelf:
             return False
         python = source.language == "python"
         if python and (self._is_rebound() or self._is_opened(owner) or self._is_listed(owner)):
+            return False
+        if not python and self._has_open_prototype(owner):
             return False
         if method.name == "constructor" and not python:
             return True
@@ -135,18 +139,18 @@ class OwnSelf:
         found = self._binder.types.member(value, place.name).definitions
         if found and method not in found:
             return False
-        if self._takes_no_object(method):
-            return b".__func__" in after[:20]
+        if self._takes_no_object(method, _OF_CLASS):
+            return False
         here = self._classes.owner(source, place.enclosing)
         owner = self._classes.class_of(method)
         below = here is not None and owner in self._classes.ancestors(here)[0]
         return not (below and place.use == Use.CALL and _PASSES_SELF.match(after))
 
-    def _takes_no_object(self, method: Definition) -> bool:
+    def _takes_no_object(self, method: Definition, decorators: frozenset[str] = _NOT_BOUND) -> bool:
         scopes = self._project.scopes(method.path)
         at = self._project.offset(method.path, method.line, method.column)
         told = scopes.decorators.get(at, ()) if scopes is not None else ()
-        return not _NOT_BOUND.isdisjoint(told)
+        return not decorators.isdisjoint(told)
 
     def _may_pass(self, after: bytes, place: Occurrence, method: Definition) -> bool:
         """Return whether a call on something unknown may pass an object in the place of `self`."""
@@ -190,6 +194,17 @@ class OwnSelf:
                 if data.startswith(b".__dict__", at + len(raw)):
                     return True
                 if _LISTED.search(data[max(0, at - 60) : at]):
+                    return True
+        return False
+
+    def _has_open_prototype(self, owner: Definition) -> bool:
+        """Return whether code uses the prototype of a class other than for one of its members."""
+        raw = owner.name.encode()
+        for path, places in self._project.places(owner.name).items():
+            data = self._project.text(path)
+            for place in places:
+                at = self._project.offset(path, place.line, place.column) + len(raw)
+                if _PROTOTYPE.match(data, at):
                     return True
         return False
 

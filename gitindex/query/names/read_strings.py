@@ -15,7 +15,10 @@ from gitindex.query.names.source import Definition
 _TEMPLATES = frozenset({"text/template", "html/template"})
 _REFLECTS = {
     "go": ("MethodByName", "FieldByName"),
-    "java": ("getMethod", "getDeclaredMethod", "getField", "getDeclaredField", "findVirtual"),
+    "java": (
+        *("getMethod", "getDeclaredMethod", "getField", "getDeclaredField", "findVirtual"),
+        *("getMethods", "getDeclaredMethods", "getFields", "getDeclaredFields"),
+    ),
 }
 """Calls that read a member by its text, in languages whose files have no flag for them."""
 _FLAGGED = (
