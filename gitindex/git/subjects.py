@@ -103,13 +103,17 @@ def _parsed(output: bytes) -> list[CommitMessage]:
             if commit is not None:
                 found.append(_with_paths(commit, paths))
             oid, *parents = bare[1:].decode("ascii", "replace").split()
-            subject, body = _text(next(fields, b"")), _text(next(fields, b""))
-            body = _TRAILER.sub("", body[: 4 * MAX_BODY])[:MAX_BODY]
-            commit = CommitMessage(oid, tuple(parents), subject[:MAX_SUBJECT], body, ())
+            commit = message_of(oid, tuple(parents), next(fields, b""), next(fields, b""))
             paths = []
         elif bare:
             paths.append(bare)
     return found if commit is None else [*found, _with_paths(commit, paths)]
+
+
+def message_of(oid: str, parents: tuple[str, ...], subject: bytes, body: bytes) -> CommitMessage:
+    """Return a commit without its paths; of a long message only the beginning counts."""
+    rest = _TRAILER.sub("", _text(body)[: 4 * MAX_BODY])[:MAX_BODY]
+    return CommitMessage(oid, parents, _text(subject)[:MAX_SUBJECT], rest, ())
 
 
 def _with_paths(commit: CommitMessage, paths: list[bytes]) -> CommitMessage:

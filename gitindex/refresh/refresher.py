@@ -21,6 +21,7 @@ from gitindex.freshness.fingerprint import runtime_fingerprint
 from gitindex.freshness.marker import CompletionMarker
 from gitindex.freshness.stamp import announce_run, publish_marker
 from gitindex.freshness.status_file import utc_now
+from gitindex.git.commit_objects import parents_may_differ
 from gitindex.git.interface import Entry, Head, TooManyPaths
 from gitindex.languages.facts import FactsKey
 from gitindex.refresh.heavy_slot import heavy_slot
@@ -256,7 +257,8 @@ class Refresher:
             return None
         worktree_id = base.worktree_id
         stored = None if force else subjects.stored_window(self._db, worktree_id, head.commit)
-        return subjects.window_change(self._worktree.root, stored, head.commit)
+        by_objects = None if parents_may_differ(self._worktree) else self._repo
+        return subjects.window_change(self._worktree.root, stored, head.commit, by_objects)
 
     def _read_back(self, run_id: str) -> None:
         """Re-open both stores and check that the published generation is there."""

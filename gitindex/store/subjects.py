@@ -14,6 +14,8 @@ from itertools import chain
 
 from gitindex.base.lean import NamedTuple
 from gitindex.extract.terms import parts_of, words_of
+from gitindex.git.commit_objects import read_commit
+from gitindex.git.interface import Repository
 from gitindex.git.subjects import WINDOW, CommitMessage, list_window, read_commits, read_window
 from gitindex.store.blobs import CHUNK
 from gitindex.store.connection import Database, marks
@@ -108,10 +110,15 @@ def stored_window(database: Database, worktree_id: int, head: str = "") -> Store
     return None if row is None else StoredWindow(*row)
 
 
-def window_change(root: str, stored: StoredWindow | None, head: str) -> WindowChange | None:
-    """Return the change from the stored window to that of `head`; None if git cannot list it."""
+def window_change(
+    root: str, stored: StoredWindow | None, head: str, repository: Repository | None = None
+) -> WindowChange | None:
+    """Return the change from the stored window to that of `head`; None if git cannot list it.
+
+    `repository`: its commits have the parents that they name, so they are read without git.
+    """
     if stored is not None:
-        change = _next_commit(root, stored, head) or _difference(root, stored, head)
+        change = _next_commit(root, stored, head, repository) or _difference(root, stored, head)
         if change is not None:
             return change
     commits = read_window(root, head)
@@ -120,20 +127,34 @@ def window_change(root: str, stored: StoredWindow | None, head: str) -> WindowCh
     return WindowChange(0, head, _ids(c.oid for c in commits), count_words(commits))
 
 
-def _next_commit(root: str, stored: StoredWindow, head: str) -> WindowChange | None:
+def _next_commit(
+    root: str, stored: StoredWindow, head: str, repository: Repository | None
+) -> WindowChange | None:
     """The usual case: one commit on top of the stored window. Avoids listing the window."""
     size, held = stored.size, stored.packed
     if not held or head == stored.head:
         return None
-    read = read_commits(root, [head, held[-size:].hex()])
+    full = len(held) >= WINDOW * size
+    read = _first_and_last(repository, head, held[-size:].hex(), full) or read_commits(
+        root, [head, held[-size:].hex()]
+    )
     if read is None or read[0].parents != (stored.head,):
         return None  # of a commit in the window the parent is not the window's head
-    full = len(held) >= WINDOW * size
     if not full and read[1].parents:
         return None  # there may be more history now: the clone is no longer shallow
     commits = bytes.fromhex(head) + held[: (WINDOW - 1) * size]
     counts = count_words(read[1:] if full else (), -1, count_words(read[:1]))
     return WindowChange(stored.id, head, commits, counts)
+
+
+def _first_and_last(
+    repository: Repository | None, first: str, last: str, full: bool
+) -> list[CommitMessage] | None:
+    """Read two commits from their objects; the last one's paths only if it leaves the window."""
+    if repository is None:
+        return None
+    read = read_commit(repository, first), read_commit(repository, last, with_paths=full)
+    return [commit for commit in read if commit is not None] if all(read) else None
 
 
 def _difference(root: str, stored: StoredWindow, head: str) -> WindowChange | None:
