@@ -1,12 +1,14 @@
 /* gitindex._compiled: the hot loops of a first index and of a server, as fast as C. Python has the same ones. */
 #include "table.h"
 
-enum { FORMAT = 3 }; /* raised with every change of what a function takes or returns */
+enum { FORMAT = 4 }; /* raised with every change of what a function takes or returns */
 
 static PyMethodDef methods[] = {
     {"terms_of_text", terms_of_text, METH_VARARGS, "terms_of_text(text, expand) -> bytes"},
     {"pack_texts", pack_texts, METH_VARARGS,
      "pack_texts(texts, symbols, most, chunk, block, buckets) -> (wide, words, postings, filter)"},
+    {"merge_texts", merge_texts, METH_VARARGS,
+     "merge_texts(segments, chunk, block, buckets) -> (words, blocks, postings, filter) | None"},
     {"group_names", group_names, METH_VARARGS,
      "group_names(data, extra, references, uses, imports, defined, marks) -> (counts, packed) | None"},
     {"score_chunks", score_chunks, METH_VARARGS,

@@ -46,6 +46,7 @@ int buffer_add(Buffer *buffer, const char *bytes, size_t length);
 
 PyObject *terms_of_text(PyObject *module, PyObject *args);
 PyObject *pack_texts(PyObject *module, PyObject *args);
+PyObject *merge_texts(PyObject *module, PyObject *args);
 PyObject *group_names(PyObject *module, PyObject *args);
 PyObject *score_chunks(PyObject *module, PyObject *args);
 PyObject *start_stats(PyObject *module, PyObject *args);

@@ -1,5 +1,5 @@
 /* The words of many texts as the rows of a text index: `pack_words` of gitindex/store/text_rows.py. */
-#include "table.h"
+#include "rows.h"
 
 typedef struct {
     unsigned char symbols[256]; /* how a byte is kept; a blank ends a word */
@@ -84,92 +84,6 @@ static int compare(const void *one, const void *other) {
     return said ? said : (a->length > b->length) - (a->length < b->length);
 }
 
-/* Distances, six bits to a byte, as `pack_ordinals`. */
-static int pack_ordinals(Buffer *out, const uint32_t *ordinals, size_t count) {
-    int64_t last = -1;
-    for (size_t i = 0; i < count; i++) {
-        uint32_t value = (uint32_t)((int64_t)ordinals[i] - last);
-        last = ordinals[i];
-        char bytes[8];
-        size_t size = 0;
-        for (; value >= 64; value >>= 6)
-            bytes[size++] = (char)(0x80 | 64 | (value & 63));
-        bytes[size++] = (char)(0x80 | value);
-        if (buffer_add(out, bytes, size))
-            return -1;
-    }
-    return 0;
-}
-
-static int append_row(PyObject *rows, Buffer *row) {
-    PyObject *bytes = PyBytes_FromStringAndSize(row->bytes, (Py_ssize_t)row->size);
-    if (!bytes)
-        return -1;
-    int failed = PyList_Append(rows, bytes);
-    Py_DECREF(bytes);
-    row->size = 0;
-    return failed;
-}
-
-static uint32_t symbol_number(unsigned char c) {
-    if (c >= 'a' && c <= 'z')
-        return c - 'a' + 1u;
-    if (c >= 'A' && c <= 'Z')
-        return c - 'A' + 27u;
-    if (c >= '0' && c <= '9')
-        return c - '0' + 53u;
-    return c == '_' ? 63u : 0u;
-}
-
-/* Marks in which blocks three symbols stand side by side; a blank in the middle says nothing. */
-static void mark_block(unsigned char *filter, size_t width, size_t number, const Buffer *row,
-                       size_t buckets) {
-    for (size_t i = 0; i + 2 < row->size; i++) {
-        uint32_t middle = symbol_number((unsigned char)row->bytes[i + 1]);
-        if (!middle)
-            continue;
-        uint32_t code = symbol_number((unsigned char)row->bytes[i]) << 12 | middle << 6 |
-                        symbol_number((unsigned char)row->bytes[i + 2]);
-        size_t bucket = ((uint32_t)(code * 2654435761u) >> 8) % buckets;
-        filter[bucket * width + number / 8] |= (unsigned char)(1u << (number & 7));
-    }
-}
-
-/* Writes the rows of words and of postings, block by block; returns 0 or -1. */
-static int write_rows(Held *held, const Layout *layout, Word *sorted, size_t count, size_t *starts,
-                      uint32_t *ordinals, PyObject *word_rows, PyObject *posting_rows,
-                      PyObject **filter) {
-    size_t blocks = (count + layout->block - 1) / layout->block, width = (blocks + 7) / 8;
-    unsigned char *bits = calloc(layout->buckets, width ? width : 1);
-    Buffer row = {0}, postings = {0};
-    int failed = bits == NULL;
-    for (size_t i = 0; i < count && !failed; i++) {
-        size_t number = sorted[i].number;
-        if (i % layout->chunk == 0)
-            failed = i % layout->block ? buffer_add(&row, "\n ", 2) : buffer_add(&row, " ", 1);
-        else
-            failed = buffer_add(&postings, " ", 1);
-        failed = failed || buffer_add(&row, sorted[i].key, sorted[i].length) ||
-                 buffer_add(&row, " ", 1) ||
-                 pack_ordinals(&postings, ordinals + starts[number],
-                               held->words.entries[number].count);
-        if (!failed && (i + 1 == count || (i + 1) % layout->chunk == 0))
-            failed = append_row(posting_rows, &postings);
-        if (!failed && (i + 1 == count || (i + 1) % layout->block == 0)) {
-            mark_block(bits, width, i / layout->block, &row, layout->buckets);
-            failed = append_row(word_rows, &row);
-        }
-    }
-    if (!failed) {
-        *filter = PyBytes_FromStringAndSize((char *)bits, (Py_ssize_t)(layout->buckets * width));
-        failed = *filter == NULL;
-    }
-    free(row.bytes);
-    free(postings.bytes);
-    free(bits);
-    return failed ? -1 : 0;
-}
-
 static int add_texts(Held *held, const Layout *layout, PyObject *texts, PyObject *wide) {
     Buffer scratch = {0};
     Py_ssize_t count = PyTuple_Size(texts);
@@ -190,25 +104,38 @@ static int add_texts(Held *held, const Layout *layout, PyObject *texts, PyObject
     return failed ? -1 : 0;
 }
 
-static PyObject *rows_of(Held *held, const Layout *layout, PyObject *wide) {
-    PyObject *words = PyList_New(0), *postings = PyList_New(0), *filter = NULL, *result = NULL;
-    size_t *starts = malloc((held->words.size + 1) * sizeof *starts);
+/* Writes the words that some text has, in their order. */
+static int write_rows(Held *held, Rows *rows, const size_t *starts, const uint32_t *ordinals) {
     Word *sorted = malloc((held->words.size + 1) * sizeof *sorted);
-    uint32_t *ordinals = starts ? sort_pairs(held, starts) : NULL;
-    if (words && postings && sorted && ordinals) {
-        size_t count = 0;
-        for (size_t i = 0; i < held->words.size; i++)
-            if (held->words.entries[i].count)
-                sorted[count++] = (Word){table_key(&held->words, i), held->words.entries[i].length, i};
+    size_t count = 0;
+    int failed = sorted == NULL;
+    for (size_t i = 0; i < held->words.size && !failed; i++)
+        if (held->words.entries[i].count)
+            sorted[count++] = (Word){table_key(&held->words, i), held->words.entries[i].length, i};
+    if (!failed)
         qsort(sorted, count, sizeof *sorted, compare);
-        if (!write_rows(held, layout, sorted, count, starts, ordinals, words, postings, &filter))
-            result = Py_BuildValue("(OOOO)", wide, words, postings, filter);
+    for (size_t i = 0; i < count && !failed; i++) {
+        size_t number = sorted[i].number;
+        failed = rows_add(rows, sorted[i].key, sorted[i].length, ordinals + starts[number],
+                          held->words.entries[number].count);
     }
-    Py_XDECREF(words);
-    Py_XDECREF(postings);
-    Py_XDECREF(filter);
-    free(starts);
     free(sorted);
+    return failed || rows_end(rows) ? -1 : 0;
+}
+
+static PyObject *rows_of(Held *held, const Layout *layout, PyObject *wide) {
+    PyObject *filter = NULL, *result = NULL;
+    Rows rows;
+    size_t *starts = malloc((held->words.size + 1) * sizeof *starts);
+    uint32_t *ordinals = starts ? sort_pairs(held, starts) : NULL;
+    int failed = rows_begin(&rows, layout->chunk, layout->block, layout->buckets);
+    if (ordinals && !failed && !write_rows(held, &rows, starts, ordinals))
+        filter = rows_filter(&rows);
+    if (filter)
+        result = Py_BuildValue("(OOOO)", wide, rows.word_rows, rows.posting_rows, filter);
+    Py_XDECREF(filter);
+    rows_free(&rows);
+    free(starts);
     free(ordinals);
     return result;
 }

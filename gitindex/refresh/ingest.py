@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import time
+from collections.abc import Callable
 from contextlib import ExitStack
 from types import TracebackType
 
@@ -24,6 +26,8 @@ FLUSH_BYTES = 12 << 20
 FLUSH_SECONDS = 15.0
 """A batch is committed after this time: other writers of the database wait for it."""
 SAMPLE = 500
+RARELY = (50_000, 20, 100)
+"""When cycles are looked for: facts have none, and are many."""
 
 
 class _Batch:
@@ -61,9 +65,12 @@ class Ingest:
         self._batch: _Batch | None = None
         self._part: list[ExtractedBlob] = []  # not written yet
         self._part_bytes = 0
+        self._is_first_load = False
+        self._collected = gc.get_threshold()
         self.count = 0
 
     def __enter__(self) -> Ingest:
+        gc.set_threshold(*RARELY)
         return self
 
     def __exit__(
@@ -72,6 +79,7 @@ class Ingest:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        gc.set_threshold(*self._collected)
         if kind is not None:
             self._transaction.__exit__(kind, error, trace)
             return
@@ -98,11 +106,13 @@ class Ingest:
             self._batch = _Batch()
             if self._blobs.is_unused():
                 self._db.run_all(DROP_NAME_INDEXES)
+                self._is_first_load = not self._session.lexical().documents
         part, batch = self._part, self._batch
         self._session.check_identity()
+        add = self._adder()
         for blob in part:
             if blob.is_searched:
-                self._session.lexical().add(blob.key, blob.body, blob.names)
+                add(blob.key, blob.body, blob.names)
         kept = self._blobs.add_all({b.key: (b.facts, b.is_searched) for b in part})
         ids = [kept[blob.key].blob_id for blob in part]
         if self._import_id:
@@ -119,6 +129,11 @@ class Ingest:
         batch.keys += [blob.key for blob in part if blob.is_searched]
         self._part, self._part_bytes = [], 0
         return batch
+
+    def _adder(self) -> Callable[[FactsKey, str, str], None]:
+        """Return what adds a document: the index of a first load was empty, so nothing is replaced."""
+        lexical = self._session.lexical()
+        return lexical.append if self._is_first_load else lexical.add
 
     def _commit_batch(self) -> None:
         """Commit the documents, check that they are there, then commit the facts."""

@@ -213,7 +213,7 @@ class BlobTable:
         for _, facts in blobs:
             names.update(facts.postings)
             names.update([symbol.name for symbol in facts.symbols])
-        unknown = sorted(names - self._names.keys())
+        unknown = sorted(names.difference(self._names))  # `-` would look at every name in the cache
         first = self._next_id("names")
         cached = first == self._all_known
         for at in range(0, 0 if cached else len(unknown), CHUNK):

@@ -120,6 +120,12 @@ class LexicalWriter:
             self._writer = self._index.writer(heap, 1)
         self._sealing = LexicalSealing(path)
 
+    @property
+    def documents(self) -> int:
+        """Number of documents of the last commit, before this writer's own."""
+        with _translated():
+            return int(self._index.searcher().num_docs)
+
     def add(self, key: FactsKey, body: str, names: str) -> None:
         """Add or replace the document of one blob; visible after `commit`."""
         with _translated():

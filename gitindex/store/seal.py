@@ -257,18 +257,18 @@ def wal_pages(path: str) -> tuple[set[int], int]:
     """Return the pages in the write-ahead log, and their size."""
     found: set[int] = set()
     try:
-        with open(f"{path}-wal", "rb") as file:
+        with open(f"{path}-wal", "rb", 0) as file:
             header = file.read(32)
             page_size = int.from_bytes(header[8:12])
             if len(header) < 32 or not page_size:
                 return found, 4096
-            step = page_size + 24
-            data = file.read()
+            end = os.fstat(file.fileno()).st_size - 23
+            for at in range(32, end, page_size + 24):  # heads of frames only: a log can be large
+                frame = os.pread(file.fileno(), 16, at)
+                if frame[8:] == header[16:24]:  # else from an earlier cycle of the log
+                    found.add(int.from_bytes(frame[:4]))
     except FileNotFoundError:
         return found, 4096
-    for at in range(0, len(data) - 23, step):
-        if data[at + 8 : at + 16] == header[16:24]:  # else from an earlier cycle of the log
-            found.add(int.from_bytes(data[at : at + 4]))
     return found, page_size
 
 

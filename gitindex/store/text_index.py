@@ -8,8 +8,10 @@ Whatever cannot be read is a candidate: damage costs time, never a line of an an
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from collections.abc import Iterable
+from itertools import count
 from typing import NamedTuple
 from zlib import crc32
 
@@ -18,12 +20,13 @@ from gitindex.extract.fragments import Clause, folded_text, words_of_blob
 from gitindex.store.checksum import checked, with_checksum
 from gitindex.store.connection import Database
 from gitindex.store.text_rows import (
+    GONE,
     SegmentHead,
+    SegmentPart,
     TextRows,
-    Words,
+    merge_rows,
     pack_head,
     pack_texts,
-    pack_words,
     read_head,
 )
 from gitindex.store.text_segment import BITS, Damaged, SegmentReader, block_id
@@ -177,24 +180,21 @@ def _unknown(database: Database, known: list[int]) -> set[int]:
 
 
 def _merge(database: Database, group: list[tuple[int, SegmentHead]]) -> None:
+    """Write some segments as one; those that are damaged stay as they are."""
     blobs: list[int] = []
     wide: set[int] = set()
-    words: Words = {}
+    parts: list[SegmentPart] = []
     for segment, head in group:
+        fresh = count(len(blobs))
+        new = array("I", [next(fresh) if blob else GONE for blob in head.blobs])
         try:
-            held = SegmentReader(database, segment, head).everything()
-        except (Damaged, ValueError):
+            parts.append(SegmentReader(database, segment, head).part(new))
+        except Damaged:
             continue
-        new = {
-            old: len(blobs) + n for n, old in enumerate(o for o, b in enumerate(head.blobs) if b)
-        }
         blobs += filter(None, head.blobs)
-        wide.update(new[old] for old in head.wide if old in new)
-        for word, ordinals in held.items():
-            words.setdefault(word, []).extend(new[old] for old in ordinals if old in new)
+        wide.update(new[old] for old in head.wide if head.blobs[old])
         _drop(database, segment)
-    found = {word: ordinals for word, ordinals in words.items() if ordinals}
-    _write(database, blobs, wide, pack_words(found))
+    _write(database, blobs, wide, merge_rows(parts))
 
 
 def _write(database: Database, blobs: list[int], wide: set[int], rows: TextRows) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 from itertools import chain, pairwise
 from typing import NamedTuple
@@ -17,6 +18,8 @@ BUCKETS = 8192
 """Number of hash buckets for trigrams; the filter has a bit per bucket and block."""
 MIN_FILTERED = 4
 """Segments of fewer blocks have no filter: all blocks are scanned."""
+GONE = (1 << 32) - 1
+"""The new ordinal of a blob that was removed."""
 
 Words = dict[bytes, list[int]]
 """The ordinals of the blobs that have each word, ascending."""
@@ -101,6 +104,37 @@ def pack_words(words: Words) -> TextRows:
     blocks = [b"\n".join(lines[at : at + each]) for at in range(0, len(lines), each)]
     postings = [b" ".join([pack_ordinals(words[word]) for word in chunk]) for chunk in chunks]
     return _filtered(len(chosen), blocks, postings, None)
+
+
+class SegmentPart(NamedTuple):
+    """The rows of a segment that is merged, and the new ordinals of its blobs (GONE: it has none)."""
+
+    blocks: tuple[bytes, ...]
+    postings: tuple[bytes, ...]
+    ordinals: array[int]
+
+
+def merge_rows(parts: Sequence[SegmentPart]) -> TextRows:
+    """Return the rows of several segments as one; new ordinals ascend from part to part."""
+    if LIBRARY is not None:
+        segments = tuple((blocks, lists, new.tobytes()) for blocks, lists, new in parts)
+        found = LIBRARY.merge_texts(segments, CHUNK, BLOCK, BUCKETS)
+        if found is not None:
+            return _filtered(*found)
+    return python_merge(parts)
+
+
+def python_merge(parts: Sequence[SegmentPart]) -> TextRows:
+    """Python version of native/merge.c; words in any order."""
+    words: Words = {}
+    for blocks, postings, new in parts:
+        names = chain.from_iterable(map(bytes.split, blocks))
+        lists = chain.from_iterable(row.split(b" ") for row in postings)
+        kept = {old: ordinal for old, ordinal in enumerate(new) if ordinal != GONE}
+        for word, posting in zip(names, lists, strict=True):
+            ordinals = [kept[old] for old in unpack_ordinals(posting) if old in kept]
+            words.setdefault(word, []).extend(ordinals)
+    return pack_words({word: ordinals for word, ordinals in words.items() if ordinals})
 
 
 def _filtered(

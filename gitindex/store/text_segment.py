@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Iterator
 
 from gitindex.extract.fragments import Clause
@@ -12,6 +13,7 @@ from gitindex.store.text_rows import (
     CHUNK,
     MIN_FILTERED,
     SegmentHead,
+    SegmentPart,
     Words,
     blocks_with,
     filter_of,
@@ -128,6 +130,18 @@ class SegmentReader:
         stored = {row_id: row[SIZE:].split(b" ") for row_id, row in zip(wanted, rows, strict=True)}
         for chunk, at in places:
             yield stored[first + chunk][at]
+
+    def part(self, ordinals: array[int]) -> SegmentPart:
+        """Return all words and postings for a merge; raises if a row is damaged."""
+        words, first = self._head.words, self._segment << BITS
+        self._read_blocks(range(self._blocks))
+        blocks = tuple(self._texts.pop(number)[SIZE:] for number in range(self._blocks))
+        rows = self._rows("postings", list(range(first, first + -(-words // CHUNK))))
+        postings = tuple(row[SIZE:] for row in rows)
+        listed = [sum(map(len, map(bytes.split, part))) for part in (blocks, postings)]
+        if listed != [words, words]:
+            raise Damaged
+        return SegmentPart(blocks, postings, ordinals)
 
     def everything(self) -> Words:
         """Return all words of the segment; raises if a row is damaged."""

@@ -6,6 +6,7 @@ import os
 import random
 import subprocess
 import sys
+from array import array
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +101,63 @@ def test_the_filter_leaves_no_block_out() -> None:
     assert len(text_rows.blocks_with(rows.filter, len(rows.blocks), b" get_zzzz ")) <= 1
 
 
+def _parts(texts: list[bytes], pick: random.Random) -> list[text_rows.SegmentPart]:
+    """Segments of a few texts each, of which some are gone; one segment has none left."""
+    parts, fresh = [], 0
+    for at in range(0, len(texts), 25):
+        chosen = texts[at : at + 25]
+        rows = text_rows.python_texts(chosen)[1]
+        gone = 1.0 if at == 50 else pick.choice((0.0, 0.3))
+        ordinals = array("I")
+        for _ in chosen:
+            kept = pick.random() >= gone
+            ordinals.append(fresh if kept else text_rows.GONE)
+            fresh += kept
+        parts.append(text_rows.SegmentPart(tuple(rows.blocks), tuple(rows.postings), ordinals))
+    return parts
+
+
+@built
+def test_merged_words_are_the_same() -> None:
+    pick = random.Random(13)
+    many = [b" ".join(b"w%x" % pick.randrange(9_000) for _ in range(300)) for _ in range(90)]
+    for texts in ([], [b""], [folded_text(text) for text in _texts(300)], many):
+        parts = _parts(texts, pick)
+        found = text_rows.merge_rows(parts)
+        assert found == text_rows.python_merge(parts)
+        assert found.words == sum(len(block.split()) for block in found.blocks)
+    whole = [
+        part._replace(ordinals=array("I", range(n * 25, n * 25 + 25)))
+        for n, part in enumerate(parts)
+    ]
+    merged = text_rows.merge_rows(
+        [p._replace(ordinals=p.ordinals[: len(many) - n * 25]) for n, p in enumerate(whole)]
+    )
+    assert merged == text_rows.pack_texts(many)[1]
+
+
+@built
+@pytest.mark.parametrize(
+    ("blocks", "postings"),
+    [
+        ((b" b a ",), (b"\x81 \x81",)),  # not in order
+        ((b" a b ",), (b"\x81",)),  # a list is missing
+        ((b" a ",), (b"\x81 \x81",)),  # one too many
+        ((b" a ",), (b"\x85",)),  # beyond its blobs
+        ((b" a ",), (b"",)),  # no blob
+        ((b" a ",), (b"x",)),
+        ((b" a ",), (b"\xc1",)),  # cut
+        ((b" a ",), (b"\xc1" * 9 + b"\x81",)),  # too large
+        ((b" a ",), ()),
+        ((), (b"\x81",)),
+    ],
+)
+def test_odd_rows_are_left_to_python(blocks: tuple[bytes], postings: tuple[bytes]) -> None:
+    assert compiled.LIBRARY is not None
+    segment = (blocks, postings, array("I", [0, 1]).tobytes())
+    assert compiled.LIBRARY.merge_texts((segment,), 64, 1024, 8192) is None
+
+
 @built
 def test_names_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of real files, of files cut anywhere, and of such with bytes that are no UTF-8."""
@@ -133,6 +191,12 @@ def test_names_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
         ("pack_texts", (("text",), bytes(256), 9, 64, 1024, 8192)),
         ("pack_texts", ((b"",), bytes(255), 9, 64, 1024, 8192)),
         ("pack_texts", ((b"",), bytes(256), 9, 0, 0, 8192)),
+        ("merge_texts", ([], 64, 1024, 8192)),
+        ("merge_texts", ((), 64, 65, 8192)),
+        ("merge_texts", ((7,), 64, 1024, 8192)),
+        ("merge_texts", ((((), (), b"abc"),), 64, 1024, 8192)),
+        ("merge_texts", ((((), (), b"\1\0\0\0\0\0\0\0"),), 64, 1024, 8192)),
+        ("merge_texts", ((((7,), (), b""),), 64, 1024, 8192)),
         ("group_names", (b"x", [1], [], {}, [], [], [])),
         ("group_names", (b"x", [-1, 2], [], {}, [], [], [])),
         ("group_names", (b"x", [], [object()], {}, [], [], [])),

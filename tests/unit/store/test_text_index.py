@@ -6,7 +6,13 @@ from pathlib import Path
 
 from gitindex.extract.fragments import MAX_WORD_BYTES, fragments_of
 from gitindex.store.connection import open_writer
-from gitindex.store.text_index import TextIndexWriter, candidates, damage
+from gitindex.store.text_index import (
+    TextIndexWriter,
+    candidates,
+    damage,
+    merge_segments,
+    remove_blobs,
+)
 
 
 def test_a_blob_of_too_many_words_is_always_a_candidate(tmp_path: Path) -> None:
@@ -36,5 +42,35 @@ def test_a_blob_of_too_many_words_is_always_a_candidate(tmp_path: Path) -> None:
             writer.add(2, b"small now\n")  # the same blob again, without so many words
             writer.flush()
         assert candidates(database, [frozenset({fragments_of("needle")})]) == {1}
+    finally:
+        database.close()
+
+
+def test_merged_segments_hold_what_they_held(tmp_path: Path) -> None:
+    """Nine segments become one; a blob that was removed is in none; a damaged segment stays."""
+    database = open_writer(str(tmp_path / "facts.db"))
+    try:
+        for number in range(1, 20):
+            with database.write():
+                database.run(
+                    "INSERT INTO blobs VALUES (?,?,'x','text','lexical','',1,0,'','',0)",
+                    number,
+                    bytes([number]) * 20,
+                )
+                writer = TextIndexWriter(database)
+                writer.add(number, b"common word%d x\n" % number, new=True)
+                writer.flush()
+            if number == 9:
+                with database.write():
+                    remove_blobs(database, [4])
+                    database.run("DELETE FROM blobs WHERE id=4")
+                    database.run("UPDATE text_words SET words=X'00' WHERE id>>24=7")
+                merge_segments(database)
+                assert database.row("SELECT count(*) FROM text_segments") == (2,)
+        found = candidates(database, [frozenset({fragments_of("word5")})])
+        assert found == {5, 7}  # what cannot be read is a candidate
+        assert candidates(database, [frozenset({fragments_of("word4")})]) == {7}
+        both = candidates(database, [frozenset({fragments_of("common")})])
+        assert both is None or both == set(range(1, 20)) - {4}
     finally:
         database.close()
