@@ -1,9 +1,9 @@
 /* Identifiers grouped by name, their places packed: `_python_group` of languages/syntax/postings.py.
 
    Returns None for whatever is unusual (bad UTF-8 in a name, numbers too large): Python does it then. */
-#include "table.h"
+#include "nodes.h"
 
-enum { REFERENCE = 2, DEFINITION = 0, IMPORT = 1, CALL = 3, MAX_NAME = 1000, MAX_NUMBER = 0x10FFFF };
+enum { REFERENCE = 2, DEFINITION = 0, IMPORT = 1, CALL = 3, MAX_NAME = 1000, MAX_NUMBER = 0x10FFFF, NO_SYMBOL = (1 << 18) - 1 };
 enum { NO_USE = -1 };
 #define BEYOND ((Py_ssize_t)UINT32_MAX) /* any text: what lasts until the end of its file ends there */
 
@@ -16,29 +16,6 @@ typedef struct {
     uint32_t name, start;
     int32_t use;
 } Kept;
-
-typedef struct {
-    Py_ssize_t *numbers;
-    Py_ssize_t count;
-} Numbers;
-
-static PyObject *start_byte, *end_byte;
-
-static int attribute(PyObject *node, PyObject *name, uint32_t *value) {
-    PyObject *said = PyObject_GetAttr(node, name);
-    if (!said)
-        return -1;
-    unsigned long number = PyLong_AsUnsignedLong(said);
-    Py_DECREF(said);
-    if (number == (unsigned long)-1 && PyErr_Occurred())
-        return -1;
-    if (number >= UINT32_MAX) {
-        PyErr_SetString(PyExc_OverflowError, "a place beyond 4 GB");
-        return -1;
-    }
-    *value = (uint32_t)number;
-    return 0;
-}
 
 static int add_place(Buffer *places, uint32_t start, uint32_t end, int use) {
     Place place = {start, end, (uint32_t)(places->size / sizeof(Place)), use};
@@ -53,38 +30,68 @@ static int add_nodes(Buffer *places, PyObject *nodes, int use) {
     for (Py_ssize_t i = 0; i < PyList_Size(nodes); i++) {
         uint32_t start, end;
         PyObject *node = PyList_GetItem(nodes, i);
-        if (!node)
-            return -1;
-        Py_INCREF(node);
-        int failed = attribute(node, start_byte, &start) || attribute(node, end_byte, &end);
-        Py_DECREF(node);
-        if (failed || add_place(places, start, end, use))
+        if (!node || node_range(node, &start, &end) || add_place(places, start, end, use))
             return -1;
     }
     return 0;
 }
 
-/* A flat list of pairs of numbers. */
+/* A flat list of pairs of places. */
 static int read_numbers(PyObject *list, Numbers *found) {
-    Py_ssize_t count = PyList_Check(list) ? PyList_Size(list) : -1;
-    if (count < 0 || count % 2) {
+    if (read_list(list, found))
+        return -1;
+    if (found->count % 2) {
         PyErr_SetString(PyExc_TypeError, "a list of pairs of numbers");
         return -1;
     }
-    found->numbers = malloc(((size_t)count + 1) * sizeof *found->numbers);
-    if (!found->numbers)
-        return -1;
-    for (found->count = 0; found->count < count; found->count++) {
-        Py_ssize_t number = PyLong_AsSsize_t(PyList_GetItem(list, found->count));
-        if (number == -1 && PyErr_Occurred())
-            return -1;
-        if (number < 0) {
+    for (Py_ssize_t i = 0; i < found->count; i++) {
+        if (found->numbers[i] < 0) {
             PyErr_SetString(PyExc_ValueError, "a place before the text");
             return -1;
         }
-        found->numbers[found->count] = number < BEYOND ? number : BEYOND;
+        if (found->numbers[i] > BEYOND)
+            found->numbers[i] = BEYOND;
     }
     return 0;
+}
+
+static Py_ssize_t bounded(Py_ssize_t ordinal) { return ordinal < NO_SYMBOL ? ordinal + 1 : 0; }
+
+/* Offsets where the innermost symbol changes, each with its ordinal + 1: `_boundaries`. */
+static int read_marks(PyObject *list, Buffer *marks) {
+    Numbers scopes = {0};
+    Buffer stack = {0};
+    int failed = read_list(list, &scopes);
+    if (!failed && scopes.count % 3) {
+        PyErr_SetString(PyExc_TypeError, "a list of three numbers for each symbol");
+        failed = 1;
+    }
+    for (Py_ssize_t i = 0; i <= scopes.count && !failed; i += 3) {
+        const Py_ssize_t *scope = i < scopes.count ? scopes.numbers + i : NULL;
+        while (stack.size && !failed) { /* those that end before it; at last all */
+            const Py_ssize_t *open = (const Py_ssize_t *)stack.bytes + stack.size / sizeof *open - 2;
+            if (scope && open[0] > scope[0])
+                break;
+            Py_ssize_t mark[2] = {open[0], 0};
+            stack.size -= sizeof mark;
+            if (stack.size)
+                mark[1] = open[-1];
+            failed = buffer_add(marks, (char *)mark, sizeof mark);
+        }
+        if (!scope || failed)
+            break;
+        if (scope[0] < 0 || scope[1] < 0 || scope[2] < 0) {
+            PyErr_SetString(PyExc_ValueError, "a place before the text");
+            failed = 1;
+            break;
+        }
+        Py_ssize_t opened[2] = {scope[1], bounded(scope[2])}, mark[2] = {scope[0], opened[1]};
+        failed = buffer_add(&stack, (char *)opened, sizeof opened) ||
+                 buffer_add(marks, (char *)mark, sizeof mark);
+    }
+    free(scopes.numbers);
+    free(stack.bytes);
+    return failed ? -1 : 0;
 }
 
 static int add_pairs(Buffer *places, const Numbers *pairs, int use) {
@@ -284,18 +291,14 @@ PyObject *group_names(PyObject *module, PyObject *args) {
     Py_ssize_t size;
     PyObject *extra, *references, *uses, *imported, *defined, *marked, *result = NULL;
     Numbers pairs = {0}, imports = {0}, names = {0}, marks = {0};
-    Buffer places = {0};
+    Buffer places = {0}, changes = {0};
     (void)module;
     if (!PyArg_ParseTuple(args, "y#OOOOOO", &data, &size, &extra, &references, &uses, &imported,
                           &defined, &marked))
         return NULL;
-    if (!start_byte)
-        start_byte = PyUnicode_InternFromString("start_byte");
-    if (!end_byte)
-        end_byte = PyUnicode_InternFromString("end_byte");
-    int failed = !start_byte || !end_byte || size >= (Py_ssize_t)UINT32_MAX || !PyDict_Check(uses) ||
+    int failed = size >= (Py_ssize_t)UINT32_MAX || !PyDict_Check(uses) ||
                  read_numbers(extra, &pairs) || read_numbers(imported, &imports) ||
-                 read_numbers(defined, &names) || read_numbers(marked, &marks) ||
+                 read_numbers(defined, &names) || read_marks(marked, &changes) ||
                  add_pairs(&places, &pairs, NO_USE) || add_nodes(&places, references, NO_USE);
     PyObject *use, *nodes;
     Py_ssize_t at = 0;
@@ -304,6 +307,8 @@ PyObject *group_names(PyObject *module, PyObject *args) {
         failed = number < 0 || number > 7 || add_nodes(&places, nodes, (int)number);
     }
     failed = failed || add_pairs(&places, &names, DEFINITION);
+    marks.numbers = (Py_ssize_t *)changes.bytes;
+    marks.count = (Py_ssize_t)(changes.size / sizeof(Py_ssize_t));
     if (!failed)
         result = group(data, (size_t)size, &places, &imports, &marks);
     else if (!PyErr_Occurred())

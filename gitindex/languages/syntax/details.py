@@ -91,8 +91,10 @@ class Details:
         while last >= 0 and self._touches(starts[last], ends[last], start):
             start = starts[last]
             last -= 1
-        if start == anchor:
-            return b""
+        return b"" if start == anchor else self.cut(start, anchor)
+
+    def cut(self, start: int, anchor: int) -> bytes:
+        """Return as much of comments above a place as a doc can need."""
         return self.data[start:anchor][: 2 * MAX_DOC].rstrip()
 
     def _touches(self, start: int, end: int, below: int) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from gitindex.base.compiled import LIBRARY
 from gitindex.base.digest import sha256
 from gitindex.base.pattern import compile_later
 from gitindex.languages.facts import Import, Symbol
@@ -29,16 +30,30 @@ def interface_hash(lines: Iterable[str]) -> str:
     return sha256("\n".join(ordered).encode()).hexdigest()[:32]
 
 
-def surface_of(scope: CapturedRange, symbol: Symbol, details: Details) -> str:
-    """Return one line of the surface: kind, name, and the signature as bare tokens."""
+def surface_of(
+    scopes: Iterable[CapturedRange], symbols: Sequence[Symbol], details: Details
+) -> list[str]:
+    """Return a line for each visible symbol: kind, name, and the signature as bare tokens."""
+    seen = list(scopes)
+    texts = [_head_of(scope, symbols[scope.ordinal], details) for scope in seen]
+    lines = [tokens(text) for text in texts] if LIBRARY is None else _plain_tokens(texts)
+    pairs = zip(seen, lines, strict=True)
+    return [f"{scope.kind} {scope.qualified} {line}" for scope, line in pairs]
+
+
+def _plain_tokens(texts: list[str]) -> list[str]:
+    assert LIBRARY is not None
+    found = LIBRARY.plain_tokens(texts)
+    return [tokens(text) if line is None else line for text, line in zip(texts, found, strict=True)]
+
+
+def _head_of(scope: CapturedRange, symbol: Symbol, details: Details) -> str:
     if scope.kind in VALUES and scope.body < 0:
-        text = _ASSIGN.split(details.text(scope.anchor, details.head_end(scope)), maxsplit=1)[0]
-    elif scope.anchor == scope.start and _is_whole(symbol.signature):
-        text = symbol.signature
-    else:
-        end = scope.body if scope.body >= 0 else min(scope.end, scope.start + MAX_SURFACE)
-        text = without_tail(details.text(scope.anchor, end).rstrip())
-    return f"{scope.kind} {scope.qualified} {tokens(text)}"
+        return _ASSIGN.split(details.text(scope.anchor, details.head_end(scope)), maxsplit=1)[0]
+    if scope.anchor == scope.start and _is_whole(symbol.signature):
+        return symbol.signature
+    end = scope.body if scope.body >= 0 else min(scope.end, scope.start + MAX_SURFACE)
+    return without_tail(details.text(scope.anchor, end).rstrip())
 
 
 def _is_whole(signature: str) -> bool:

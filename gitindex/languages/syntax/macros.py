@@ -25,10 +25,10 @@ _BEFORE_CONSTRUCTOR = (
 )
 # An enumerator can be alone on a line too, but is indented.
 _ALONE = rb"^([A-Z][A-Z0-9_]{2,})(?=[ \t\r]*$)"
-_AT_START = tuple(
-    re.compile(pattern, re.MULTILINE)
-    for pattern in (_BEFORE_TYPE, _BEFORE_DECLARATION, _BEFORE_CONSTRUCTOR, _ALONE)
+_AT_START = compile_later(
+    b"|".join((_BEFORE_TYPE, _BEFORE_DECLARATION, _BEFORE_CONSTRUCTOR, _ALONE)), re.MULTILINE
 )
+"""Each alternative has one group: the macro."""
 _IN_LINE = compile_later(_BEFORE_NAME)
 # Begins with a plain newline, so the regex engine searches for one byte.
 _CANDIDATE = compile_later(rb"\n(?=[ \t]*" + _STORAGE + rb"[A-Z][A-Z0-9_]{2})")
@@ -60,9 +60,8 @@ def mask_macros(data: bytes, language: str) -> Masked:
 def _macro_spans(data: bytes) -> list[Span]:
     spans: list[Span] = []
     for start in (0, *(match.end() for match in _CANDIDATE.finditer(data))):
-        match = next(filter(None, (pattern.match(data, start) for pattern in _AT_START)), None)
-        if match:
-            spans.append(match.span(1))
+        if match := _AT_START.match(data, start):
+            spans.append(match.span(match.lastindex or 0))
     for word in (b"class ", b"struct "):
         at = data.find(word)
         while at >= 0:

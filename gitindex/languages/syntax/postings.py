@@ -50,7 +50,7 @@ def build_postings(
             {use: captures[capture] for capture, use in USES.items() if capture in captures},
             list(chain(*sorted(node.byte_range for node in captures.get("import", ())))),
             list(chain(*[(scope.name_start, scope.name_end) for scope in spelled])),
-            list(chain(*_boundaries(outline.found))),
+            list(chain(*[(s.start, s.end, s.ordinal) for s in outline.found if s.kind in SCOPES])),
         )
         if found is not None:
             captures.pop("use.reference", None)
@@ -115,8 +115,8 @@ def _spelled(
     """Return symbols whose name is spelled the same in the text, and those whose name is not."""
     groups: tuple[list[CapturedRange], list[CapturedRange]] = [], []
     for scope in found:
-        same = data[scope.name_start : scope.name_end] == scope.name.encode()
-        groups[not same].append(scope)
+        spelled = data[scope.name_start : scope.name_end] == scope.name.encode()
+        groups[not spelled].append(scope)
     return groups
 
 

@@ -73,3 +73,29 @@ class CapturedRange:  # not a dataclass: the import slows a cold worker down
 
     def hides(self) -> bool:
         return self.local or self.rank == LOCAL or self.kind in FUNCTIONS
+
+
+Row = tuple[int, int, int, int, int, int, int, int, int, str, int, int, str, int, int, int]
+"""A range as the compiled sweep returns it."""
+
+
+def from_rows(rows: list[Row], kinds: list[str], data: bytes) -> list[CapturedRange]:
+    """Return ranges of the compiled sweep: named ones and those around them, outer ones first."""
+    made: list[CapturedRange] = []
+    for row in rows:
+        rank, kind, start, end, outer, anchor, body, doc, doc_end = row[:9]
+        name, name_start, name_end, prefix, bits, label, label_end = row[9:]
+        scope = CapturedRange(rank, kinds[kind] if kind >= 0 else "method", start, end)
+        if outer >= 0:
+            scope.outer = made[outer]
+        scope.anchor, scope.body, scope.prefix = anchor, body, prefix
+        scope.name, scope.name_start, scope.name_end = name, name_start, name_end
+        if doc >= 0:
+            scope.doc = doc, doc_end
+        if bits:
+            scope.exported, scope.local = bool(bits & 1), bool(bits & 2)
+            scope.guarded = bool(bits & 4)
+        if label >= 0:
+            scope.label = data[label:label_end].decode("utf-8", "replace")
+        made.append(scope)
+    return made

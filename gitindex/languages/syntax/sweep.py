@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from gitindex.base.compiled import LIBRARY
 from gitindex.base.pattern import compile_later
 from gitindex.languages.syntax.attributes import attributes
 from gitindex.languages.syntax.events import (
@@ -20,12 +21,14 @@ from gitindex.languages.syntax.events import (
     NAME,
     OUTER,
     PATH,
+    RECEIVER,
     TEXT,
     Event,
     events_of,
+    groups_of,
 )
 from gitindex.languages.syntax.kinds import FUNCTIONS, LOCALS, SCOPES, TYPES, VALUES
-from gitindex.languages.syntax.scopes import CapturedRange
+from gitindex.languages.syntax.scopes import CapturedRange, from_rows
 
 if TYPE_CHECKING:
     from gitindex.languages.syntax.parser import Captures
@@ -116,8 +119,7 @@ class Sweep:
         elif rank == ACCESS:
             owner.access = self._text(start, end)
         else:
-            text = _TYPE_ARGUMENTS.sub("", self._text(start, end))
-            owner.prefix = f"{owner.prefix}.{text}" if owner.prefix else text
+            owner.prefix = _received(self._text(start, end), owner.prefix)
 
     def _name(self, start: int, end: int, rank: int) -> None:
         owner = self.stack[-1].namer() if self.stack else None
@@ -131,18 +133,12 @@ class Sweep:
             return
         if owner.name:
             owner = _twin(owner)
-        if rank == PATH:
-            owner.prefix, text = _split_path(text)
-            start = end - len(text.encode())
-            if owner.prefix.endswith(_PROTOTYPE):  # of old JavaScript: a member of the class
-                owner.prefix = owner.prefix.removesuffix(_PROTOTYPE)
+        if rank != NAME:
+            text, start, end, prefix, is_member = _odd_name(text, rank, start, end)
+            if prefix is not None:
+                owner.prefix = prefix
+            if is_member:
                 owner.kind = "method"
-        elif rank == MARKED:
-            start += len(text) - len(text.lstrip(_MARKS))
-            text = text.strip(_MARKS)
-            end = start + len(text.encode())
-        elif rank == TEXT:
-            text = _plain_operator(" ".join(text.split()))
         if text:
             owner.name, owner.name_start, owner.name_end = text, start, end
             self.found.append(owner)
@@ -153,14 +149,66 @@ class Sweep:
 
 def sweep(data: bytes, captures: Captures, attached: dict[int, int]) -> list[CapturedRange]:
     """Return the named definitions of a file, outermost first, each with its parent."""
-    state = Sweep(data, attached)
-    state.run(events_of(captures))
-    found = state.found + attributes(data, captures, state.found)
+    found = _named(data, captures, attached)
+    found += attributes(data, captures, found)
     found.sort(key=lambda scope: (scope.start, -scope.end, scope.name_start))
     for ordinal, scope in enumerate(found):
         scope.ordinal = ordinal
         _place(scope)
     return found
+
+
+def _named(data: bytes, captures: Captures, attached: dict[int, int]) -> list[CapturedRange]:
+    if LIBRARY is None or any(capture.startswith("heading.") for capture in captures):
+        return python_sweep(data, captures, attached)
+
+    def read_name(rank: int, start: int, end: int, prefix: str | None) -> tuple[object, ...]:
+        text = data[start:end].decode("utf-8", "replace")
+        if rank == RECEIVER:
+            return (_received(text, prefix or ""),)
+        return _odd_name(text, rank, start, end)
+
+    groups, kinds = groups_of(captures)
+    rows, named = LIBRARY.sweep_ranges(data, groups, attached, read_name)
+    made = from_rows(rows, kinds, data)
+    return [made[number] for number in named]
+
+
+def python_sweep(data: bytes, captures: Captures, attached: dict[int, int]) -> list[CapturedRange]:
+    """Do what native/sweep.c does, and headings; the ranges in the order of their names."""
+    state = Sweep(data, attached)
+    state.run(events_of(captures))
+    return state.found
+
+
+class _OddName(NamedTuple):
+    """A name that is not simply spelled in the text."""
+
+    name: str
+    start: int
+    end: int
+    prefix: str | None  # None: as it was
+    is_member: bool
+
+
+def _odd_name(text: str, rank: int, start: int, end: int) -> _OddName:
+    """Read a path, a name in quotes or an operator."""
+    if rank == PATH:
+        prefix, text = _split_path(text)
+        is_member = prefix.endswith(_PROTOTYPE)  # of old JavaScript: a member of the class
+        prefix = prefix.removesuffix(_PROTOTYPE)
+        return _OddName(text, end - len(text.encode()), end, prefix, is_member)
+    if rank == MARKED:
+        start += len(text) - len(text.lstrip(_MARKS))
+        text = text.strip(_MARKS)
+        return _OddName(text, start, start + len(text.encode()), None, False)
+    return _OddName(_plain_operator(" ".join(text.split())), start, end, None, False)
+
+
+def _received(text: str, prefix: str) -> str:
+    """Return a prefix with the type of a receiver, without its arguments."""
+    text = _TYPE_ARGUMENTS.sub("", text)
+    return f"{prefix}.{text}" if prefix else text
 
 
 def _place(scope: CapturedRange) -> None:

@@ -15,7 +15,7 @@ import pytest
 from gitindex.base import compiled
 from gitindex.extract import terms
 from gitindex.extract.fragments import MAX_WORD_BYTES, folded_text
-from gitindex.languages.syntax import extract, postings
+from gitindex.languages.syntax import extract, interface, outline, postings, sweep
 from gitindex.languages.syntax.parser import Captures
 from gitindex.languages.syntax.source import read_source
 from gitindex.languages.table import language_of
@@ -158,6 +158,54 @@ def test_odd_rows_are_left_to_python(blocks: tuple[bytes], postings: tuple[bytes
     assert compiled.LIBRARY.merge_texts((segment,), 64, 1024, 8192) is None
 
 
+def _broken_forms(path: Path, pick: random.Random) -> list[bytes]:
+    """A real file; the same cut anywhere; with bytes that are no UTF-8, and with other letters."""
+    data = read_source(path.read_bytes()).data
+    cut = data[: pick.randrange(len(data) + 1)]
+    other = data.replace(b"a", "ä".encode(), pick.randrange(4))
+    return [data, cut, data.replace(b"e", b"\xe9", pick.randrange(3)), other]
+
+
+@built
+def test_outlines_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ranges, symbols, marks of visibility and lines of the surface."""
+    compared = []
+
+    def both(data: bytes, captures: Captures, language: str) -> Any:
+        found = outline.read_outline(data, captures, language)
+        with monkeypatch.context() as without:
+            for module in (outline, sweep, interface):
+                without.setattr(module, "LIBRARY", None)
+            asked = outline.read_outline(data, captures, language)
+        assert found._replace(found=[]) == asked._replace(found=[])
+        for one, other in zip(found.found, asked.found, strict=True):
+            for name in ("rank", "exported", "local", "guarded", "label", "doc", "prefix", "outer"):
+                pair = getattr(one, name), getattr(other, name)
+                assert pair[0] == pair[1] or (name == "outer" and pair[0].start == pair[1].start)
+        compared.append(len(found.symbols))
+        return found
+
+    monkeypatch.setattr(extract, "read_outline", both)
+    pick = random.Random(17)
+    for path in _files():
+        for text in _broken_forms(path, pick):
+            extract.extract_facts(text, language_of(os.fsencode(path.name), text[:200]))
+    assert sum(compared) > 3_000
+
+
+@built
+def test_tokens_are_the_same() -> None:
+    assert compiled.LIBRARY is not None
+    pick = random.Random(19)
+    pieces = ["a", "_b9", " ", "\t", "\x1c", "\n", ",", ")", "]", "}", ">", "(", ":", "{", ";", "'"]
+    pieces += ['"', "`", "é", "\0", "\\", "=", " , ", "\x7f"]
+    texts = ["".join(pick.choices(pieces, k=pick.randrange(9))) for _ in range(20_000)]
+    for text, line in zip(texts, compiled.LIBRARY.plain_tokens(texts), strict=True):
+        odd = not text.isascii() or any(mark in text for mark in "'\"`")
+        assert (line is None) == odd
+        assert line in (None, interface.tokens(text)), text
+
+
 @built
 def test_names_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of real files, of files cut anywhere, and of such with bytes that are no UTF-8."""
@@ -174,10 +222,7 @@ def test_names_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(extract, "build_postings", both)
     pick = random.Random(11)
     for path in _files():
-        data = read_source(path.read_bytes()).data
-        cut = data[: pick.randrange(len(data) + 1)]
-        broken = data.replace(b"e", b"\xe9", pick.randrange(3))
-        for text in (data, cut, broken):
+        for text in _broken_forms(path, pick):
             extract.extract_facts(text, language_of(os.fsencode(path.name), text[:200]))
     assert sum(compared) > 5_000
 
@@ -202,6 +247,19 @@ def test_names_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
         ("group_names", (b"x", [], [object()], {}, [], [], [])),
         ("group_names", (b"x", [], [], {9: []}, [], [], [])),
         ("group_names", (b"x", [], (), {}, [], [], [])),
+        ("group_names", (b"x", [], [], {}, [], [], [1, 2])),
+        ("group_names", (b"x", [], [], {}, [], [], [1, 2, -3])),
+        ("sweep_ranges", (b"x", [], {}, None)),
+        ("sweep_ranges", (b"x", (7,), {}, None)),
+        ("sweep_ranges", (b"x", ((99, 0, 0, []),), {}, None)),
+        ("sweep_ranges", (b"x", ((2, 0, 0, [object()]),), {}, None)),
+        ("describe_symbols", (b"x", [], [], [1])),
+        ("describe_symbols", (b"x", [1], [], [])),
+        ("describe_symbols", (b"x", [-1], [1], [])),
+        ("describe_symbols", (b"x", [], [], [0, 1, 9, 0, 0, 0, 0])),
+        ("describe_symbols", (b"x", [], [], ["x"])),
+        ("plain_tokens", ([7],)),
+        ("plain_tokens", (("x",),)),
         ("score_chunks", (b"x", [(b"x", 1.0, False, 0.0)], 700)),
         ("score_chunks", (b"x", ((b"", 1.0, False, 0.0),), 700)),
         ("score_chunks", (b"x", ((b"x", 1.0, False),), 700)),
@@ -222,7 +280,10 @@ def test_places_beyond_the_text_are_left_to_python() -> None:
     group = compiled.LIBRARY.group_names
     assert group(b"ab", [5, 9], [], {}, [], [], []) is None
     assert group(b"\xff", [0, 1], [], {}, [], [], []) is None
-    assert group(b"ab", [0, 1 << 50], [], {}, [], [], [1 << 40, 1]) == ({"ab": 3}, b"\x02\0\0")
+    assert group(b"ab", [0, 1 << 50], [], {}, [], [], [1 << 40, 1 << 41, 0]) == (
+        {"ab": 3},
+        b"\x02\0\0",
+    )
     assert group(b"ab", [1, 0], [], {}, [], [], []) == ({"": 3}, b"\x02\x01\0")
 
 
