@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from gitindex.base.errors import GitIndexError
 from gitindex.edit.apply import apply_edits
@@ -19,6 +20,23 @@ from tests.support import Repo
 
 KINDS = ("function", "method", "class", "field", "constant", "variable")
 TIMEOUT = 300
+REASONS = {
+    "only the name is the same": "by_name",
+    "not complete": "not_complete",
+    "the mutation gate": "gate",
+    "a base class is not": "outside_base",
+    "computed names": "computed_names",
+    "in one": "shorthand",
+    "already": "taken",
+}
+"""Texts in a refusal, and what such refusals are counted as; any other is `by_text`."""
+
+
+class RenameOutcome(NamedTuple):
+    """What became of a rename: what went wrong after it, or the kinds of reasons against it."""
+
+    wrong: str = ""
+    refused: tuple[str, ...] = ()
 
 
 def run_tests(folder: Path, command: list[str], paths: str) -> str:
@@ -51,28 +69,33 @@ def symbols_of(repo: Repo, under: str) -> Iterator[str]:
 
 def rename_and_run(
     repo: Repo, symbol: str, new: str, command: list[str], paths: str, memory: Memory | None = None
-) -> str | None:
-    """Empty where all went well, what went wrong, or None where the rename was refused."""
+) -> RenameOutcome:
+    """Apply a rename that is not refused, run the tests, ask for the old name, put all back."""
     memory = memory or Memory()
     with open_tree(repo.worktree, ".") as view:
         try:
             plan = plan_rename(view, RenameRequest(symbol, new), memory)
         except GitIndexError:
-            return None
+            return RenameOutcome(refused=("no_symbol",))
     if plan.blocked:
-        return None
+        return RenameOutcome(refused=tuple(sorted({_kind(reason) for reason in plan.blocked})))
     apply_edits(repo.worktree.root, plan.edits)
     try:
         wrong = run_tests(repo.path, command, paths)
         if wrong:
-            return f"{symbol} → {new}: {wrong}"
+            return RenameOutcome(f"{symbol} → {new}: {wrong}")
         with open_tree(repo.worktree, ".") as view:
             name = plan.answer["name"]
             left = find_references(view, ReferenceQuery(symbol), memory)
         ours = [r for r in left["references"] if r["tier"] != "name"]
         others = [d for d in left["definitions"] if f"{d['path']}#{d['qualifiedName']}" == symbol]
         if others or (not left["definitions"] and (ours or not left["complete"])):
-            return f"{symbol} → {new}: {name} is left at {ours[:3]} {left['unexplained'][:3]}"
-        return ""
+            where = f"{ours[:3]} {left['unexplained'][:3]}"
+            return RenameOutcome(f"{symbol} → {new}: {name} is left at {where}")
+        return RenameOutcome()
     finally:
         repo.git("checkout", "-q", "--", ".")
+
+
+def _kind(reason: str) -> str:
+    return next((kind for text, kind in REASONS.items() if text in reason), "by_text")

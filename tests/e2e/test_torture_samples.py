@@ -147,6 +147,12 @@ def test_seeded_faults_are_noticed() -> None:
 
 def test_every_suite_is_sampled() -> None:
     from tests.torture.packs import lying_packs, spoilt_packs
+    from tests.torture.programs import (
+        go_programs,
+        java_programs,
+        python_programs,
+        typescript_programs,
+    )
     from tests.torture.renames import renames
     from tests.torture.suites import SHARES, SUITES
     from tests.torture.team import team_kills, team_questions_of_roles
@@ -161,6 +167,10 @@ def test_every_suite_is_sampled() -> None:
         lying_packs,  # these two by tests/repo/test_pack_damage.py
         spoilt_packs,
         power_cuts,
+        go_programs,  # these four by tests/repo/test_random_programs.py
+        java_programs,
+        python_programs,
+        typescript_programs,
         renames,  # by tests/repo/test_rename_packages.py, which needs no network
         soak,
         team_kills,  # these two by tests/repo/test_team.py

@@ -21,15 +21,20 @@ GOALS = {
     "damaged_stores.database": 15_000,
     "damaged_stores.lexical": 3_000,
     "fuzzed_requests.cases": 100_000,
+    "go_programs.cases": 2_500,
     "hostile_repositories.cases": 1_000,
+    "java_programs.cases": 2_500,
     "kill_points.cases": 1_000,
     "lying_packs.kinds": 200,
     "power_cuts.cases": 250,
+    "python_programs.cases": 2_500,
+    "renames.cases": 300,
     "soak.cases": 2_000,
     "soak.calls": 20_000,
     "spoilt_packs.cases": 1_000,
     "team_kills.cases": 300,
     "team_questions.cases": 200_000,
+    "typescript_programs.cases": 2_500,
 }
 """What several runs of `make torture` together are to reach."""
 NOT_KINDS = {"seconds", "code", "answers", "cases", "wrong"}

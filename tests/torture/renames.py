@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
@@ -62,22 +63,31 @@ class Candidate(NamedTuple):
 
 
 def renames(clock: Clock, rng: random.Random, folder: Path) -> None:
-    """Symbols of all packages at random; a rename that is refused is no case. Names all failures."""
+    """Symbols at random, one of each package in turn; a refused rename is no case. Names all failures.
+
+    Refusals are counted by kind, each kind once a rename, and apart where it was the only one.
+    """
     needs = folder / "needs"
     argv = [sys.executable, "-m", "pip", "install", "-q", "--target", str(needs), *NEEDS]
     subprocess.run(argv, check=True, capture_output=True)
-    todo = [found for package in PACKAGES for found in _candidates(package, folder)]
+    by_package = [_candidates(package, folder) for package in PACKAGES]
+    for found in by_package:
+        rng.shuffle(found)
+    todo = [one for turn in zip_longest(*by_package) for one in turn if one is not None]
     assert todo, "no package came from PyPI, or none passes its own tests"
-    rng.shuffle(todo)
     failures: list[str] = []
     for number, (package, repo, symbol, command, memory) in enumerate(todo):
         if not clock.goes_on():
             break
         paths = _paths(package, repo.path, folder)
-        wrong = rename_and_run(repo, symbol, _fresh_name(number), command, paths, memory)
-        clock.count("cases" if wrong is not None else "refused")
-        if wrong:
-            failures.append(f"{package.name} {package.version}: {wrong}")
+        done = rename_and_run(repo, symbol, _fresh_name(number), command, paths, memory)
+        clock.count("refused" if done.refused else "cases")
+        for kind in done.refused:
+            clock.count(f"refused_{kind}")
+        if len(done.refused) == 1:
+            clock.count(f"refused_only_{done.refused[0]}")
+        if done.wrong:
+            failures.append(f"{package.name} {package.version}: {done.wrong}")
             print(failures[-1], flush=True)
     assert not failures, f"{len(failures)} renames went wrong"
 

@@ -11,6 +11,12 @@ from tests.torture.looks import looks
 from tests.torture.oracle import answers
 from tests.torture.packs import lying_packs, spoilt_packs
 from tests.torture.power import power_cuts
+from tests.torture.programs import (
+    go_programs,
+    java_programs,
+    python_programs,
+    typescript_programs,
+)
 from tests.torture.renames import renames
 from tests.torture.soak import soak
 from tests.torture.team import team_kills, team_questions_of_roles
@@ -19,29 +25,37 @@ SUITES: dict[str, Suite] = {
     "answers": answers,
     "damaged_stores": damaged_stores,
     "fuzzed_requests": fuzzed_requests,
+    "go_programs": go_programs,
     "hostile_repositories": hostile_repositories,
+    "java_programs": java_programs,
     "kill_points": kill_points,
     "looks": looks,
     "lying_packs": lying_packs,
     "power_cuts": power_cuts,
+    "python_programs": python_programs,
     "renames": renames,
     "soak": soak,
     "spoilt_packs": spoilt_packs,
     "team_kills": team_kills,
     "team_questions": team_questions_of_roles,
+    "typescript_programs": typescript_programs,
 }
 SHARES = {
     "answers": 6,
     "damaged_stores": 3,
     "fuzzed_requests": 1,
+    "go_programs": 1,
     "hostile_repositories": 2,
+    "java_programs": 1,
     "kill_points": 3,
     "looks": 2,
     "lying_packs": 1,
     "power_cuts": 2,
+    "python_programs": 1,
     "renames": 3,
     "soak": 2,
     "spoilt_packs": 1,
     "team_kills": 1,
     "team_questions": 1,
+    "typescript_programs": 1,
 }
