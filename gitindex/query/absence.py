@@ -17,7 +17,7 @@ from gitindex.query.names.finder import PROVEN, At, Found
 from gitindex.query.names.meanings import ECMA
 from gitindex.query.names.mentions import MentioningFile, look, look_in
 from gitindex.query.names.project import Project
-from gitindex.query.names.read_strings import is_in_template, is_listed, may_be_read
+from gitindex.query.names.read_strings import StringReaders, is_evaluated, is_in_template
 from gitindex.query.names.source import Definition
 from gitindex.query.names.targets import NAME
 from gitindex.view.tree import TreeView
@@ -50,8 +50,7 @@ _LINKED = b"//go:linkname "
 _QUOTES = (b'"', b"'", b"`")
 _PATH = compile_later(rb"[\w.:/]*")
 _WORD = compile_later(rb"[\w$\x80-\xff]+")
-_EVALUATES = frozenset({"eval_exec"})
-_DYNAMIC = _EVALUATES | {"dynamic_attribute"}
+_DYNAMIC = frozenset({"eval_exec", "dynamic_attribute"})
 _NOT_TEXT = frozenset(
     {SkipReason.SECRET, SkipReason.SYMLINK, SkipReason.SUBMODULE, SkipReason.BINARY}
 )
@@ -173,7 +172,7 @@ def _explained(
     targets: Collection[Definition],
 ) -> Iterator[tuple[MentioningFile, tuple[int, int, int], str]]:
     """Yield every place that is not listed, with the reason."""
-    by_name = may_be_read(project, targets)
+    readers = StringReaders(project, targets)
     listed = {site[:3] for site in found.sites}
     for file, places in texts.items():
         for line, column, start in places:
@@ -181,9 +180,7 @@ def _explained(
             if at not in listed:
                 kind = kinds.get((file.path, start), "")
                 why = _why(project, file, at, start, name, found, kind)
-                if by_name and why == MentionKind.STRINGS and is_listed(project, file, start, name):
-                    why = Unexplained.STRING
-                yield file, (line, column, start), why
+                yield file, (line, column, start), readers.judge(why, file, start, name)
 
 
 _UNEXPLAINED = frozenset(map(str, Unexplained))
@@ -301,7 +298,7 @@ def _outside_of_code(project: Project, file: MentioningFile, start: int, end: in
     if kind == "comment":
         linked = data.startswith(_LINKED, scopes.quiet_span(start)[0])
         return Unexplained.NO_FACTS if linked else MentionKind.COMMENTS
-    if kind == "evaluated" or (kind == "string" and _has_flag(project, file, _EVALUATES)):
+    if is_evaluated(project, file, start):
         return Unexplained.STRING  # any word of it may be code
     if kind and is_in_template(project, file, start, scopes.quiet_span(start)):
         return Unexplained.STRING if kind != "docstring" else MentionKind.STRINGS
@@ -322,13 +319,9 @@ def _string(project: Project, file: MentioningFile, data: bytes, start: int, end
     before = data[max(0, start - 200) : start]
     if file.language in ECMA and _SPECIFIER.search(before):
         return MentionKind.STRINGS  # the module of an import, which is an edge of the graph
-    flagged = _has_flag(project, file, _DYNAMIC)
-    return Unexplained.STRING if flagged or _ACCESS.search(before) else MentionKind.STRINGS
-
-
-def _has_flag(project: Project, file: MentioningFile, flags: frozenset[str]) -> bool:
     source = project.source(file.path)
-    return source is not None and not flags.isdisjoint(source.origin.flags)
+    flagged = source is not None and not _DYNAMIC.isdisjoint(source.origin.flags)
+    return Unexplained.STRING if flagged or _ACCESS.search(before) else MentionKind.STRINGS
 
 
 def _is_content(data: bytes, start: int, end: int, span: tuple[int, int]) -> bool:

@@ -274,7 +274,8 @@ def _kind(site: Site, target: Definition) -> EdgeKind | None:
     if site.use in _CALLS:
         unsure = site.tier in (Tier.NAME, Tier.DISPATCH) and site.use != Use.INHERIT
         return EdgeKind.DYNAMIC if unsure else _CALLS[site.use]
-    if site.use in (Use.REFERENCE, Use.ATTRIBUTE) and target.kind in FUNCTIONS:
+    passes = site.use in (Use.REFERENCE, Use.ATTRIBUTE, Use.DEFINITION)  # the last in a pattern
+    if passes and target.kind in FUNCTIONS:
         return EdgeKind.DYNAMIC  # passed as a value, to be called elsewhere
     return None
 

@@ -194,15 +194,15 @@ class Classes:
             return source is not None
         if self._is_replaced(definition):
             return False
-        return all(self._is_tame(one) for one in self.ancestors(definition)[0])
+        return all(self.is_tame(one) for one in self.ancestors(definition)[0])
 
     def has_own_access(self, definition: Definition) -> bool:
         """Return whether a class of the tree may give other members than those of its code."""
         return definition.path.endswith(_PYTHON) and not all(
-            self._is_tame(one, False) for one in self.ancestors(definition)[0]
+            self.is_tame(one, False) for one in self.ancestors(definition)[0]
         )
 
-    def _is_tame(self, definition: Definition, made: bool = True) -> bool:
+    def is_tame(self, definition: Definition, made: bool = True) -> bool:
         """Return whether nothing of a class changes its instances, or what calling it makes."""
         source, scopes = (
             self._project.source(definition.path),

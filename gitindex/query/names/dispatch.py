@@ -70,7 +70,7 @@ class Dispatch:
 
     def _is_known(self, owner: Definition) -> bool:
         """Return whether a class and those below it are known up to their last bases."""
-        below = self._descendants(owner)
+        below = self.descendants(owner)
         return not any(self._ancestors(one)[1] for one in (owner, *below))
 
     def _may_relate(self, target: Definition, other: Definition) -> bool:
@@ -85,7 +85,7 @@ class Dispatch:
             return True
         if self._satisfies(one, two) or self._satisfies(two, one):
             return True
-        below = [*self._descendants(one), *self._descendants(two)]
+        below = [*self.descendants(one), *self.descendants(two)]
         above = (self._ancestors(d)[0] for d in below)
         return any({_key(one), _key(two)} <= found for found in above)
 
@@ -108,7 +108,7 @@ class Dispatch:
             self._above[key] = {_key(d) for d in found}, unknown
         return self._above[key]
 
-    def _descendants(self, definition: Definition) -> list[Definition]:
+    def descendants(self, definition: Definition) -> list[Definition]:
         """Return all subclasses of a class, direct and indirect."""
         key = _key(definition)
         if key not in self._below:
@@ -122,7 +122,7 @@ class Dispatch:
 
     def _children(self, definition: Definition) -> list[Definition]:
         found = []
-        for name in self._called(definition.name):
+        for name in self.called(definition.name):
             by_path = self._project.places(name)
             inherits = {
                 path: [p for p in places if p.use == Use.INHERIT]
@@ -138,7 +138,7 @@ class Dispatch:
                         found.append(child)
         return found
 
-    def _called(self, name: str) -> list[str]:
+    def called(self, name: str) -> list[str]:
         """Return a name and its import aliases."""
         names = [name]
         for source in self._project.importing_name(name):

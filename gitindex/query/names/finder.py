@@ -68,7 +68,7 @@ class Finder:
         self.project = Project(view, memory)
         self.binder = Binder(self.project)
         self.dispatch = Dispatch(self.binder)
-        self._own_self = OwnSelf(self.binder)
+        self._own_self = OwnSelf(self.binder, self.dispatch)
         self._cut = False
         self._found: dict[tuple[tuple[tuple[str, int], ...], frozenset[str]], Found] = {}
         self.view = view
@@ -101,13 +101,13 @@ class Finder:
         names += default_names(self.binder.names.modules, chosen.values(), names)[:MAX_ALIASES]
         families = self._families(chosen.values())
         self._cut = False
-        self._own_self.start()
+        self._own_self.start(chosen.values())
         for name in names:  # grows during the loop
             for source, places in self._occurrences(name, within):
                 foreign = families and source.origin.family not in families
                 for place in places:
                     at = (source.path, place.line, place.column)
-                    self.binder.types.relied.clear()
+                    del self.binder.types.relied[:], self.binder.types.made[:]
                     site = PROVEN if foreign else self._judge(source, place, wanted)
                     if isinstance(site, str):
                         excluded[at] = site if foreign else self._provable(source, place, site)
@@ -159,8 +159,9 @@ class Finder:
             return why
         if _is_use(place) and self.project.scopes(source.path) is None:
             return str(Unexplained.NO_FACTS)
-        relied = list(dict.fromkeys(self.binder.types.relied))
-        own = all(self._own_self.is_own(method) for method in relied)
+        types = self.binder.types
+        own = all(map(self._own_self.is_own, list(dict.fromkeys(types.relied))))
+        own = own and all(map(self._own_self.is_made, list(dict.fromkeys(types.made))))
         return why if own else str(Unexplained.BOUND_ELSEWHERE)
 
     def _linked(self, targets: Iterable[Definition]) -> Iterator[Definition]:

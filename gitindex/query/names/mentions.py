@@ -25,7 +25,7 @@ _OF_BLOBS = (  # from the values asked for to the tree, which may be large
     f" CROSS JOIN {{live}} l ON l.blob_id=b.id {_INDEXED}"
 )
 _ANNOTATES = compile_later(
-    r"(?:->|[\w\])]\s*:|\b(?:[A-Z]\w*|list|dict|tuple|type|set|frozenset)\[(?:[^\]\"']*,)?)\s*$"
+    r"(?:->|\bTypeVar\([^()]*\bbound\s*=|[\w\])]\s*:|\b(?:[A-Z]\w*|list|dict|tuple|type|set|frozenset)\[(?:[^\]\"']*,)?)\s*$"
 )
 _QUOTED = compile_later(r"([\"'])([\w.\[\], |]*)$")
 

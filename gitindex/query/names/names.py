@@ -78,6 +78,9 @@ class Names:
         """Return the meaning of a name that a scope inside the module declares."""
         sure = not scopes.partial and not any(d.kind in _LOOSE for d in found.declarations)
         sure = sure and not (found.through_class and source.language == "java")
+        if found.kind == CLASS and source.language == "python":  # unbound, it is the module's
+            outer = any(d.scope == 0 for d in scopes.names.get(name, ())) or source.stars
+            sure = sure and not outer
         offsets = {d.offset for d in found.declarations}
         symbols = [
             symbol

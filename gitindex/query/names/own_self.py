@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from gitindex.base.pattern import compile_later
 from gitindex.languages.facts import Occurrence, Use
 from gitindex.languages.scopes.model import CLASS, FileScopes, Part
 from gitindex.query.names.chains import closing, split_top
-from gitindex.query.names.made_classes import opened_classes
+from gitindex.query.names.dispatch import Dispatch
+from gitindex.query.names.escapes import Escapes
+from gitindex.query.names.listings import member_listings
 from gitindex.query.names.meanings import ECMA
 from gitindex.query.names.mentions import look
 from gitindex.query.names.places import Binder
+from gitindex.query.names.prototypes import changes_prototypes, has_open_prototype
 from gitindex.query.names.source import Definition, FileNames
 from gitindex.query.names.values import ExpressionPlace, Value, ValueKind
 
@@ -22,6 +25,7 @@ MAX_METHODS = 40
 """Methods that one search examines; `self` of others proves nothing."""
 
 _OF_CLASS = frozenset({"classmethod", "staticmethod"})
+_CLASS_HOOKS = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
 _NOT_BOUND = _OF_CLASS | {"property", "cached_property"}
 """What these make of a function takes its object from the access."""
 _BY_TEXT = compile_later(
@@ -34,24 +38,50 @@ _OWN = compile_later(rb"(?:^|[^\w.])(?:self|super\(\))\.$")
 _ACCESSOR = compile_later(r"^\s*(?:\w+\s+)*(?:get|set)\s+[\w#$]")
 _PASSES_SELF = compile_later(rb"\s*\(\s*self\s*[,)]")
 _BIND_THIS = compile_later(rb"\s*\.\s*bind\(\s*this\s*\)")
-_PROTOTYPE = compile_later(rb"\.prototype\b(?!\s*\.)")
+_PYTHON = (".py", ".pyi")
+_DECORATED = compile_later(rb"@[\w.$]+(?:\([^{};]*\))?\s*(?:\w+\s+)*$")
+_ECMA = (".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts")
 _PROPERTY = compile_later(rb"\s*\.\s*(?:setter|getter|deleter)\b")
 
 
 class OwnSelf:
     """Looks for places that hand the methods of a tree another object; keeps what it found."""
 
-    def __init__(self, binder: Binder) -> None:
+    def __init__(self, binder: Binder, dispatch: Dispatch) -> None:
         self._binder = binder
         self._project = binder.project
         self._classes = binder.types.classes
+        self._escapes = Escapes(binder, dispatch)
         self._examined: set[tuple[str, int]] = set()
+        self._owners: list[Definition] = []
 
-    def start(self) -> None:
+    def start(self, targets: Iterable[Definition]) -> None:
         """Begin a search: what it examines does not depend on the searches before it."""
         self._examined.clear()
+        homes = map(self._classes.class_of, targets)
+        self._owners = [home for home in homes if home and home.path.endswith(_PYTHON)]
+
+    def is_made(self, owner: Definition) -> bool:
+        """Return whether the call of a class cannot give an object of the targets' classes."""
+        if not owner.path.endswith(_PYTHON):
+            return not owner.path.endswith(_ECMA) or not changes_prototypes(self._project)
+        if not self._has_value_targets():
+            return True
+        return not self._escapes.may_be_replaced(owner)
+
+    def _has_value_targets(self) -> bool:
+        """Return whether the class of some target may be mixed in, or take another's place."""
+        return any(map(self._escapes.is_value, self._owners))
 
     def is_own(self, method: Definition) -> bool:
+        """Return whether nothing in the tree gives a method an object of the targets' classes."""
+        owner = self._classes.class_of(method)
+        python = owner is not None and owner.path.endswith(_PYTHON)
+        if python and owner and self._has_value_targets() and self._escapes.may_mix(owner):
+            return False
+        return self._is_never_passed(method)
+
+    def _is_never_passed(self, method: Definition) -> bool:
         """Return whether nothing in the tree gives a method an object of another class."""
         known: dict[tuple[str, int], bool] = self._project.tree.notes.setdefault("own", {})
         key = (method.path, method.ordinal)
@@ -68,9 +98,9 @@ class OwnSelf:
         if source is None or owner is None:
             return False
         python = source.language == "python"
-        if python and (self._is_rebound() or self._is_opened(owner) or self._is_listed(owner)):
+        if python and (self._is_rebound() or self._is_listed(owner)):
             return False
-        if not python and self._has_open_prototype(owner):
+        if not python and (has_open_prototype(self._project, owner) or self._is_decorated(method)):
             return False
         if method.name == "constructor" and not python:
             return True
@@ -96,7 +126,7 @@ class OwnSelf:
         if place.use in (Use.DEFINITION, Use.IMPORT):
             return False
         data = self._project.text(source.path)
-        if _OWN.search(data[max(0, at - 20) : at]):
+        if _OWN.search(data[max(0, at - 20) : at]) and not self._is_of_class(source, place, at):
             return False
         chain, _ = self._binder.receiver(source, at)
         after = data[at + len(place.name.encode()) :][:2_000]
@@ -105,10 +135,24 @@ class OwnSelf:
             inside = bound is not None and bound.kind == CLASS
             return inside and place.use != Use.DECORATOR and not _PROPERTY.match(after)
         value = self._value(chain, source, place, at)
-        if value.kind in (ValueKind.UNKNOWN, ValueKind.FUNCTION):
+        if value.kind in (ValueKind.UNKNOWN, ValueKind.FUNCTION, ValueKind.SUPER):
             return self._may_pass(after, place, method)
         return value.kind is ValueKind.TYPE and self._is_unbound(
             value, after, source, place, method
+        )
+
+    def _is_decorated(self, method: Definition) -> bool:
+        """Return whether a decorator of TypeScript gets a method, and may call it on anything."""
+        at = self._project.offset(method.path, method.line, method.column)
+        return _DECORATED.search(self._project.text(method.path), max(0, at - 400), at) is not None
+
+    def _is_of_class(self, source: FileNames, place: Occurrence, at: int) -> bool:
+        """Return whether `super()` stands for the class there: what it has is not bound to an object."""
+        if not self._project.text(source.path)[max(0, at - 8) : at].endswith(b"super()."):
+            return False
+        around = source.symbol(place.enclosing)
+        return around is not None and (
+            around.name in _CLASS_HOOKS or self._takes_no_object(around, _OF_CLASS)
         )
 
     def _is_passed_ecma(
@@ -124,7 +168,7 @@ class OwnSelf:
         if chain is None or _BIND_THIS.match(after):
             return False
         value = self._value(chain, source, place, at)
-        if value.kind in (ValueKind.MODULE, ValueKind.OUTSIDE):
+        if value.kind is ValueKind.MODULE or (value.kind is ValueKind.OUTSIDE and value.sure):
             return False
         found = self._binder.types.member(value, place.name).definitions
         return not found or not all(_ACCESSOR.match(d.signature) for d in found)
@@ -186,6 +230,12 @@ class OwnSelf:
 
     def _is_listed(self, owner: Definition) -> bool:
         """Return whether code lists the members of a class: `vars(A)`, `A.__dict__`."""
+        told = member_listings(self._project, self._classes)
+        if told.any_class or (told.unknown and self._escapes.is_value(owner)):
+            return True
+        family = self._classes.ancestors(owner)[0]
+        if any(one in family or owner in self._classes.ancestors(one)[0] for one in told.around):
+            return True
         raw = owner.name.encode()
         for path, places in self._project.places(owner.name).items():
             data = self._project.text(path) if path.endswith((".py", ".pyi")) else b""
@@ -196,24 +246,6 @@ class OwnSelf:
                 if _LISTED.search(data[max(0, at - 60) : at]):
                     return True
         return False
-
-    def _has_open_prototype(self, owner: Definition) -> bool:
-        """Return whether code uses the prototype of a class other than for one of its members."""
-        raw = owner.name.encode()
-        for path, places in self._project.places(owner.name).items():
-            data = self._project.text(path)
-            for place in places:
-                at = self._project.offset(path, place.line, place.column) + len(raw)
-                if _PROTOTYPE.match(data, at):
-                    return True
-        return False
-
-    def _is_opened(self, owner: Definition) -> bool:
-        """Return whether code makes classes below one at run time."""
-        opened = opened_classes(self._binder)
-        if opened is None:
-            return True
-        return any(owner in self._classes.ancestors(one)[0] for one in opened)
 
     def _is_rebound(self) -> bool:
         """Return whether code takes functions out of methods, or gives classes other bases."""

@@ -94,6 +94,8 @@ class Binder:
             return UNKNOWN
         value = self.types.chain(chain, ExpressionPlace(source, place.enclosing, at))
         owner = value.definition
+        if value.kind is ValueKind.TYPE and owner is not None:
+            self.types.made.append(owner)  # a name that another class may be given
         tame = owner is None or not self.types.classes.has_own_access(owner)
         value = value._replace(sure=value.sure and read and tame)
         found = self.types.member(value, place.name)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from gitindex.base.pattern import compile_later
+from gitindex.base.vocabulary import MentionKind, Unexplained
 from gitindex.languages.scopes.model import MODELLED
 from gitindex.languages.syntax.kinds import FUNCTIONS
 from gitindex.query.names.meanings import ECMA
@@ -25,6 +26,8 @@ _FLAGGED = (
     "SELECT b.language, b.flags FROM {live} l JOIN {blobs} b ON b.id=l.blob_id"
     " WHERE b.flags LIKE '%dynamic_attribute%' GROUP BY 1, 2"
 )
+_NAMED = compile_later(rb"\b(?:TypeVar|ParamSpec|TypeVarTuple)\(\s*[\"']$")
+_LOCALS = compile_later(rb"\b(?:locals|vars)\s*\(\s*\)|\bf_locals\b")
 _DOTTED = compile_later(rb"[\w.]*")
 _FORMATTED = compile_later(rb"\{[^{}\n]*\.$")
 
@@ -46,14 +49,51 @@ def is_in_template(
     return bool(project.places("Delims"))  # any brackets may be those of a template
 
 
-def may_be_read(project: Project, targets: Iterable[Definition]) -> bool:
+class StringReaders:
+    """Which strings code may read as the name of some targets."""
+
+    def __init__(self, project: Project, targets: Collection[Definition]) -> None:
+        self._project = project
+        self._by_name = _may_be_read(project, targets)
+        self._hidden = bool(targets) and not self._by_name and _are_hidden(project, targets)
+
+    def judge(self, why: str, file: MentioningFile, start: int, name: str) -> str:
+        """Return the reason of a place once all readers of strings are known; others stay."""
+        project = self._project
+        if why == MentionKind.STRINGS and self._by_name and _is_listed(project, file, start, name):
+            why = Unexplained.STRING
+        if why == Unexplained.STRING and (self._hidden or _is_own_name(project, file, start)):
+            return why if is_evaluated(project, file, start) else MentionKind.STRINGS
+        return why
+
+
+def is_evaluated(project: Project, file: MentioningFile, start: int) -> bool:
+    """Return whether a string may be run as code."""
+    scopes = project.scopes(file.path) if file.language in MODELLED else None
+    kind = scopes.quiet(start) if scopes is not None else ""
+    source = project.source(file.path) if kind == "string" else None
+    return kind == "evaluated" or (source is not None and "eval_exec" in source.origin.flags)
+
+
+def _may_be_read(project: Project, targets: Iterable[Definition]) -> bool:
     """Return whether some target is an attribute of something: no function declares it."""
     outer = ((project.source(t.path), t) for t in targets)
     around = [source.symbol(t.parent) for source, t in outer if source is not None]
     return not around or any(one is None or one.kind not in FUNCTIONS for one in around)
 
 
-def is_listed(project: Project, file: MentioningFile, start: int, name: str) -> bool:
+def _are_hidden(project: Project, targets: Iterable[Definition]) -> bool:
+    """Return whether no string reaches the variables of the functions of Python around targets."""
+    return all(t.path.endswith(".py") and not _LOCALS.search(project.text(t.path)) for t in targets)
+
+
+def _is_own_name(project: Project, file: MentioningFile, start: int) -> bool:
+    """Return whether a string of Python is what a type variable is told to be called."""
+    data = project.text(file.path) if file.language == "python" else b""
+    return bool(data) and _NAMED.search(data, max(0, start - 80), start) is not None
+
+
+def _is_listed(project: Project, file: MentioningFile, start: int, name: str) -> bool:
     """Return whether a string is a name, or a path to it, in a tree that reads members by names."""
     scopes = project.scopes(file.path) if file.language in MODELLED else None
     if scopes is None or scopes.quiet(start) not in ("string", "docstring"):

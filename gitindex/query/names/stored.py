@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from gitindex.base.pattern import compile_later
 from gitindex.languages.facts import Use
+from gitindex.languages.scopes.model import CLASS, FileScopes
 from gitindex.languages.syntax.kinds import FUNCTIONS
 from gitindex.query.names.project import Project
 from gitindex.query.names.sites import Site
+
+_KEY = compile_later(
+    rb"(?:([\w$]+)\s*=|[\"'`]([\w$]+)[\"'`]\s*[\]:,]\s*=?|([\w$]+)\s*:)\s*[\w$.()\[\] ]*$"
+)
+"""A key, and a value that ends where a site begins: `name=b.`, `'name': b.`, `x['name'] = b.`"""
 
 
 def is_stored(project: Project, names: Iterable[str], sites: Iterable[Site]) -> bool:
@@ -15,13 +22,39 @@ def is_stored(project: Project, names: Iterable[str], sites: Iterable[Site]) -> 
 
     Then what is a member of another class by that name may be the function.
     """
+    names = list(names)
     for site in sites:
-        passed = site.use in (Use.REFERENCE, Use.ATTRIBUTE)
+        passed = site.use in (Use.REFERENCE, Use.ATTRIBUTE, Use.IMPORT)
         scopes = project.scopes(site.path) if passed else None
         if scopes is None or any(d.kind not in FUNCTIONS for d in site.targets):
             continue
         at = project.offset(site.path, site.line, site.column)
+        if site.use == Use.IMPORT:
+            if scopes.ranges[scopes.scope_at(at)].kind == CLASS:
+                return True
+            continue
         told = (one for name in names for one in scopes.assigned.get(name, ()))
-        if any(one.value[0] <= at < one.value[1] for one in told):
+        if any(one.value[0] <= at < one.value[1] for one in told) or _is_given(
+            scopes, at, names, project.text(site.path)
+        ):
             return True
     return False
+
+
+def _is_given(scopes: FileScopes, at: int, names: list[str], data: bytes) -> bool:
+    """Return whether a site is the value of a key, of a keyword, or of a name in a class's body."""
+    bodies = (
+        d for name in names for d in scopes.names.get(name, ()) if d.value[0] <= at < d.value[1]
+    )
+    if any(scopes.ranges[d.scope].kind == CLASS for d in bodies):
+        return True
+    first = max(0, at - 200)
+    found = _KEY.search(data[first:at])
+    if found is None:
+        return False
+    word = next(group for group in found.groups() if group).decode("utf-8", "replace")
+    if word not in names:
+        return False
+    start = first + found.start()
+    inside = scopes.ranges[scopes.scope_at(start)].kind == CLASS  # a field, in ECMAScript
+    return found.group(1) is None or inside or start in scopes.keys

@@ -56,7 +56,8 @@ class Types:
         self.project: Project = names.project
         self.classes = Classes(names, self._named_type)
         self._busy: set[tuple[str, int, str]] = set()
-        self.relied: list[Definition] = []  # methods whose `self` was taken as that of the class
+        # methods whose `self` was taken as that of the class, classes whose call as their instance
+        self.relied, self.made = list[Definition](), list[Definition]()
 
     def chain(self, parts: Sequence[Part], place: ExpressionPlace) -> Value:
         """Return the value of `a.b(…).c`."""
@@ -291,7 +292,8 @@ class Types:
             value = self._value(whole._replace(module=None), place, "")._replace(sure=value.sure)
         if value.kind is ValueKind.TYPE:
             plain = value.definition is not None and self.classes.makes_own(value.definition)
-            return Value(ValueKind.OBJECT, value.definition, sure=value.sure and plain)
+            self.made += [value.definition] if plain and value.definition else []
+            return value._replace(kind=ValueKind.OBJECT, sure=value.sure and plain)
         if value.kind is ValueKind.FUNCTION:
             found = self._result(value, place.depth)
             source = self.project.source(value.definition.path) if value.definition else None
@@ -309,8 +311,8 @@ class Types:
             text = result_of(
                 self.names.header(source, definition), definition.name, source.language
             )
-        place = self.classes.beside(source, definition, definition.ordinal, depth + 1)
-        return self.annotation(text, place, pick)
+        beside = self.classes.beside(source, definition, definition.ordinal, depth + 1)
+        return self.annotation(text, beside, pick)
 
     def _part(self, parts: list[Part], place: ExpressionPlace, pick: int) -> Value:
         """Return an element or item of a chain's value, if an annotation declares it."""
@@ -319,8 +321,7 @@ class Types:
             value = self.chain(front, place)
             meaning = self.member(value, last.name, place.depth)
         else:
-            value = NOT_KNOWN
-            meaning = self._look(last.name, place)
+            value, meaning = NOT_KNOWN, self._look(last.name, place)
         if last.called:
             for definition in meaning.definitions:
                 if definition.kind in FUNCTIONS:
@@ -373,7 +374,7 @@ class Types:
                 return self.annotation(told.group(1), place.deeper())
         value = self.chain(parts, place.deeper())
         if value.kind is ValueKind.TYPE:
-            return Value(ValueKind.OBJECT, value.definition, sure=value.sure)
+            return value._replace(kind=ValueKind.OBJECT)
         if value.kind is ValueKind.OUTSIDE or parts[-1].name in PLAIN:
             return NOT_OURS
         return NOT_KNOWN
