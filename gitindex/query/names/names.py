@@ -78,9 +78,7 @@ class Names:
         """Return the meaning of a name that a scope inside the module declares."""
         sure = not scopes.partial and not any(d.kind in _LOOSE for d in found.declarations)
         sure = sure and not (found.through_class and source.language == "java")
-        if found.kind == CLASS and source.language == "python":  # unbound, it is the module's
-            outer = any(d.scope == 0 for d in scopes.names.get(name, ())) or source.stars
-            sure = sure and not outer
+        sure = sure and not (found.kind == CLASS and _is_outside_too(source, scopes, name))
         offsets = {d.offset for d in found.declarations}
         symbols = [
             symbol
@@ -272,6 +270,13 @@ class Names:
     def _is_family(self, source: FileNames, definition: Definition) -> bool:
         other = self.project.source(definition.path)
         return other is not None and other.origin.family == source.origin.family
+
+
+def _is_outside_too(source: FileNames, scopes: FileScopes, name: str) -> bool:
+    """Return whether a name of a class's body in Python is the module's where it is not bound yet."""
+    if source.language != "python":
+        return False
+    return bool(source.stars) or any(d.scope == 0 for d in scopes.names.get(name, ()))
 
 
 def _exports_any(source: FileNames) -> bool:
