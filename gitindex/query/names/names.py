@@ -77,8 +77,7 @@ class Names:
     def _local(self, source: FileNames, scopes: FileScopes, name: str, found: Resolved) -> Meaning:
         """Return the meaning of a name that a scope inside the module declares."""
         sure = not scopes.partial and not any(d.kind in _LOOSE for d in found.declarations)
-        sure = sure and not (found.through_class and source.language == "java")
-        sure = sure and not (found.kind == CLASS and _is_outside_too(source, scopes, name))
+        sure = sure and not _may_be_outside(source, scopes, name, found)
         offsets = {d.offset for d in found.declarations}
         symbols = [
             symbol
@@ -272,9 +271,11 @@ class Names:
         return other is not None and other.origin.family == source.origin.family
 
 
-def _is_outside_too(source: FileNames, scopes: FileScopes, name: str) -> bool:
-    """Return whether a name of a class's body in Python is the module's where it is not bound yet."""
-    if source.language != "python":
+def _may_be_outside(source: FileNames, scopes: FileScopes, name: str, found: Resolved) -> bool:
+    """Return whether a name may mean something further out: Java inherits, Python has not bound it."""
+    if source.language == "java":
+        return found.through_class
+    if source.language != "python" or found.kind != CLASS:
         return False
     return bool(source.stars) or any(d.scope == 0 for d in scopes.names.get(name, ()))
 
