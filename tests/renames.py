@@ -32,6 +32,9 @@ REASONS = {
 """Texts in a refusal, and what such refusals are counted as; any other is `by_text`."""
 
 
+NO_SYMBOL = "no_symbol"
+
+
 class RenameOutcome(NamedTuple):
     """What became of a rename: what went wrong after it, or the kinds of reasons against it."""
 
@@ -67,32 +70,41 @@ def symbols_of(repo: Repo, under: str) -> Iterator[str]:
             yield f"{one['path']}#{one['qualifiedName']}"
 
 
+def apply_rename(repo: Repo, symbol: str, new: str, memory: Memory) -> tuple[str, ...]:
+    """Apply a rename to the files; returns the kinds of reasons against it where it is refused."""
+    with open_tree(repo.worktree, ".") as view:
+        try:
+            plan = plan_rename(view, RenameRequest(symbol, new), memory)
+        except GitIndexError:
+            return (NO_SYMBOL,)
+    if plan.blocked:
+        return tuple(sorted({_kind(reason) for reason in plan.blocked}))
+    apply_edits(repo.worktree.root, plan.edits)
+    return ()
+
+
+def left_of(repo: Repo, symbol: str, memory: Memory) -> str:
+    """What is still found under the old name; empty where its answer is empty and complete."""
+    with open_tree(repo.worktree, ".") as view:
+        left = find_references(view, ReferenceQuery(symbol), memory)
+    ours = [r for r in left["references"] if r["tier"] != "name"]
+    others = [d for d in left["definitions"] if f"{d['path']}#{d['qualifiedName']}" == symbol]
+    if others or (not left["definitions"] and (ours or not left["complete"])):
+        return f"{symbol} is left at {ours[:3]} {left['unexplained'][:3]}"
+    return ""
+
+
 def rename_and_run(
     repo: Repo, symbol: str, new: str, command: list[str], paths: str, memory: Memory | None = None
 ) -> RenameOutcome:
     """Apply a rename that is not refused, run the tests, ask for the old name, put all back."""
     memory = memory or Memory()
-    with open_tree(repo.worktree, ".") as view:
-        try:
-            plan = plan_rename(view, RenameRequest(symbol, new), memory)
-        except GitIndexError:
-            return RenameOutcome(refused=("no_symbol",))
-    if plan.blocked:
-        return RenameOutcome(refused=tuple(sorted({_kind(reason) for reason in plan.blocked})))
-    apply_edits(repo.worktree.root, plan.edits)
+    refused = apply_rename(repo, symbol, new, memory)
+    if refused:
+        return RenameOutcome(refused=refused)
     try:
-        wrong = run_tests(repo.path, command, paths)
-        if wrong:
-            return RenameOutcome(f"{symbol} → {new}: {wrong}")
-        with open_tree(repo.worktree, ".") as view:
-            name = plan.answer["name"]
-            left = find_references(view, ReferenceQuery(symbol), memory)
-        ours = [r for r in left["references"] if r["tier"] != "name"]
-        others = [d for d in left["definitions"] if f"{d['path']}#{d['qualifiedName']}" == symbol]
-        if others or (not left["definitions"] and (ours or not left["complete"])):
-            where = f"{ours[:3]} {left['unexplained'][:3]}"
-            return RenameOutcome(f"{symbol} → {new}: {name} is left at {where}")
-        return RenameOutcome()
+        wrong = run_tests(repo.path, command, paths) or left_of(repo, symbol, memory)
+        return RenameOutcome(f"{symbol} → {new}: {wrong}" if wrong else "")
     finally:
         repo.git("checkout", "-q", "--", ".")
 

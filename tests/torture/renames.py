@@ -8,12 +8,18 @@ import shutil
 import subprocess
 import sys
 import tarfile
-from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
 from gitindex.query.names.memory import Memory
-from tests.renames import rename_and_run, run_tests, symbols_of
+from tests.renames import (
+    NO_SYMBOL,
+    apply_rename,
+    left_of,
+    rename_and_run,
+    run_tests,
+    symbols_of,
+)
 from tests.support import Repo
 from tests.torture import Clock
 
@@ -21,6 +27,8 @@ _OPTIONS = ("-q", "-p", "no:cacheprovider", "-c", "/dev/null")
 _FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+?)(?:\[.*)?(?: - .*)?$", re.MULTILINE)
 MOST_FAILING = 5
 """Tests that fail before any rename are left out; with more of them, the package is."""
+TOGETHER = 8
+"""Renames that are applied one upon the other before the tests of a package run."""
 NEEDS = ("freezegun", "h11", "markupsafe")
 """What some packages and their tests import; installed into a folder of the suite."""
 
@@ -63,33 +71,67 @@ class Candidate(NamedTuple):
 
 
 def renames(clock: Clock, rng: random.Random, folder: Path) -> None:
-    """Symbols at random, one of each package in turn; a refused rename is no case. Names all failures.
+    """Symbols at random, some of each package in turn; a refused rename is no case. Names all failures.
 
-    Refusals are counted by kind, each kind once a rename, and apart where it was the only one.
+    A package's tests run once after several renames, one upon the other; where they fail, each is
+    applied alone. Refusals are counted by kind, each kind once a rename, and apart where it was the
+    only one.
     """
     needs = folder / "needs"
     argv = [sys.executable, "-m", "pip", "install", "-q", "--target", str(needs), *NEEDS]
     subprocess.run(argv, check=True, capture_output=True)
-    by_package = [_candidates(package, folder) for package in PACKAGES]
+    by_package = [found for package in PACKAGES if (found := _candidates(package, folder))]
+    assert by_package, "no package came from PyPI, or none passes its own tests"
     for found in by_package:
         rng.shuffle(found)
-    todo = [one for turn in zip_longest(*by_package) for one in turn if one is not None]
-    assert todo, "no package came from PyPI, or none passes its own tests"
     failures: list[str] = []
-    for number, (package, repo, symbol, command, memory) in enumerate(todo):
-        if not clock.goes_on():
-            break
-        paths = _paths(package, repo.path, folder)
-        done = rename_and_run(repo, symbol, _fresh_name(number), command, paths, memory)
-        clock.count("refused" if done.refused else "cases")
-        for kind in done.refused:
-            clock.count(f"refused_{kind}")
-        if len(done.refused) == 1:
-            clock.count(f"refused_only_{done.refused[0]}")
-        if done.wrong:
-            failures.append(f"{package.name} {package.version}: {done.wrong}")
-            print(failures[-1], flush=True)
+    while clock.goes_on() and any(by_package):
+        for found in filter(None, by_package):
+            applied = _apply_some(clock, found)
+            failures += _wrong_of(applied, folder) if applied else []
+            clock.count("cases", len(applied))
+            if not clock.goes_on():
+                break
     assert not failures, f"{len(failures)} renames went wrong"
+
+
+def _apply_some(clock: Clock, found: list[Candidate]) -> list[tuple[Candidate, str]]:
+    """Apply renames of one package until there are enough; each with its new name."""
+    applied: list[tuple[Candidate, str]] = []
+    while found and len(applied) < TOGETHER:
+        one, new = found.pop(), _fresh_name(len(found))
+        refused = apply_rename(one.repo, one.symbol, new, one.memory)
+        if not refused:
+            applied.append((one, new))
+        elif refused != (NO_SYMBOL,):  # its class may have been renamed just now
+            clock.count("refused")
+            for kind in refused:
+                clock.count(f"refused_{kind}")
+            if len(refused) == 1:
+                clock.count(f"refused_only_{refused[0]}")
+    return applied
+
+
+def _wrong_of(applied: list[tuple[Candidate, str]], folder: Path) -> list[str]:
+    """What went wrong with renames that were applied one upon the other; puts all files back."""
+    package, repo, _, command, memory = applied[0][0]
+    paths = _paths(package, repo.path, folder)
+    told = f"{package.name} {package.version}"
+    try:
+        wrong = run_tests(repo.path, command, paths)
+        left = [] if wrong else [left_of(repo, one.symbol, memory) for one, _ in applied]
+    finally:
+        repo.git("checkout", "-q", "--", ".")
+    failures = [f"{told}: {text}" for text in left if text]
+    if wrong:
+        alone = (
+            rename_and_run(repo, one.symbol, new, command, paths, memory) for one, new in applied
+        )
+        failures = [f"{told}: {done.wrong}" for done in alone if done.wrong]
+        failures = failures or [f"{told}: only together: {[o.symbol for o, _ in applied]}: {wrong}"]
+    for failure in failures:
+        print(failure, flush=True)
+    return failures
 
 
 def _candidates(package: Package, folder: Path) -> list[Candidate]:
