@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain, pairwise
 from typing import NamedTuple
 
@@ -70,10 +70,15 @@ class Postings(Mapping[str, bytes]):
     def __len__(self) -> int:
         return len(self.counts)
 
-    def parts(self) -> list[bytes]:
-        """Return the packed places of each name; faster than one lookup per name."""
+    def texts(self) -> Sequence[str | bytes]:
+        """Return the packed places of each name: as text whose UTF-8 they are, where it has one."""
         ends = list(accumulate(self.counts.values(), initial=0))
-        return [_to_bytes(self.text[start:end]) for start, end in pairwise(ends)]
+        parts = [self.text[start:end] for start, end in pairwise(ends)]
+        try:
+            self.text.encode()
+        except UnicodeEncodeError:  # a number that is no character
+            return [_to_bytes(part) for part in parts]
+        return parts
 
     def encode(self) -> bytes:
         """Return the packed places of all names, in order."""

@@ -7,8 +7,9 @@ import os
 import stat
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import chain, islice
 from typing import Any
 from weakref import WeakSet
 
@@ -19,6 +20,8 @@ from gitindex.store.sqlite import Connection, connect, connect_as, translated
 
 LOG_BYTES = 8 << 20
 """A larger log is checkpointed into the database after a transaction."""
+AT_ONCE = 400
+"""Values bound in one statement that inserts rows."""
 TURN_SECONDS = 10.0
 """How long a writer waits for the readers of its own process to close."""
 UNFINISHED_LOG = "locking protocol"
@@ -58,6 +61,20 @@ class Database:
         """Run one statement for many rows."""
         with translated(self.path):
             self._connection.executemany(sql, rows)
+
+    def insert_many(self, table: str, row: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Insert rows; `row` is what `VALUES` says of one. Many in a statement cost a third of one each."""
+        each = AT_ONCE // row.count("?")
+        source = iter(rows)
+        first = list(islice(source, each))
+        with translated(self.path):
+            if len(first) == each:
+                left: list[Sequence[Any]] = []
+                values = ",".join([row] * each)
+                full = _flattened(chain(first, source), each, left)
+                self._connection.executemany(f"INSERT INTO {table} VALUES {values}", full)
+                first = left
+            self._connection.executemany(f"INSERT INTO {table} VALUES {row}", first)
 
     def run_all(self, statements: Iterable[str]) -> None:
         """Run statements without parameters."""
@@ -123,6 +140,16 @@ class Database:
         if self._connection.in_transaction:
             with translated(self.path):
                 self._connection.execute("ROLLBACK")
+
+
+def _flattened(
+    rows: Iterable[Sequence[Any]], each: int, left: list[Sequence[Any]]
+) -> Iterator[list[Any]]:
+    """Yield the values of so many rows at a time; those that are too few go to `left`."""
+    source = iter(rows)
+    while len(part := list(islice(source, each))) == each:
+        yield list(chain.from_iterable(part))
+    left += part
 
 
 _READERS: WeakSet[Database] = WeakSet()

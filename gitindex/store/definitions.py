@@ -8,8 +8,8 @@ from typing import Any
 from gitindex.languages.facts import BlobFacts, Symbol
 from gitindex.store.connection import Database
 
-MAX_SHAPES = 1 << 18
-"""Maximum number of shapes whose ids are cached."""
+MAX_SHAPES = 1 << 15
+"""Number of shapes from which on those that were not used lately are dropped from the cache."""
 
 Shape = tuple[str, str, str | None]
 """A kind, and a signature before and after the definition's own name; None: the name is not in it."""
@@ -21,32 +21,35 @@ class DefinitionTable:
     def __init__(self, database: Database) -> None:
         self._db = database
         self._shapes: dict[Shape, int] = {}
+        self._older: dict[Shape, int] = {}  # used before; half of the shapes of C are used once
 
     def add(self, blobs: Iterable[tuple[int, BlobFacts]], name_ids: Mapping[str, int]) -> None:
         """Store the definitions of some blobs; `name_ids` has all their names."""
         if len(self._shapes) > MAX_SHAPES:
-            self.forget()
+            self._older, self._shapes = self._shapes, {}
         symbols = [
             (blob_id, ordinal, symbol, _shape(symbol))
             for blob_id, facts in blobs
             for ordinal, symbol in enumerate(facts.symbols)
         ]
-        self._add_shapes({shape for *_, shape in symbols}.difference(self._shapes))
-        self._db.run_many(
-            "INSERT INTO definitions VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
-            self._rows(symbols, name_ids),
-        )
+        unknown = {shape for *_, shape in symbols}.difference(self._shapes)
+        again = [shape for shape in unknown if shape in self._older]
+        self._shapes.update((shape, self._older[shape]) for shape in again)
+        self._add_shapes(unknown.difference(again))
+        rows = self._rows(symbols, name_ids)
+        self._db.insert_many("definitions", "(?,?,?,?,?,?,?,?,?,?,?,?)", rows)
 
     def forget(self) -> None:
         """Drop the cached ids: after a rollback, or when there are too many."""
         self._shapes.clear()
+        self._older.clear()
 
     def _add_shapes(self, new: set[Shape]) -> None:
         if not new:
             return
         first = int(self._db.row("SELECT coalesce(max(id), 0) + 1 FROM shapes")[0])
         numbered = list(enumerate(sorted(new, key=repr), first))
-        self._db.run_many("INSERT INTO shapes VALUES (?,?,?,?)", ((i, *s) for i, s in numbered))
+        self._db.insert_many("shapes", "(?,?,?,?)", ((i, *s) for i, s in numbered))
         self._shapes.update((shape, number) for number, shape in numbered)
 
     def _rows(
@@ -57,7 +60,13 @@ class DefinitionTable:
             name, qualified, _, line, column, start, end, _, doc, parent, exported = symbol
             yield (
                 *(blob_id, ordinal, name_ids[name], qualified, shapes[shape], line, column),
-                *(line - start, end - line, parent, exported, doc),
+                *(
+                    line - start,
+                    end - line,
+                    parent,
+                    1 if exported else 0,
+                    doc,
+                ),  # no bool: it is adapted
             )
 
 

@@ -122,8 +122,9 @@ class LexicalWriter:
 
     @property
     def documents(self) -> int:
-        """Number of documents of the last commit, before this writer's own."""
+        """Number of documents of the last commit."""
         with _translated():
+            self._index.reload()
             return int(self._index.searcher().num_docs)
 
     def add(self, key: FactsKey, body: str, names: str) -> None:

@@ -136,3 +136,18 @@ def test_the_same_blob_again_is_no_new_document(repo: Repo, session: Session) ->
         ingest(session, repo, [found(1), found(2)])
     assert held(session) == (2, 2)
     assert LexicalReader(repo.worktree.lexical).documents == 2
+
+
+def test_documents_that_a_failed_first_load_left_are_replaced(
+    repo: Repo, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They were committed, their facts were not: the next load is a first one, but the index is not empty."""
+    with monkeypatch.context() as broken:
+        broken.setattr(LexicalReader, "holds", lambda _self, _key: False)
+        with pytest.raises(StoreError, match="did not store"):
+            ingest(session, repo, [found(1), found(2)])
+    assert held(session) == (0, 0)
+    assert LexicalReader(repo.worktree.lexical).documents == 2
+    ingest(session, repo, [found(1), found(2), found(3)])
+    assert held(session) == (3, 3)
+    assert LexicalReader(repo.worktree.lexical).documents == 3

@@ -14,6 +14,7 @@ import pytest
 
 from gitindex.base.errors import GitIndexError, ObjectMissing
 from gitindex.base.vocabulary import SkipReason
+from gitindex.git import libgit2
 from gitindex.git.command import read_blobs
 from gitindex.git.git_objects import GitCommandRepository
 from gitindex.git.interface import Repository
@@ -28,6 +29,20 @@ PREPARED = {
     "multi-pack-index": [["multi-pack-index", "write"]],
     "commit-graph": [["repack", "-qad"], ["commit-graph", "write", "--reachable"]],
 }
+
+
+@pytest.mark.parametrize("name", list(PREPARED))
+def test_objects_are_the_same_after_pages_were_let_go(
+    packed: Repo, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    for command in PREPARED[name]:
+        packed.git(*command)
+    monkeypatch.setattr(libgit2, "READS", 1)
+    repository = Pygit2Repository(packed.worktree)
+    entries = list(repository.entries(repository.head().tree))
+    found = {entry.oid: repository.read(entry.oid) for entry in entries}
+    repository.close()
+    assert found == read_blobs(str(packed.path), list(found))
 
 
 @pytest.fixture
