@@ -34,6 +34,8 @@ BATCH_BYTES = 1 << 19
 BATCH_BLOBS = 64
 ALONE_BYTES = 3 << 19
 """Below this many bytes one child does all the work: starting another costs more than it saves."""
+RECEIVE_BYTES = 1 << 17
+"""Most bytes read from a child at once; a pipe holds half as many."""
 _IDLE_BATCHES = 4
 
 
@@ -58,6 +60,7 @@ class _WorkerProcess:
         self._seconds = seconds
         self._starts = True
         self._process: subprocess.Popen[bytes] | None = None
+        self._received = bytearray()  # of replies that were not asked for yet
 
     def ask(self, tasks: list[Task]) -> Iterator[Reply]:
         """Yield replies to `tasks` in order; raises _WorkerDied at the first missing one."""
@@ -71,7 +74,7 @@ class _WorkerProcess:
             for _ in tasks:
                 grace, self._starts = START_SECONDS if self._starts else 0.0, False
                 limit = _Limit(process.pid, self._seconds + grace)
-                yield _receive(process.stdout.fileno(), limit)
+                yield _receive(process.stdout.fileno(), self._received, limit)
             sender.join()
         except BaseException:
             self.kill()
@@ -80,6 +83,7 @@ class _WorkerProcess:
 
     def kill(self) -> None:
         """End the child at once."""
+        self._received.clear()
         if self._process is not None:
             process, self._process = self._process, None
             if process.poll() is None:
@@ -255,17 +259,22 @@ def _second_chance(child: _WorkerProcess, task: Task, cause: str) -> Reply:
 
 
 class _Limit:
-    """The limit of a child for one blob, measured in its CPU time and not in wall time."""
+    """The limit of a child for one blob, measured in its CPU time and not in wall time.
+
+    It begins with the first look at the child: nearly all blobs are done before one.
+    """
 
     def __init__(self, pid: int, seconds: float) -> None:
         self._pid, self._seconds = pid, seconds
-        self._start = self._seen = _cpu_of(pid)[0]
+        self._start = self._seen = -1.0
         self._active = time.monotonic()
 
     def check(self) -> None:
         """Raise _WorkerDied if the blob used up its CPU time or the child has slept too long."""
         used, waits_for_cpu = _cpu_of(self._pid)
         now = time.monotonic()
+        if self._start < 0:
+            self._start = used
         if used != self._seen or waits_for_cpu:
             self._seen, self._active = used, now
         idle = now - self._active > self._seconds * IDLE_FACTOR
@@ -284,19 +293,19 @@ def _cpu_of(pid: int) -> tuple[float, bool]:
     return ticks / os.sysconf("SC_CLK_TCK"), fields[0] in (b"R", b"D")
 
 
-def _receive(fd: int, limit: _Limit) -> Reply:
+def _receive(fd: int, received: bytearray, limit: _Limit) -> Reply:
     def read(size: int) -> bytes:
-        chunks = []
-        while size:
+        while len(received) < size:
             if not select.select([fd], [], [], LOOK_SECONDS)[0]:
                 limit.check()
                 continue
-            chunk = os.read(fd, min(size, 1 << 20))
+            chunk = os.read(fd, RECEIVE_BYTES)
             if not chunk:
                 raise _WorkerDied("crashed")
-            chunks.append(chunk)
-            size -= len(chunk)
-        return b"".join(chunks)
+            received.extend(chunk)
+        piece = bytes(received[:size])
+        del received[:size]
+        return piece
 
     try:
         frame = unpack(read)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from collections.abc import Callable
+from functools import cache, partial
+from itertools import count
+from operator import lt
+from typing import Any, NamedTuple, Protocol
 
 from gitindex.base.vocabulary import FactsStatus
 from gitindex.languages.postings import (
@@ -15,9 +18,6 @@ from gitindex.languages.postings import (
     read_postings,
     unpack_places,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 __all__ = [
     "NO_SYMBOL",
@@ -89,6 +89,11 @@ class BlobFacts(NamedTuple):  # not a dataclass: a cold worker cannot afford the
     interface_hash: str = ""
     flags: tuple[str, ...] = ()  # ambiguity flags of the contract
     postings: Postings = Postings({}, "")  # name -> packed places
+
+
+_PARENT = Symbol._fields.index("parent")
+_SYMBOL: Callable[[tuple[Any, ...]], Symbol] = partial(tuple.__new__, Symbol)
+"""`Symbol._make` without its cost."""
 
 
 def encode_facts(facts: BlobFacts) -> bytes:
@@ -198,10 +203,10 @@ def _symbols(columns: object) -> tuple[Symbol, ...]:
     if columns == []:
         return ()
     pairs = zip(_list(columns), _SYMBOL_TYPES, strict=True)
-    found = tuple(map(Symbol._make, zip(*(_column(c, kind) for c, kind in pairs), strict=True)))
-    if any(not -1 <= symbol.parent < ordinal for ordinal, symbol in enumerate(found)):
+    checked = [_column(column, kind) for column, kind in pairs]
+    if not all(map(lt, checked[_PARENT], count())):
         raise ValueError("a definition inside itself")
-    return found
+    return tuple(map(_SYMBOL, zip(*checked, strict=True)))
 
 
 def _import(row: list[Any]) -> Import:

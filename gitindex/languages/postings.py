@@ -107,10 +107,14 @@ def pack_postings(by_name: Mapping[str, Flat]) -> Postings:
     return Postings(dict(zip(by_name, map(len, by_name.values()), strict=True)), text)
 
 
+_MODULO = (3).__rmod__
+"""Numbers of a name come in threes."""
+
+
 def read_postings(names: list[str], counts: list[int], packed: bytes) -> Postings:
     """Decode the output of `encode`; ValueError if names, counts and text do not match."""
     text = packed.decode("utf-8", "surrogatepass")
-    if sum(counts) != len(text) or any(count <= 0 or count % 3 for count in counts):
+    if sum(counts) != len(text) or min(counts, default=3) <= 0 or any(map(_MODULO, counts)):
         raise ValueError("bad postings")
     postings = Postings(dict(zip(names, counts, strict=True)), text)
     if len(postings) != len(counts):

@@ -58,16 +58,9 @@ class DefinitionTable:
         shapes = self._shapes
         for blob_id, ordinal, symbol, shape in symbols:
             name, qualified, _, line, column, start, end, _, doc, parent, exported = symbol
-            yield (
-                *(blob_id, ordinal, name_ids[name], qualified, shapes[shape], line, column),
-                *(
-                    line - start,
-                    end - line,
-                    parent,
-                    1 if exported else 0,
-                    doc,
-                ),  # no bool: it is adapted
-            )
+            above, below, flag = line - start, end - line, 1 if exported else 0  # a bool is adapted
+            ids = name_ids[name], qualified, shapes[shape]
+            yield blob_id, ordinal, *ids, line, column, above, below, parent, flag, doc
 
 
 def _shape(symbol: Symbol) -> Shape:
