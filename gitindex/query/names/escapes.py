@@ -7,11 +7,16 @@ makes classes of what it gets (`type(name, bases, …)`, `class C(*bases)`), rep
 
 from __future__ import annotations
 
+import re
+
 from gitindex.base.pattern import compile_later
 from gitindex.languages.facts import Occurrence, Use
 from gitindex.languages.scopes.model import FileScopes
+from gitindex.query.names.builtins import BUILTINS
 from gitindex.query.names.dispatch import Dispatch
+from gitindex.query.names.listings import member_listings
 from gitindex.query.names.made_classes import opened_classes
+from gitindex.query.names.meanings import is_type
 from gitindex.query.names.mentions import is_annotation, look
 from gitindex.query.names.places import Binder
 from gitindex.query.names.source import Definition, FileNames
@@ -27,6 +32,7 @@ _TESTED = compile_later(
     rb"|\bsuper\s*\(\s*[\w.]*|\bis\s+(?:not\s+)?[\w.]*|[=!]=\s*[\w.]*)$"
 )
 """What stands before a class that is only compared with, or that an exception is made of."""
+_MODULES = compile_later(rb"\bmodules\s*\[[^\]\n]*\]\s*=(?!=)")
 _CLASS_BY_TEXT = compile_later(rb"[\"']__class__[\"']")
 _QUOTES = (b'"', b"'")
 _NOT_READ = ("exported", "comment", "docstring")
@@ -36,6 +42,15 @@ _HEADS = (
     " JOIN {blobs} b ON b.id=s.blob_id WHERE s.kind='class' AND b.language='python'"
     " AND s.signature LIKE '%(%'"
 )
+_BARE = compile_later(r"(?:^|,)\s*(\w+)\s*(?=[,)\[])")
+_OF_OBJECT = {
+    "type": compile_later(
+        rb"(?<!isinstance\()(?<![\w.\"'])(?<!is )(?<!== )(?<!\{)"
+        rb"type\((?:[^(),=]|\([^()]*\))+\)(?!\s*(?:[.(}]|is\b|[=!]=))"
+    ),
+    "__class__": compile_later(rb"\.__class__\b(?!\s*(?:[.(}]|is\b|[=!]=))"),
+}
+"""The class of an object as a value; compared, called or asked for its name it is none."""
 _ODD = compile_later(r"\(\s*(?:.*,\s*)?(?:\*|cls\b|type\(|[\w.]*__class__)")
 
 
@@ -59,10 +74,29 @@ class Escapes:
 
     def may_mix(self, owner: Definition) -> bool:
         """Return whether code may make a class below one and another class that is a value."""
+        return self.is_opened(owner) or self.is_value(owner)
+
+    def is_opened(self, owner: Definition) -> bool:
+        """Return whether code makes classes below one, or of what it gets, at run time."""
         opened = opened_classes(self._binder)
-        if opened is None or self._has_odd_heads() or self.is_value(owner):
+        if opened is None or self._has_odd_heads() or self._has_maker():
             return True
         return any(owner in self._classes.ancestors(one)[0] for one in opened)
+
+    def has_others(self) -> bool:
+        """Return whether code has classes that no name leads to: `type(x)`, what a module lists."""
+        notes = self._project.tree.notes
+        if "other_classes" not in notes:
+            found = any(
+                _OF_OBJECT[word].search(data, max(0, at - 60), at + 200)
+                for word in _OF_OBJECT
+                for file, places in look(self._project, word).places.items()
+                if file.language == "python" and (data := self._project.text(file.path))
+                for _, _, at in places
+            )
+            listed = member_listings(self._project, self._classes)
+            notes["other_classes"] = found or listed.unknown or listed.any_class
+        return bool(notes["other_classes"])
 
     def may_be_replaced(self, owner: Definition) -> bool:
         """Return whether code may put another class in the place of one, or change its objects."""
@@ -145,13 +179,64 @@ class Escapes:
             )
         return bool(notes["changes_classes"])
 
+    def is_of_changed_module(self, owner: Definition) -> bool:
+        """Return whether code puts something else in the place of a module."""
+        notes = self._project.tree.notes
+        if "replaced_modules" not in notes:
+            notes["replaced_modules"] = any(
+                _MODULES.search(self._project.text(path))
+                for path in self._project.places("modules")
+                if path.endswith(_PYTHON)
+            )
+        folder, _, stem = owner.path.rpartition(".")[0].rpartition("/")
+        package = folder.rpartition("/")[2]
+        needle = re.compile(rf"\b{re.escape(package)}\.{re.escape(stem)}\s*=(?!=)".encode())
+        paths = self._project.places(stem) if package else ()
+        set_there = (
+            p for p in paths if p.endswith(_PYTHON) and needle.search(self._project.text(p))
+        )
+        return bool(notes["replaced_modules"]) or any(set_there)
+
+    def _has_maker(self) -> bool:
+        """Return whether code has `type` itself as a value: what it calls then may make classes."""
+        notes = self._project.tree.notes
+        if "maker" not in notes:
+            notes["maker"] = any(
+                self._project.scopes(path) is None or self._is_maker(path, place)
+                for path, places in self._project.places("type").items()
+                if path.endswith(_PYTHON)
+                for place in places
+                if place.use == Use.REFERENCE and self._is_alone(path, place)
+            )
+        return bool(notes["maker"])
+
+    def _is_alone(self, path: str, place: Occurrence) -> bool:
+        at = self._project.offset(path, place.line, place.column)
+        data = self._project.text(path)
+        called = data[at + 4 : at + 84].lstrip()[:1] in (b"(", b".", b"[", b"=", b":")
+        return not called and _TESTED.search(data[max(0, at - 200) : at]) is None
+
+    def _is_maker(self, path: str, place: Occurrence) -> bool:
+        scopes, at = (
+            self._project.scopes(path),
+            self._project.offset(path, place.line, place.column),
+        )
+        return scopes is not None and scopes.receiver(at) is None and not scopes.resolve("type", at)
+
     def _has_odd_heads(self) -> bool:
         """Return whether a class has bases that no name leads to: `class C(*bases)`."""
         notes = self._project.tree.notes
         if "odd_heads" not in notes:
-            rows = self._project.view.rows(_HEADS)
-            notes["odd_heads"] = any(_ODD.search(signature) for (signature,) in rows)
+            heads = [signature for (signature,) in self._project.view.rows(_HEADS)]
+            bases = {base for head in heads for base in _BARE.findall(head.partition("(")[2])}
+            notes["odd_heads"] = any(map(_ODD.search, heads)) or any(map(self._is_variable, bases))
         return bool(notes["odd_heads"])
+
+    def _is_variable(self, base: str) -> bool:
+        """Return whether a bare base of a class is neither a class of the tree nor imported."""
+        if base in BUILTINS["python"] or any(map(is_type, self._project.definitions(base))):
+            return False
+        return not self._project.importing_name(base)
 
 
 def _is_base(scopes: FileScopes | None, at: int, name: str) -> bool:

@@ -13,8 +13,9 @@ from gitindex.query.names.source import Definition, enclosing
 _BY_CALL = ("vars", "dir", "getmembers", "getmembers_static")
 _ABOVE = ("__mro__", "mro", "__subclasses__", "__bases__", "__base__")
 """What gives classes that no name leads to."""
-_ARGUMENT = compile_later(rb"\s*\(\s*([^,()]*(?:\([^()]*\))?[^,()]*)")
+_ARGUMENT = compile_later(rb"\s*\(\s*([^,()]{0,200}(?:\([^()]{0,200}\))?[^,()]{0,200})")
 _BEFORE = compile_later(rb"((?:[\w.]+|\btype\([^()]*\))(?:\.[\w.]+)?)\.$")
+_WHOLE_MODULE = compile_later(rb"globals\s*\(\s*\)(?!\s*\[)")
 _OF_OBJECT = compile_later(rb"(?:self(?:\.\w+)*)?")
 _OF_OWN_CLASS = compile_later(rb"(?:cls|mcs|type\(\s*self\s*\)|self\.__class__)")
 _OF_CLASS = compile_later(rb"type\(.*\)|.*\.__class__")
@@ -39,7 +40,7 @@ def member_listings(project: Project, classes: Classes) -> MemberListings:
 
 def _find(project: Project, classes: Classes) -> MemberListings:
     unknown, any_class, around = False, False, list[Definition]()
-    for word in (*_BY_CALL, "__dict__"):
+    for word in (*_BY_CALL, "__dict__", "globals"):
         for file, places in look(project, word).places.items():
             data = project.text(file.path) if file.language == "python" else b""
             for line, _, at in places if data else ():
@@ -63,6 +64,8 @@ def _listed(data: bytes, at: int, word: str) -> bytes | None:
     if word == "__dict__":
         found = _BEFORE.search(data, max(0, at - 120), at)
         return found.group(1) if found else (b"?" if data[at - 1 : at] == b"." else None)
+    if word == "globals":
+        return b"globals" if _WHOLE_MODULE.match(data, at) else None
     given = _ARGUMENT.match(data, at + len(word))
     return given.group(1).strip() if given else None
 

@@ -65,7 +65,11 @@ class OwnSelf:
         """Return whether the call of a class cannot give an object of the targets' classes."""
         if not owner.path.endswith(_PYTHON):
             return not owner.path.endswith(_ECMA) or not changes_prototypes(self._project)
-        if not self._has_value_targets():
+        if not self._owners:
+            return True
+        if self._escapes.is_of_changed_module(owner):
+            return False
+        if not self._has_value_targets() and not self._escapes.has_others():
             return True
         return not self._escapes.may_be_replaced(owner)
 
@@ -73,11 +77,18 @@ class OwnSelf:
         """Return whether the class of some target may be mixed in, or take another's place."""
         return any(map(self._escapes.is_value, self._owners))
 
+    def _may_be_mixed(self, owner: Definition) -> bool:
+        """Return whether code may make a class below one and the class of some target."""
+        if not self._owners or not owner.path.endswith(_PYTHON):
+            return False
+        if self._has_value_targets():
+            return self._escapes.may_mix(owner)
+        return self._escapes.has_others() and self._escapes.is_opened(owner)
+
     def is_own(self, method: Definition) -> bool:
         """Return whether nothing in the tree gives a method an object of the targets' classes."""
         owner = self._classes.class_of(method)
-        python = owner is not None and owner.path.endswith(_PYTHON)
-        if python and owner and self._has_value_targets() and self._escapes.may_mix(owner):
+        if owner is not None and self._may_be_mixed(owner):
             return False
         return self._is_never_passed(method)
 
