@@ -49,6 +49,8 @@ class FrontMatter(NamedTuple):
 def read_front_matter(text: str, language: str) -> FrontMatter | None:
     """Return the front matter of a text, or None if it has no field that is kept."""
     known = read_fields(text, language)
+    if not known:
+        return None  # most documents
     found = FrontMatter(_topics(known), _summary(known), _created(known))
     return found if any(found) else None
 

@@ -162,10 +162,21 @@ def _by_shebang(head: bytes) -> str:
 
 def extractor_id(language: str) -> str:
     """Return an id that changes whenever the facts of a blob in this language could change."""
+    versions = installed_versions()
+    held = _ids.get(language)
+    if held is None or held[0] is not versions:
+        held = _ids[language] = (versions, _id_of(language, versions))
+    return held[1]
+
+
+_ids: dict[str, tuple[dict[str, str], str]] = {}
+"""The id of each language: one text for all blobs."""
+
+
+def _id_of(language: str, versions: dict[str, str]) -> str:
     row = BY_NAME.get(language)
     if row is None:
         return f"{EXTRACTOR_VERSION}:{TEXT}"
-    versions = installed_versions()
     core = versions.get("tree-sitter", "none")
     return f"{EXTRACTOR_VERSION}:{row.name}:{core}:{versions.get(row.dist, 'none')}"
 

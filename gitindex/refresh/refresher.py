@@ -163,7 +163,7 @@ class Refresher:
     def _extract(self, plan: Plan, scope: RefreshScope, force: bool) -> dict[FactsKey, int]:
         """Extract what has no facts yet; returns the ids of blobs that already had facts."""
         by_key = {wanted.key: wanted for wanted in reversed(plan.wanted)}
-        held = {} if force else self._blobs.ids(by_key)
+        held = {} if force or self._blobs.is_unused() else self._blobs.ids(by_key)
         again = self._blobs.with_reason(by_key, TIMED_OUT)
         self._tried_again |= bool(again)
         held = {key: blob_id for key, blob_id in held.items() if key not in again}
@@ -220,8 +220,10 @@ class Refresher:
 
         "Order of a publish" in docs/design.md explains why the marker and the job come after it.
         """
-        ids = held | self._blobs.ids(w.key for w in plan.wanted if w.key not in held)
-        rows = plan.skipped + [_row(wanted, ids[wanted.key]) for wanted in plan.wanted]
+        keys = [wanted.key for wanted in plan.wanted]
+        ids = held | self._blobs.ids(key for key in keys if key not in held)
+        pairs = zip(plan.wanted, keys, strict=True)
+        rows = plan.skipped + [_row(wanted, ids[key]) for wanted, key in pairs]
         base = self._published()
         past = self._past(base, plan.head, run.force)
         with self._db.write():
