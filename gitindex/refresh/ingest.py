@@ -21,8 +21,8 @@ from gitindex.store.text_index import TextIndexWriter
 
 FEED_BYTES = 1 << 20
 """Blobs of this size together are written at once, so that their names are looked up together."""
-FLUSH_BLOBS = 1_500
-FLUSH_BYTES = 12 << 20
+FLUSH_BLOBS = 4_000
+FLUSH_BYTES = 16 << 20
 FLUSH_SECONDS = 15.0
 """A batch is committed after this time: other writers of the database wait for it."""
 SAMPLE = 500
