@@ -44,7 +44,7 @@ COMMIT, ONE_LINE, AFTER, STATUS = (
 )
 MOST_MS = {COMMIT: 30, ONE_LINE: 300, STATUS: 30}
 FLAT = (COMMIT, STATUS)
-"""What must not grow. The others look at git's index once, which has a line per file."""
+"""What must not grow. The others compare up to 64 MB of the store with its checksums."""
 
 
 def _costs(repo: Repo) -> dict[str, float]:

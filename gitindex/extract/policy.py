@@ -129,6 +129,8 @@ class Policy:
         for attribute in self._attributes:
             if rule_matches(attribute.rule, path):
                 verdict[attribute.reason] = attribute.set
+        if not verdict:
+            return None
         return next((reason for reason in _WATCHED.values() if verdict.get(reason)), None)
 
 

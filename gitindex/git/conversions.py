@@ -70,7 +70,18 @@ def note_file(worktree: Worktree) -> str:
 
 def read_plain(worktree: Worktree, width: int) -> frozenset[bytes]:
     """Return the pairs of size and blob, as in git's index, whose file is as long as the blob."""
-    data = read_small(plain_file(worktree), MAX_NOTE) or b""
+    return _pairs(plain_file(worktree), width) | shared_plain(worktree, width)
+
+
+def shared_plain(worktree: Worktree, width: int) -> frozenset[bytes]:
+    """Return those that the record of the main worktree has, if this is another: they are true for all."""
+    if worktree.id == "main":
+        return frozenset()
+    return _pairs(os.path.join(os.path.dirname(worktree.shadow), "main.plain"), width)
+
+
+def _pairs(path: str, width: int) -> frozenset[bytes]:
+    data = read_small(path, MAX_NOTE) or b""
     return frozenset(data[at : at + width] for at in range(0, len(data) - width + 1, width))
 
 

@@ -16,15 +16,19 @@ from gitindex.git.conversions import (
     read_conversions,
     read_plain,
     render_conversions,
+    shared_plain,
     still_explained,
 )
+from gitindex.git.file_system import was_read, write_unread
 from gitindex.git.hidden_edits import look_at_index
 from gitindex.git.index_file import SizedEntry
 from gitindex.git.shadow_index import identity_of, index_of
 
 
 def note_conversions(worktree: Worktree, digits: int) -> None:
-    """Bring both records up to the current index; writes nothing if they are."""
+    """Bring both records up to the current index, if somebody has read them since they were written."""
+    if not was_read(note_file(worktree)):
+        return  # nobody has asked since: a reader compares what is new itself
     before = identity_of(index_of(worktree))
     look = look_at_index(worktree, digits)
     held = read_conversions(worktree)
@@ -41,9 +45,9 @@ def note_conversions(worktree: Worktree, digits: int) -> None:
     note = _explain(worktree, look.checksum, suspects, others)
     if identity_of(index_of(worktree)) != before:
         return  # git is at work: the next run will do
-    if plain != known:
+    if not plain <= shared_plain(worktree, 4 + look.id_bytes) and plain != known:
         write_atomic(plain_file(worktree), b"".join(sorted(plain)), durable=False)
-    write_atomic(note_file(worktree), render_conversions(note), durable=False)
+    write_unread(note_file(worktree), render_conversions(note))
 
 
 def _explain(

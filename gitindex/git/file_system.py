@@ -1,13 +1,16 @@
-"""Which file systems have times that can be relied on."""
+"""Which file systems have times that can be relied on, and whether a file was read."""
 
 from __future__ import annotations
 
 import os
 
+from gitindex.base.atomic_file import write_atomic
+
 TRUSTED = frozenset({"ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "tmpfs", "overlay"})
 """File systems whose folders reliably change times and inode when an entry comes or goes."""
 MAPPED = TRUSTED - {"tmpfs"}
 """Those of them where a write through a memory mapping changes the times of the file."""
+_LONG_AGO = 1_000_000_000
 _MOUNTS = "/proc/self/mountinfo"
 
 
@@ -27,3 +30,24 @@ def is_trusted(root: str, kinds: frozenset[str] = TRUSTED) -> bool:
         if within and len(place) >= len(best):
             best, kind = place, fields[fields.index(b"-") + 1]
     return kind.decode() in kinds
+
+
+def write_unread(path: str, data: bytes) -> None:
+    """Replace a file that `was_read` is asked about: its times are so old that any access is later."""
+    write_atomic(path, data, durable=False)
+    os.utime(path, ns=(_LONG_AGO, _LONG_AGO))
+
+
+def was_read(path: str) -> bool:
+    """Was a file read since it was written? Also true if it is missing, or if no such time is kept.
+
+    Only of files by `write_unread`. Linux notes the first access after a change (`relatime`), unless
+    it is told not to.
+    """
+    try:
+        found = os.stat(path)
+        if os.statvfs(path).f_flag & os.ST_NOATIME:
+            return True
+    except (OSError, AttributeError):
+        return True
+    return found.st_atime_ns > found.st_mtime_ns

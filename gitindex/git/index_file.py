@@ -212,32 +212,47 @@ def _paths(data: bytes, count: int, id_bytes: int) -> tuple[IndexPaths, int]:
     return IndexPaths(files, frozenset(submodules)), at
 
 
-def surely_lacks(data: bytes, name: bytes) -> bool:
-    """True if no entry's path can contain `name`; False if a byte search cannot decide.
+def surely_lacks(data: bytes, folder: bytes, whole: bool) -> bool | None:
+    """True if no path is `folder` or below it, by the beginning of an index; None if it is too short.
 
-    Versions 2 and 3 spell out every path. Version 4 does not, and a split index has entries
-    elsewhere.
+    Paths are sorted, so only those before the folder are read. False if the entries say nothing: version
+    4 does not spell out its paths. Not for a split index, which has entries elsewhere.
     """
-    if len(data) < _ENTRIES or name in data:
-        return False
-    signature, version, _ = _HEADER.unpack_from(data)
+    if len(data) < _ENTRIES:
+        return False if whole else None
+    signature, version, count = _HEADER.unpack_from(data)
     if signature != b"DIRC" or version not in (2, 3):
         return False
-    # In a file of less than 16 MB the size of an extension begins with a zero byte.
-    head = b"link\0" if len(data) < 1 << 24 else b"link"
-    at = data.rfind(head)
-    while at >= 0:
-        if any(_is_chain(data, at, len(data) - id_bytes) for id_bytes in (20, 32)):
-            return False
-        at = data.rfind(head, 0, at)
-    return True
+    found = [_lacks(data, count, id_bytes, folder) for id_bytes in (20, 32)]
+    fits = [one for one in found if one != _MISFIT]
+    if _SHORT in fits and not whole:
+        return None
+    return set(fits) - {_SHORT} == {_LACKING}
 
 
-def _is_chain(data: bytes, at: int, end: int) -> bool:
-    """Do extensions that start here end at the index's checksum?"""
-    while at <= end - 8:
-        at += 8 + int.from_bytes(data[at + 4 : at + 8])
-    return at == end
+_LACKING, _HAVING, _SHORT, _MISFIT = range(4)
+
+
+def _lacks(data: bytes, count: int, id_bytes: int, folder: bytes) -> int:
+    """The same if ids have this length: with the wrong one, names do not end where they should."""
+    at, fixed = _ENTRIES, 42 + id_bytes
+    for _ in range(count):
+        if at + fixed + 2 + len(folder) > len(data):
+            return _SHORT
+        (flags,) = _MORE.unpack_from(data, at + fixed - 2)
+        start = at + fixed + (2 if flags & _EXTENDED_FLAG else 0)
+        end = data.find(b"\0", start)
+        if end < 0:
+            return _SHORT
+        if end == start or min(end - start, _NAME) != flags & _NAME:
+            return _MISFIT
+        path = data[start:end]
+        if path == folder or path.startswith(folder + b"/"):
+            return _HAVING
+        if path > folder + b"/":
+            return _LACKING
+        at += (end - at + 8) & ~7
+    return _LACKING
 
 
 def stamps_of(data: bytes, id_bytes: int) -> Iterator[tuple[int, int]]:

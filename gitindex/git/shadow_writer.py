@@ -8,10 +8,10 @@ from __future__ import annotations
 import contextlib
 import os
 
-from gitindex.base.atomic_file import remove, write_atomic
+from gitindex.base.atomic_file import remove
 from gitindex.base.worktree import Worktree
 from gitindex.git.command import HARDENING, clean_env, git_program
-from gitindex.git.file_system import is_trusted
+from gitindex.git.file_system import is_trusted, was_read, write_unread
 from gitindex.git.index_file import Unreadable, digest_of, stamps_of
 from gitindex.git.process import run_program
 from gitindex.git.shadow_index import (
@@ -60,7 +60,7 @@ def refresh_shadow_index(worktree: Worktree) -> None:
     written = modified // _SECOND
     doubtful = sum(not 0 < then < written for _, then in stamps_of(data, id_bytes))
     made = ShadowRecord(checksum.hex(), id_bytes, digest, doubtful, identity)
-    write_atomic(worktree.shadow, made.render(), durable=False)
+    write_unread(worktree.shadow, made.render())
 
 
 def is_large(worktree: Worktree) -> bool:
@@ -73,11 +73,23 @@ def is_large(worktree: Worktree) -> bool:
 
 def pays(worktree: Worktree) -> bool:
     """Is a copy worth making, and missing?"""
-    if not is_large(worktree):
+    if not is_large(worktree) or not _is_asked_for(worktree):
         return False
     note = read_note(worktree)
     is_there = note is not None and has_checksum(worktree, note)
     return not is_there and is_trusted(worktree.root)
+
+
+def _is_asked_for(worktree: Worktree) -> bool:
+    """Has a reader looked for the copy since the last one was made? Every commit makes it useless, and a
+    new one costs git a look at all files.
+
+    The first copy of the main worktree is made at once; of others, of which there may be many, when
+    somebody asks there: an empty record waits for it.
+    """
+    if worktree.id != "main" and not os.path.exists(worktree.shadow):
+        write_unread(worktree.shadow, b"")
+    return was_read(worktree.shadow)
 
 
 def _put_in_place(temp: str, name: str) -> tuple[int, ...]:

@@ -33,16 +33,20 @@ Load = Callable[[Iterable[str]], Mapping[str, Listing]]
 def parse_tree(data: bytes, id_bytes: int) -> Listing:
     """Return the entries of a raw tree object."""
     found = {}
-    at = 0
+    modes: dict[bytes, int] = {}
+    at, size, find = 0, len(data), data.index
     try:
-        while at < len(data):
-            space = data.index(b" ", at)
-            end = data.index(b"\0", space)
+        while at < size:
+            space = find(b" ", at)
+            end = find(b"\0", space)
             after = end + 1 + id_bytes
-            if after > len(data):
+            if after > size:
                 raise ValueError("an id is cut short")
-            oid = data[end + 1 : after].hex()
-            found[data[space + 1 : end]] = (_plain_mode(int(data[at:space], 8)), oid)
+            spelled = data[at:space]
+            mode = modes.get(spelled)
+            if mode is None:
+                mode = modes[spelled] = _plain_mode(int(spelled, 8))
+            found[data[space + 1 : end]] = (mode, data[end + 1 : after].hex())
             at = after
     except ValueError:
         raise GitIndexError("a tree object is malformed", "run `git fsck`") from None

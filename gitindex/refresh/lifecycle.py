@@ -37,6 +37,7 @@ from gitindex.store import mapping
 from gitindex.store.connection import open_reader, open_writer
 from gitindex.store.integrity import check_store
 from gitindex.store.mapping import Published
+from gitindex.store.rot import CURSOR
 from gitindex.store.seal import ALL, damage_of_store
 
 Process = subprocess.Popen[bytes]
@@ -250,7 +251,7 @@ def _remove_index(worktree: Worktree) -> None:
             remove(path)
         return
     names = ("runner.lock", "runner.alive", "python", "log", "log.1", "facts.seal.lock")
-    files = (*names, VERSION, PACK_NOTE, TEAM_FILE, f"off.{worktree.id}")
+    files = (*names, VERSION, PACK_NOTE, TEAM_FILE, CURSOR, f"off.{worktree.id}")
     wipe_store(worktree, (*STORE_FOLDERS, INCOMING), files)
     _remove_if_empty(worktree.store)
 

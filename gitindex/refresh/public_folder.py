@@ -8,6 +8,7 @@ import stat
 import time
 from collections.abc import Iterator
 from functools import partial
+from io import FileIO
 
 from gitindex.base.atomic_file import read_small, remove, sweep_temporaries, write_atomic
 from gitindex.base.errors import GitIndexError
@@ -23,6 +24,8 @@ LITTER_SECONDS = 60.0
 LOCK_SECONDS = 2.0
 """How long a change waits for the git command that was writing the index meanwhile."""
 POLL_SECONDS = 0.005
+PIECE = 1 << 16
+"""Bytes of git's index that are read at once."""
 _CONVERTING = (b"filter", b"ident", b"encoding")
 _TELLING = (b"bigfilethreshold", b"attributesfile", b"[include")
 
@@ -138,20 +141,35 @@ def _content(path: str) -> bytes | None:
 def is_tracked(worktree: Worktree) -> bool:
     """Does git track anything in `.llmc/`? Also true where git cannot say.
 
-    Git's index is searched for the name; only where it has it, or is of another format, git is asked.
-    A runner asks several times for one commit: an index that lacked it is not read again.
+    The beginning of git's index is read, whose paths are sorted; only where it has the name, or is of
+    another format, git is asked. A runner asks several times for one commit: an index that lacked it is
+    not read again.
     """
     index = index_of(worktree)
     now = identity_of(index)
     if now is not None and _lacking.get(index) == now:
         return False
-    with contextlib.suppress(OSError), open(index, "rb") as file:
+    with contextlib.suppress(OSError), open(index, "rb", 0) as file:
         read = identity_from(os.fstat(file.fileno()))
-        if surely_lacks(file.read(), LLMC.encode()):
+        if _lacks_folder(file, read[-1]) and not _may_be_split(worktree):
             _lacking[index] = read
             return False
     listed = try_git(worktree.root, "ls-files", "-z", "--", LLMC)
     return listed.returncode != 0 or bool(listed.output)
+
+
+def _lacks_folder(index: FileIO, size: int) -> bool:
+    data, lacks = b"", None
+    while lacks is None and (piece := index.read(PIECE)):
+        data += piece
+        lacks = surely_lacks(data, LLMC.encode(), whole=len(data) >= size)
+    return bool(lacks)
+
+
+def _may_be_split(worktree: Worktree) -> bool:
+    """Are there files that a split index has its other entries in? Git makes them before the index."""
+    folders = {worktree.git_dir, worktree.common_dir}
+    return any(name.startswith("sharedindex") for path in folders for name in os.listdir(path))
 
 
 def is_ours(worktree: Worktree) -> bool:

@@ -28,7 +28,8 @@ from gitindex.refresh.scope import FULL
 from gitindex.refresh.session import Session, remove_tree
 from gitindex.refresh.worktree_writer import LongJobStatus, ProgressNotes, Report
 from gitindex.store import decisions, mapping
-from gitindex.store.seal import SEALS, NobodyWrites, renew
+from gitindex.store.seal import SEALS, renew
+from gitindex.store.seal_lock import NobodyWrites
 
 ROOT = "root"
 """Beside a marker that waits: the root of its worktree."""

@@ -110,8 +110,9 @@ class Refresher:
         plan = Plan(head, [], [], [])
         changed = self._changes(base, head, scope)
         rules, read = self._policy(base, changed), reader_of(self._repo)
+        ours = LLMC.encode()
         for path, entry in changed.items():
-            if path == LLMC.encode() or path.startswith(LLMC.encode() + b"/"):
+            if path.startswith(ours) and path[len(ours) : len(ours) + 1] in (b"", b"/"):
                 raise TrackedFolder
             if entry is None:
                 plan.gone.append(path)
@@ -245,6 +246,8 @@ class Refresher:
             anew = run.force or base.fingerprint != self._fingerprint_text()
             history.record(self._db, base, generation, was, anew)
             subjects.apply_change(self._db, base.worktree_id, past, is_policy_file)
+        if history.is_long(generation):
+            self._session.long_histories.add(base.worktree_id)
         return True
 
     def _index_mtime(self) -> float | None:

@@ -15,7 +15,9 @@ from gitindex.freshness.verdict import Verdict, judge
 from gitindex.refresh import public_files
 from gitindex.refresh.reader_help import start_helper
 from gitindex.refresh.runner import RefreshRequest, Runner
+from gitindex.refresh.start import start_runner
 from gitindex.refresh.worktree_writer import Report
+from gitindex.store.rot import is_left
 
 LOCK_WAIT_SECONDS = 600.0
 POLL_SECONDS = 0.03
@@ -45,7 +47,10 @@ def refresh_now(
         if report is not None:
             report("waiting for another runner", None)
         time.sleep(POLL_SECONDS)
-    start_helper(request.worktree)
+    if is_left(request.worktree.store):
+        start_runner(request.worktree)  # helps readers, too
+    else:
+        start_helper(request.worktree)
 
 
 def wait_until_fresh(worktree: Worktree, timeout: float, report: Report) -> Verdict | None:

@@ -8,9 +8,11 @@ from typing import NamedTuple
 
 from gitindex.base.errors import GitIndexError, StoreReplaced
 from gitindex.base.runner_lock import RunnerLock, advertised
-from gitindex.base.vocabulary import IndexState, Layer
+from gitindex.base.vocabulary import EditScope, IndexState, Layer
 from gitindex.base.worktree import Worktree
 from gitindex.freshness.pack_note import read_pack_note
+from gitindex.freshness.stamp import read_stamp
+from gitindex.git.worktree_probe import read_head_state
 from gitindex.refresh import public_files, spool
 from gitindex.refresh.outbox import drain_outbox
 from gitindex.refresh.queue import anything_queued, told
@@ -20,6 +22,7 @@ from gitindex.refresh.spool import IMMEDIATE, Pace
 from gitindex.refresh.store_run import StoreRun
 from gitindex.refresh.worktree_writer import Failures, Report, quietly, status_lags
 from gitindex.store.connection import open_reader
+from gitindex.store.rot import QUICK_BYTES, leave_all, size_of_store
 from gitindex.store.seal import ALL, GLANCE
 
 PAUSE_SECONDS = 0.1
@@ -119,8 +122,7 @@ class Runner:
             self.served = run.worktrees
         finally:
             session.close()
-        if request is None and self._pace.linger > 0:
-            mend_rot(self._anchor)  # nobody waits for us now
+        mend_rot(self._anchor, request is None and self._pace.linger > 0)
 
     def _build_anew(self, request: RefreshRequest) -> bool:
         """Build a new store beside the old one and exchange them. False: extract in place instead."""
@@ -136,7 +138,19 @@ class Runner:
         return plan is not None and rebuild(plan, self._report)
 
     def _open_store(self, request: RefreshRequest | None) -> Session:
-        return Session(self._anchor, GLANCE if request is None else ALL)
+        """A person's request compares all bytes first; of a large store only if HEAD has not moved.
+
+        Else the runner that follows compares them: nobody waits for that one.
+        """
+        if request is None:
+            return Session(self._anchor, GLANCE)
+        if not request.force and size_of_store(self._anchor.store) > QUICK_BYTES:
+            stamp = read_stamp(request.worktree.stamp)
+            head = read_head_state(request.worktree, EditScope.NONE)
+            if stamp is not None and stamp.runs[0].commit != head.commit:
+                leave_all(self._anchor.store)
+                return Session(self._anchor, GLANCE)
+        return Session(self._anchor, ALL)
 
     def _tell(self, request: RefreshRequest | None, error: GitIndexError | OSError) -> None:
         """The public status says what failed before any job could: the store, or HEAD itself."""
@@ -149,7 +163,7 @@ class Runner:
         """Without the lock: are there events, queued jobs, or a status that a late hook renamed?"""
         database = open_reader(self._anchor.database)
         if database is None:
-            return False
+            return bool(spool.waiting(self._anchor))  # a damaged store was wiped
         try:
             queued = anything_queued(database, Layer.SYNTACTIC)
         finally:

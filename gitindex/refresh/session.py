@@ -19,12 +19,13 @@ from gitindex.freshness.stamp import StoreFile, restamp
 from gitindex.git.interface import Repository
 from gitindex.refresh.public_files import prepare_store, refuse_older_writer
 from gitindex.refresh.queue import RefreshJobService, unfinished
-from gitindex.store import mapping
+from gitindex.store import history, mapping
 from gitindex.store.connection import Database, open_reader, open_writer
 from gitindex.store.integrity import check_store
-from gitindex.store.lexical import LexicalWriter
 from gitindex.store.lexical_files import torn_file
-from gitindex.store.seal import ALL, GLANCE, SEALS, damage_of_store
+from gitindex.store.lexical_updates import LexicalUpdates
+from gitindex.store.rot import rot_of_store
+from gitindex.store.seal import GLANCE, SEALS, damage_of_store
 from gitindex.store.text_index import merge_segments
 
 _ABANDONED: list[Database] = []
@@ -43,8 +44,10 @@ class Session:
         self.database: Database = _open(worktree)
         self._inode = os.stat(worktree.database).st_ino
         self.extractor = Extractor()
-        self._lexical: LexicalWriter | None = None
+        self._lexical: LexicalUpdates | None = None
         self._repositories: dict[str, Repository] = {}
+        self.long_histories: set[int] = set()
+        """Worktrees whose history is compacted at the end."""
 
     def check_identity(self) -> None:
         """Stop before anything is written beside another store, or into one that is being deleted."""
@@ -63,10 +66,10 @@ class Session:
             raise StoreReplaced
         return StoreFile(found.st_ino, found.st_size)
 
-    def lexical(self) -> LexicalWriter:
+    def lexical(self) -> LexicalUpdates:
         """The lexical writer, opened at first use."""
         if self._lexical is None:
-            self._lexical = LexicalWriter(self._anchor.lexical)
+            self._lexical = LexicalUpdates(self._anchor.lexical)
         return self._lexical
 
     def drop_lexical(self) -> None:
@@ -120,8 +123,11 @@ class Session:
         finally:
             self._lexical = None
             self.extractor.close()
-            with contextlib.suppress(GitIndexError):
-                merge_segments(self.database)  # nobody waits for us now
+            with contextlib.suppress(GitIndexError):  # nobody waits for us now
+                merge_segments(self.database)
+                for worktree_id in self.long_histories:
+                    with self.database.write():
+                        history.compact(self.database, worktree_id)
             for repository in self._repositories.values():
                 repository.close()
             if self._is_deleted():
@@ -199,9 +205,13 @@ def _refuse_newer(worktree: Worktree) -> None:
         database.close()
 
 
-def mend_rot(worktree: Worktree) -> None:
-    """Begin anew where any byte of the store is not as it was written; the next round builds it."""
-    if damage_of_store(worktree.store, ALL):
+def mend_rot(worktree: Worktree, look_for_it: bool) -> None:
+    """Begin anew if the store is damaged; the next round builds it.
+
+    What was noticed when the log was moved counts in any case; more is read where nobody waits for us.
+    """
+    store = worktree.store
+    if rot_of_store(store) if look_for_it else damage_of_store(store):
         rebuild_store(worktree)
 
 

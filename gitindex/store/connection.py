@@ -15,7 +15,8 @@ from weakref import WeakSet
 
 from gitindex.base.errors import NewerSchema, OlderSchema, StoreBusy, StoreError
 from gitindex.store.migrations import CURRENT, MIGRATIONS, migrate, schema
-from gitindex.store.seal import DatabaseSealing, LogHeld, make_lock, wal_pages
+from gitindex.store.seal import DatabaseSealing, wal_pages
+from gitindex.store.seal_lock import LogHeld, make_lock
 from gitindex.store.sqlite import Connection, connect, connect_as, translated
 
 LOG_BYTES = 8 << 20
@@ -202,6 +203,7 @@ class WriterDatabase(Database):
             return
         with DatabaseSealing(self.path) as sealing:
             pages, page_size = wal_pages(self.path)
+            sealing.check(pages, page_size)
             try:
                 with translated(self.path):
                     self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()

@@ -151,8 +151,11 @@ def record(
             for path, one in was.items()
         ),
     )
-    if generation % COMPACT_EVERY == 0:
-        compact(database, base.worktree_id)
+
+
+def is_long(generation: int) -> bool:
+    """Is it time to `compact`? It looks at all files, so a publish leaves it to a time when nobody waits."""
+    return generation % COMPACT_EVERY == 0
 
 
 def refresh(database: Database, worktree_id: int, paths: Iterable[bytes], generation: int) -> None:

@@ -107,9 +107,13 @@ def _set_malloc(option: int, value: int) -> None:
 
 
 class LexicalWriter:
-    """Adds documents and commits. Unusable after any error: open a new one."""
+    """Adds documents and commits. Unusable after any error: open a new one.
 
-    def __init__(self, path: str, heap: int = HEAP_BYTES) -> None:
+    Commits may merge segments of any size: `store/lexical_updates.py` is for a few documents.
+    """
+
+    def __init__(self, path: str, heap: int = HEAP_BYTES, sealed: bool = True) -> None:
+        """`sealed`: this is the index of a store, whose seal is kept up to date."""
         self._path = path
         share_arenas()
         with _translated():
@@ -118,7 +122,7 @@ class LexicalWriter:
             with _utf8_name(path) as name:
                 self._index = tantivy.Index(_schema(), path=name)
             self._writer = self._index.writer(heap, 1)
-        self._sealing = LexicalSealing(path)
+        self._sealing = LexicalSealing(path) if sealed else None
 
     @property
     def documents(self) -> int:
@@ -148,17 +152,24 @@ class LexicalWriter:
             for key in keys:
                 self._writer.delete_documents_by_term("key", _term(key))
 
+    def remove_all(self) -> None:
+        """Remove all documents; effective after `commit`."""
+        with _translated():
+            self._writer.delete_all_documents()
+
     def commit(self) -> None:
         """Make everything added so far durable and visible."""
         with _translated():
             self._writer.commit()
-            self._sealing.note()
+            if self._sealing is not None:
+                self._sealing.note()
 
     def close(self) -> None:
         """Wait for background merges: after the marker, never before it."""
         with _translated():
             self._writer.wait_merging_threads()
-            self._sealing.finish()
+            if self._sealing is not None:
+                self._sealing.finish()
 
 
 class LexicalReader:

@@ -17,6 +17,7 @@ from zlib import crc32
 
 from gitindex.base.atomic_file import read_small, write_atomic
 from gitindex.base.lean import TYPE_CHECKING, NamedTuple
+from gitindex.store.seal_lock import open_lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -55,6 +56,23 @@ class Seal(NamedTuple):
     files: dict[str, tuple[FileIdentity, list[int]]]
 
 
+class SealedPart(NamedTuple):
+    """A part of a file under one checksum; lexical files have one."""
+
+    path: str
+    number: int
+    sum: int
+    size: int
+
+    def is_sound(self) -> bool:
+        """Are its bytes as sealed, or is its file gone?"""
+        read = _database_sum if os.path.basename(self.path) == "facts.db" else _file_sum
+        try:
+            return read(self.path, self.number) == self.sum
+        except FileNotFoundError:
+            return True
+
+
 class BrokenSeal(Exception):
     """The seal's content is malformed."""
 
@@ -62,6 +80,18 @@ class BrokenSeal(Exception):
 def damage_of_store(store: str, look: int = GLANCE) -> str:
     """Describe changes that the writer did not make; empty if there are none."""
     return database_damage(store, look) or lexical_damage(store, look)
+
+
+def sealed_parts(store: str) -> list[SealedPart]:
+    """Return everything that has a checksum; nothing of a seal that is open or broken."""
+    found: list[SealedPart] = []
+    for name, folder in (("facts.seal", store), ("lexical.seal", f"{store}/lexical")):
+        seal = _read(f"{store}/{name}")
+        if isinstance(seal, Seal) and not seal.is_open:
+            for file, (identity, sums) in seal.files.items():
+                size = PART if file == "facts.db" else identity.size
+                found += [SealedPart(f"{folder}/{file}", n, s, size) for n, s in enumerate(sums)]
+    return found
 
 
 def database_damage(store: str, look: int = GLANCE) -> str:
@@ -101,39 +131,6 @@ def lexical_damage(store: str, look: int = GLANCE) -> str:
     return ""
 
 
-class LogHeld:
-    """Around a transaction: blocks checkpoints, so no page of the log goes unsealed."""
-
-    def __init__(self, path: str) -> None:
-        self._seal = os.path.join(os.path.dirname(path), "facts.seal")
-        self._lock = -1
-
-    def __enter__(self) -> None:
-        try:
-            self._lock = _open_lock(self._seal)
-        except OSError:
-            return  # the store is being removed or is not writable: SQLite reports it
-        fcntl.flock(self._lock, fcntl.LOCK_SH)
-
-    def __exit__(self, *_: object) -> None:
-        if self._lock >= 0:
-            os.close(self._lock)
-
-
-class NobodyWrites:
-    """Excludes all transactions while the files of a store are exchanged."""
-
-    def __init__(self, store: str) -> None:
-        self._seal = os.path.join(store, "facts.seal")
-
-    def __enter__(self) -> None:
-        self._lock = _open_lock(self._seal)
-        fcntl.flock(self._lock, fcntl.LOCK_EX)
-
-    def __exit__(self, *_: object) -> None:
-        os.close(self._lock)
-
-
 class DatabaseSealing:
     """Around every change of the database file: one writer at a time."""
 
@@ -142,7 +139,7 @@ class DatabaseSealing:
         self._seal = os.path.join(os.path.dirname(path), "facts.seal")
 
     def __enter__(self) -> DatabaseSealing:
-        self._lock = _open_lock(self._seal)
+        self._lock = open_lock(self._seal)
         fcntl.flock(self._lock, fcntl.LOCK_EX)
         self._held = _read(self._seal)
         if isinstance(self._held, Seal):
@@ -151,6 +148,21 @@ class DatabaseSealing:
 
     def __exit__(self, *_: object) -> None:
         os.close(self._lock)
+
+    def check(self, pages: Iterable[int], page_size: int) -> None:
+        """Before the pages are written: are the parts that they lie in as sealed?
+
+        Their checksums will be of all their pages. If one is not, the seal is broken from now on.
+        """
+        held = self._held
+        if isinstance(held, str) or held.is_open or "facts.db" not in held.files:
+            return
+        sums = held.files["facts.db"][1]
+        for part in sorted({(page - 1) * page_size // PART for page in pages}):
+            if part < len(sums) and _database_sum(self._path, part) != sums[part]:
+                self._held = "facts.db is not what was written"
+                write_atomic(self._seal, b"", durable=False)
+                return
 
     def finish(self, pages: Iterable[int], page_size: int) -> None:
         """Seal the file again: only the pages that were written get new checksums."""
@@ -241,18 +253,6 @@ def is_lexical_sealed(store: str) -> bool:
     return isinstance(held, Seal) and not held.is_open
 
 
-def make_lock(path: str) -> None:
-    """Create the lock file of a new database. Never later: the store may be being removed."""
-    seal = os.path.join(os.path.dirname(path), "facts.seal")
-    if not (os.path.exists(path) and os.path.exists(seal)):
-        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-        os.close(os.open(f"{seal}.lock", flags, 0o600))
-
-
-def _open_lock(seal: str) -> int:
-    return os.open(f"{seal}.lock", os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
-
-
 def wal_pages(path: str) -> tuple[set[int], int]:
     """Return the pages in the write-ahead log, and their size."""
     found: set[int] = set()
@@ -290,19 +290,19 @@ def _is_sound(
     path: str, sealed: FileIdentity, sums: list[int], look: int, read: Callable[[str, int], int]
 ) -> bool:
     """Is a file as it was sealed? Parts already read from the same file are not read again."""
-    found = _identity(path)
-    same = found == sealed
-    if (same and look == GLANCE) or found.size != sealed.size:
+    found = os.stat(path)
+    same = (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns) == sealed
+    if (same and look == GLANCE) or found.st_size != sealed.size:
         return same
     inode, known = _sound.get(path, (0, []))
-    if not same or inode != found.inode or look == ALL:
+    if not same or inode != found.st_ino or look == ALL:
         known = []
     for part, said in enumerate(sums):
         if known[part : part + 1] != [said] and read(path, part) != said:
             return False
     if len(_sound) >= MAX_SOUND:
         _sound.clear()  # of segments that were merged away long ago
-    _sound[path] = (found.inode, sums)
+    _sound[path] = (found.st_ino, sums)
     return True
 
 

@@ -172,7 +172,7 @@ def index(
             refresh_now(RefreshRequest(worktree, reason, force), report)
     from gitindex.freshness.report import show_status
 
-    code = show_status("json" if as_json else "text", path)
+    code = show_status("json" if as_json else "brief", path)
     if seed is not None:
         from gitindex.sharing.packs import start_verification
 

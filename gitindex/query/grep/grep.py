@@ -94,7 +94,9 @@ def grep(view: TreeView, question: GrepQuery) -> GrepAnswer:
     understood = understand(question.needle)
     ids = candidates(view.served.database, understood.clauses)
     files = _files(view, ids, question)
-    skipped = [row for row in view.rows(_SKIPPED) if question.covers(row[0])]
+    skipped = view.rows(_SKIPPED)
+    if question.narrows_paths:
+        skipped = [row for row in skipped if question.covers(row[0])]
     files |= {path: source for path, source, why in skipped if why in GREPPED}
     if view.overlay.source == WORKTREE:
         found = search_disk(view.worktree.root, sorted(files), understood, question.want)

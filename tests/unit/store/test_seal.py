@@ -19,18 +19,16 @@ from gitindex.store.seal import (
     PART,
     DatabaseSealing,
     LexicalSealing,
-    LogHeld,
-    NobodyWrites,
     Seal,
     damage_of_store,
     database_damage,
     footer_fits,
     is_lexical_sealed,
     lexical_damage,
-    make_lock,
     renew,
     wal_pages,
 )
+from gitindex.store.seal_lock import LogHeld, NobodyWrites, make_lock
 
 PAGE = 4096
 
@@ -50,6 +48,7 @@ def store(tmp_path: Path) -> Iterator[Path]:
 def write_pages(store: Path, pages: set[int], change: bytes = b"") -> None:
     """Put `change` at the start of each page, as a checkpoint would, and seal that."""
     with DatabaseSealing(str(store / "facts.db")) as sealing, (store / "facts.db").open("r+b") as f:
+        sealing.check(pages, PAGE)
         for page in pages:
             f.seek((page - 1) * PAGE)
             f.write(change)
@@ -107,6 +106,15 @@ def test_a_page_that_nobody_told_of_is_damage(store: Path) -> None:
         file.write(b"sneaked in")
     write_pages(store, {40}, b"new")
     assert database_damage(str(store), ALL) == "facts.db is not what was written"
+
+
+@pytest.mark.parametrize("page", [2, 16])
+def test_damage_beside_a_written_page_is_not_sealed(store: Path, page: int) -> None:
+    lose_a_bit(store / "facts.db", 100)
+    write_pages(store, {page}, b"new")
+    assert database_damage(str(store), GLANCE) == "facts.seal is not what was written"
+    write_pages(store, {page + 20}, b"new")
+    assert database_damage(str(store), GLANCE), "it stays broken"
 
 
 @pytest.mark.parametrize("grown", [1, PART // 2, PART // 2 + 1, 3 * PART])
@@ -499,10 +507,10 @@ def test_who_excludes_whom(store: Path) -> None:
 def test_a_lock_may_have_any_descriptor(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A process without standard input gets number 0."""
     closed: list[int] = []
-    monkeypatch.setattr(seal, "_open_lock", lambda _: 0)
-    monkeypatch.setattr("gitindex.store.seal.fcntl.flock", lambda *_: None)
+    monkeypatch.setattr("gitindex.store.seal_lock.open_lock", lambda _: 0)
+    monkeypatch.setattr("gitindex.store.seal_lock.fcntl.flock", lambda *_: None)
     with monkeypatch.context() as patched:
-        patched.setattr("gitindex.store.seal.os.close", closed.append)
+        patched.setattr("gitindex.store.seal_lock.os.close", closed.append)
         with LogHeld(str(store / "facts.db")):
             pass
     assert closed == [0]
