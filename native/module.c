@@ -1,7 +1,7 @@
 /* gitindex._compiled: the hot loops of a first index and of a server, as fast as C. Python has the same ones. */
 #include "table.h"
 
-enum { FORMAT = 5 }; /* raised with every change of what a function takes or returns */
+enum { FORMAT = 6 }; /* raised with every change of what a function takes or returns */
 
 static PyMethodDef methods[] = {
     {"terms_of_text", terms_of_text, METH_VARARGS, "terms_of_text(text, expand) -> bytes"},
@@ -16,6 +16,7 @@ static PyMethodDef methods[] = {
     {"describe_symbols", describe_symbols, METH_VARARGS,
      "describe_symbols(data, starts, ends, fields) -> [(line, column, first, last, signature, doc, end)]"},
     {"plain_tokens", plain_tokens, METH_VARARGS, "plain_tokens(texts) -> [line or None]"},
+    {"macro_lines", macro_lines, METH_VARARGS, "macro_lines(data) -> [offset]"},
     {"score_chunks", score_chunks, METH_VARARGS,
      "score_chunks(text, terms, step) -> (best, three, best_cover, cover, near, places)"},
     {"start_stats", start_stats, METH_VARARGS, "start_stats(root, paths, follow, threads) -> capsule"},

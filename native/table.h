@@ -51,6 +51,7 @@ PyObject *group_names(PyObject *module, PyObject *args);
 PyObject *sweep_ranges(PyObject *module, PyObject *args);
 PyObject *describe_symbols(PyObject *module, PyObject *args);
 PyObject *plain_tokens(PyObject *module, PyObject *args);
+PyObject *macro_lines(PyObject *module, PyObject *args);
 PyObject *score_chunks(PyObject *module, PyObject *args);
 PyObject *start_stats(PyObject *module, PyObject *args);
 PyObject *end_stats(PyObject *module, PyObject *args);

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from gitindex.base.compiled import LIBRARY
 from gitindex.base.pattern import compile_later
 
 _MACRO = rb"([A-Z][A-Z0-9_]{2,}(?:\([^()\n]*\))?)"
@@ -59,7 +60,8 @@ def mask_macros(data: bytes, language: str) -> Masked:
 
 def _macro_spans(data: bytes) -> list[Span]:
     spans: list[Span] = []
-    for start in (0, *(match.end() for match in _CANDIDATE.finditer(data))):
+    lines = python_lines(data) if LIBRARY is None else LIBRARY.macro_lines(data)
+    for start in (0, *lines):
         if match := _AT_START.match(data, start):
             spans.append(match.span(match.lastindex or 0))
     for word in (b"class ", b"struct "):
@@ -69,6 +71,11 @@ def _macro_spans(data: bytes) -> list[Span]:
                 spans.append(match.span(1))
             at = data.find(word, at + 1)
     return sorted(set(spans))
+
+
+def python_lines(data: bytes) -> list[int]:
+    """Do what native/macros.c does: where lines start that may begin with a macro."""
+    return [match.end() for match in _CANDIDATE.finditer(data)]
 
 
 def _name_of(data: bytes, start: int) -> Span:

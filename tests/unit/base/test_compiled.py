@@ -15,7 +15,7 @@ import pytest
 from gitindex.base import compiled
 from gitindex.extract import terms
 from gitindex.extract.fragments import MAX_WORD_BYTES, folded_text
-from gitindex.languages.syntax import extract, interface, outline, postings, sweep
+from gitindex.languages.syntax import extract, interface, macros, outline, postings, sweep
 from gitindex.languages.syntax.parser import Captures
 from gitindex.languages.syntax.source import read_source
 from gitindex.languages.table import language_of
@@ -207,6 +207,28 @@ def test_tokens_are_the_same() -> None:
 
 
 @built
+def test_lines_with_macros_are_the_same() -> None:
+    assert compiled.LIBRARY is not None
+    pick = random.Random(23)
+    pieces = [b"\n", b" ", b"\t", b"static", b"inline ", b"extern\t", b"friend", b"constexpr  "]
+    pieces += [
+        b"A",
+        b"AB",
+        b"ABC_9",
+        b"a",
+        b"_",
+        b"9",
+        b"virtual ",
+        b"\r",
+        b"\xc3\xa9",
+        b"statics ",
+    ]
+    texts = [b"".join(pick.choices(pieces, k=pick.randrange(30))) for _ in range(20_000)]
+    for text in [*texts, *(path.read_bytes() for path in _files())]:
+        assert compiled.LIBRARY.macro_lines(text) == macros.python_lines(text), text
+
+
+@built
 def test_names_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of real files, of files cut anywhere, and of such with bytes that are no UTF-8."""
     compared = []
@@ -258,6 +280,7 @@ def test_names_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
         ("describe_symbols", (b"x", [-1], [1], [])),
         ("describe_symbols", (b"x", [], [], [0, 1, 9, 0, 0, 0, 0])),
         ("describe_symbols", (b"x", [], [], ["x"])),
+        ("macro_lines", ("x",)),
         ("plain_tokens", ([7],)),
         ("plain_tokens", (("x",),)),
         ("score_chunks", (b"x", [(b"x", 1.0, False, 0.0)], 700)),
