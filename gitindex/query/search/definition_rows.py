@@ -59,6 +59,7 @@ class FileDefinitions:
 
     def __init__(self, listed: list[NamedDefinition]) -> None:
         self.listed = listed
+        self.lengths = [len(named.qualified) for named in listed]
         self.names = JoinedTexts(named.qualified for named in listed)
         self.docs = JoinedTexts(named.doc for named in listed)
 
@@ -136,7 +137,7 @@ def load_definitions(
         return {}
     first = ids[:commented] if len(atoms) > 1 else ids[:0]
     wanted = _DefinitionFilter(needles, kinds, frozenset(first))
-    found: list[tuple[_Order, NamedDefinition]] = []
+    found: list[_Order] = []
     absent = []
     for blob_id in dict.fromkeys(ids):
         known = files.get(blob_id)
@@ -144,17 +145,19 @@ def load_definitions(
             absent.append(blob_id)
         elif known.listed:
             found += _selected(blob_id, known, wanted)
-    found += _stored(view, absent, wanted) if absent else []
-    found.sort(key=lambda one: one[0])
+    stored = _stored(view, absent, wanted) if absent else {}
+    found += stored
+    found.sort()
     by_blob: dict[int, list[NamedDefinition]] = {}
-    for order, named in found[:MAX_ROWS]:
-        by_blob.setdefault(order[2], []).append(named)
+    for order in found[:MAX_ROWS]:
+        blob_id = order[2]
+        known = files.get(blob_id)
+        named = stored[order] if known is None else known.listed[order[3]]
+        by_blob.setdefault(blob_id, []).append(named)
     return by_blob
 
 
-def _selected(
-    blob_id: int, known: FileDefinitions, wanted: _DefinitionFilter
-) -> list[tuple[_Order, NamedDefinition]]:
+def _selected(blob_id: int, known: FileDefinitions, wanted: _DefinitionFilter) -> list[_Order]:
     """Do what `_stored` does, for one blob in memory."""
     needles = [needle.encode() for needle in wanted.needles]
     counts = known.names.counts(needles) if needles else dict.fromkeys(range(len(known.listed)), 0)
@@ -162,17 +165,17 @@ def _selected(
         for number, count in known.docs.counts(needles).items():
             if count > 1:
                 counts.setdefault(number, 0)
-    listed = ((number, count, known.listed[number]) for number, count in counts.items())
+    lengths, kinds = known.lengths, wanted.kinds
     return [
-        ((-count, len(named.qualified), blob_id, number), named)
-        for number, count, named in listed
-        if not wanted.kinds or named.kind in wanted.kinds
+        (-count, lengths[number], blob_id, number)
+        for number, count in counts.items()
+        if not kinds or known.listed[number].kind in kinds
     ]
 
 
 def _stored(
     view: TreeView, ids: list[int], wanted: _DefinitionFilter
-) -> list[tuple[_Order, NamedDefinition]]:
+) -> dict[_Order, NamedDefinition]:
     """Return the definitions in the store that are wanted, the best of them."""
     tests = [f"s.blob_id IN ({marks(ids)})"]
     values: list[Any] = []
@@ -193,10 +196,10 @@ def _stored(
         *ids,
         *values,
     )
-    return [
-        ((-said, len(qualified), blob_id, ordinal), NamedDefinition(name, qualified, *fields))
+    return {
+        (-said, len(qualified), blob_id, ordinal): NamedDefinition(name, qualified, *fields)
         for blob_id, ordinal, name, qualified, *fields, said in rows
-    ]
+    }
 
 
 def stored_around(view: TreeView, blob_id: int, line: int) -> NamedDefinition | None:

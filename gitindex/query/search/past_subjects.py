@@ -87,20 +87,22 @@ class PastSubjects:
         self._lengths = counts.pop(ALL, {})
         self._average = sum(self._lengths.values()) / max(1, len(self._lengths)) or 1.0
         self._words = [(self._idf(len(held)), held) for held in counts.values() if held]
+        self._asked: set[int] = set()
+        self._found: dict[int, float] = {}  # scores of those of the asked paths that have one
 
     def scores(self, paths: Iterable[bytes]) -> dict[bytes, float]:
         """Return the scores of some paths; paths without a score are left out."""
         if not self._words:
             return {}
         ids = self._known.ids(self._view, list(paths)) | self._new
-        scored = ((path, self._score(path_id)) for path, path_id in ids.items())
-        return {path: score for path, score in scored if score}
+        scores = self._scores(ids.values())
+        return {path: scores[path_id] for path, path_id in ids.items() if path_id in scores}
 
     def best(self, limit: int) -> list[bytes]:
         """Return the paths that score highest for the rare words of the query."""
         rare = [held for _, held in self._words if len(held) <= MAX_HOLDERS]
         ids = set().union(*rare) if rare else set()
-        scores = {path_id: self._score(path_id) for path_id in ids}
+        scores = self._scores(ids)
         highest = sorted(scores.values(), reverse=True)[:limit]
         least = highest[-1] if highest else 0.0
         listed = [path_id for path_id, score in scores.items() if score >= least][:MAX_TIES]
@@ -110,15 +112,20 @@ class PastSubjects:
         named = ((-scores[path_id], known[path_id]) for path_id in listed if path_id in known)
         return [path for _, path in sorted(named)[:limit]]
 
-    def _score(self, path_id: int) -> float:
-        length = self._lengths.get(path_id, 0) / self._average
-        least = K1 * (1 - B + B * length)
-        score = 0.0
+    def _scores(self, ids: Iterable[int]) -> dict[int, float]:
+        """Return the scores of some paths by id; those without one are left out."""
+        wanted, found = set(ids), self._found
+        new = wanted.difference(self._asked)
+        if not new:
+            return {path_id: found[path_id] for path_id in wanted.intersection(found)}
+        self._asked |= new
+        lengths, average = self._lengths, self._average
         for idf, held in self._words:
-            count = held.get(path_id)
-            if count:
-                score += idf * count / (count + least)
-        return score
+            for path_id in new.intersection(held):
+                count = held[path_id]
+                least = K1 * (1 - B + B * (lengths.get(path_id, 0) / average))
+                found[path_id] = found.get(path_id, 0.0) + idf * count / (count + least)
+        return {path_id: found[path_id] for path_id in wanted.intersection(found)}
 
     def _idf(self, holders: int) -> float:
         paths = max(len(self._lengths), holders)

@@ -29,13 +29,16 @@ class PathIndex:
 
     def best(self, needles: Sequence[tuple[str, float]], limit: int) -> list[bytes]:
         """Return the paths with the highest sum of their needles' shares, then the shortest."""
-        sums: dict[int, float] = {}
+        parts: list[tuple[float, set[int]]] = []  # paths with the same needles, and their sum
         for needle, share in needles:
-            for number in self._holding(needle.lower().encode()):
-                sums[number] = sums.get(number, 0.0) + share
-        groups: dict[float, list[int]] = {}
-        for number, total in sums.items():
-            groups.setdefault(round(total, 9), []).append(number)
+            held = self._holding(needle.lower().encode())
+            both = [(total + share, numbers & held) for total, numbers in parts]
+            alone = [(total, numbers - held) for total, numbers in parts]
+            new = held.difference(*(numbers for _, numbers in parts))
+            parts = [part for part in (*both, *alone, (share, new)) if part[1]]
+        groups: dict[float, set[int]] = {}
+        for total, numbers in parts:
+            groups.setdefault(round(total, 9), set()).update(numbers)
         found: list[int] = []
         for total in sorted(groups, reverse=True):
             found += sorted(groups[total])[: limit - len(found)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from operator import itemgetter, mul
 from typing import NamedTuple
@@ -87,8 +87,8 @@ RELATIVE = ("text", "subjects", "chunk", "three_chunks", "near")
 """Features without a natural maximum: divided by the best candidate's value."""
 
 
-def total(features: Features, weights: Features) -> float:
-    """Return the weighted sum of features."""
+def total(features: Features, weights: Sequence[float]) -> float:
+    """Return the weighted sum of features: of the first ones, if there are fewer weights."""
     return float(sum(map(mul, features, weights)))
 
 
@@ -245,6 +245,12 @@ def is_asked_name(plain: str, path: str) -> bool:
     return plain in path.lower() and plain == stem_of(path).lower()
 
 
+@lru_cache(maxsize=1 << 13)
+def size_of(lines: int) -> float:
+    """Return the size of a file on a logarithmic scale, from 0 to 1."""
+    return min(1.0, math.log1p(lines) / MANY_LINES)
+
+
 def first_features(
     query: Query,
     path: str,
@@ -255,12 +261,16 @@ def first_features(
     lines: int = 0,
 ) -> Features:
     """Return the features that the index and the path give, without reading the text."""
-    size = min(1.0, math.log1p(lines) / MANY_LINES)
-    asked = float(is_asked_path(query.plain, path)), float(is_asked_name(query.plain, path))
+    size = size_of(lines)
+    plain = query.plain
+    asked = _NOT_ASKED
+    if plain in path.lower():
+        asked = float(is_asked_path(plain, path)), float(is_asked_name(plain, path))
     kinds = kinds_of(query, path)
     return Features._make((text, cover, *said, size, *asked, subjects, *kinds, *_UNREAD))
 
 
+_NOT_ASKED = (0.0, 0.0)
 _UNREAD = (0.0,) * (len(Features._fields) - Features._fields.index("chunk") + 1)
 """What the text says, and `superseded`, before anything is known of them."""
 

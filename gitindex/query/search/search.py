@@ -58,6 +58,7 @@ BODY_SHARE = 1.0
 """Weight of the body of a long query relative to its title."""
 LOOKED = Features._fields.index("chunk")
 """The features before this index do not need the text."""
+_FIRST_KNOWN = FIRST[:LOOKED]
 NO_PHRASE = "no file holds the phrase: these hold its words"
 
 
@@ -95,6 +96,8 @@ def search(
     results: list[dict[str, Any]] = []
     for row in asked.read(ranked[: wanted + 1]):
         results += asked.results(row, explain)
+        if len(results) > wanted:
+            break
     truncated = len(results) > wanted or len(ranked) > wanted + 1
     told = {"warnings": asked.warnings} if asked.warnings else {}
     query = text.encode("utf-8", "replace").decode().strip()
@@ -296,7 +299,7 @@ class RankingPass:
                 row = row._replace(superseded=1.0)
             if c.name in declared:
                 row = row._replace(stub=1.0)
-            score = total(row, FIRST)
+            score = total(row, _FIRST_KNOWN)
             rows.append(tuple.__new__(Ranked, (c, row, score, (), NO_TEXT, (0,), query)))
         return _sorted(rows)
 
