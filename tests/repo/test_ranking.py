@@ -11,6 +11,7 @@ from statistics import fmean
 import pytest
 
 from gitindex.base.worktree import find_worktree
+from gitindex.query.search.candidates import BY_TEXT
 from gitindex.query.search.definition_rows import (
     MAX_ROWS,
     DefinitionMemory,
@@ -130,6 +131,22 @@ def test_what_defines_the_only_word_is_looked_at_whatever_else_speaks_of_it(tmp_
     looked = {row.candidate.name for row in ranked if row.text.data}
     assert "lib/a/b/c/d/core.py" in looked
     assert len(looked) == POOL + 1 < len(ranked)
+
+
+def test_a_long_file_is_a_candidate_beside_many_short_ones(tmp_path: Path) -> None:
+    """BM25 of a whole file prefers short ones: a long one that holds the words has to be looked at."""
+    repo = Repo(tmp_path / "repo")
+    repo.init()
+    for number in range(BY_TEXT + 20):
+        repo.write(f"lib/m{number:03}.py", f"x = {number}  # a gadget is closed\n")
+    others = "".join(f"value_{number} = {number}\n" for number in range(3_000))
+    repo.write("lib/z.py", f"# closed\n{others}# a gadget\n")
+    repo.commit("all")
+    repo.gitindex("index")
+    with open_tree(find_worktree(os.fspath(repo.path)), ".") as view:
+        first = RankingPass(view, parse_query("gadget closed"), SearchMemory(), []).first()
+    assert "lib/z.py" in {row.candidate.name for row in first}
+    assert len(first) == BY_TEXT
 
 
 def test_a_generated_header_is_not_scored_definition_by_definition(tmp_path: Path) -> None:

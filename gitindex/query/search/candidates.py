@@ -27,7 +27,7 @@ from gitindex.query.search.memory import (
 )
 from gitindex.query.search.past_subjects import PastSubjects
 from gitindex.query.search.query_text import Filters, Query, is_below, path_matches
-from gitindex.query.search.ranking import Rarity, asked_terms, bm25, kinds_of
+from gitindex.query.search.ranking import Rarity, asked_terms, bm25, kinds_of, size_of
 from gitindex.query.search.snippets import count_terms, defines, holds_phrases
 from gitindex.query.search.weights import FIRST
 from gitindex.store.connection import marks
@@ -117,11 +117,20 @@ class Collector:
             limit *= 4
 
     def _code_first(self, found: list[Candidate], scores: dict[FactsKey, float]) -> list[Candidate]:
-        """Return the best candidates by text; documents, tests and data count less."""
+        """Return the best candidates by text; documents, tests and data count less, long files more.
+
+        BM25 of a whole file prefers short ones; the first score corrects it by the same weight.
+        """
         most = max(scores.values(), default=0.0) or 1.0
-        query, weight = self._query, FIRST.text / most
+        query, weight, size = self._query, FIRST.text / most, FIRST.size
         listed = [
-            (-weight * scores.get(c.key, 0.0) - kinds_weight(query, c.name), c.path, c)
+            (
+                -weight * scores.get(c.key, 0.0)
+                - kinds_weight(query, c.name)
+                - size * size_of(c.lines),
+                c.path,
+                c,
+            )
             for c in found
         ]
         listed.sort()
