@@ -74,10 +74,8 @@ _UNREADABLE = (KeyError, ValueError, OSError, MemoryError, _CORE.GitError)
 """What pygit2 raises for a damaged repository: which of them depends on where libgit2 noticed it."""
 _SET_WINDOW_SIZE, _SET_MAPPED_LIMIT = 1, 3
 """Options of libgit2."""
-READS = 256
-"""Number of objects after which the pages of the indexes of packs are let go."""
-_DONT_NEED = 4
-"""`MADV_DONTNEED`."""
+READS = 500
+"""Number of blobs after which packs are opened anew: every page of their indexes would be in memory else."""
 
 
 class Pygit2Repository:
@@ -87,10 +85,8 @@ class Pygit2Repository:
         try:
             self._repo = _CORE.Repository(_CORE.init_file_backend(worktree.git_dir, 0))
             folders = object_folders(os.path.join(worktree.common_dir, "objects"))
-            self._loose, self._packs = LooseObjects(folders), _CORE.Odb()
-            for folder in folders:
-                if os.path.isdir(os.path.join(folder, "pack")):
-                    self._packs.add_backend(_CORE.OdbBackendPack(folder), 1)
+            self._folders, self._loose = folders, LooseObjects(folders)
+            self._packs = _open_packs(folders)
         except _UNREADABLE as error:
             raise GitIndexError(
                 f"libgit2 cannot open {safe_text(worktree.git_dir)}: {error}"
@@ -143,7 +139,9 @@ class Pygit2Repository:
     def read(self, oid: str) -> bytes:
         self._reads += 1
         if self._reads % READS == 0:
-            _drop_pages()
+            self._packs = _CORE.Odb()  # first: packs that are open are shared
+            with contextlib.suppress(*_UNREADABLE):  # then its objects are missing
+                self._packs = _open_packs(self._folders)
         return self._read(oid)[1]
 
     def close(self) -> None:
@@ -177,6 +175,14 @@ class Pygit2Repository:
         return parse_tree(data, _ID_BYTES)
 
 
+def _open_packs(folders: Iterable[str]) -> Any:
+    packs = _CORE.Odb()
+    for folder in folders:
+        if os.path.isdir(os.path.join(folder, "pack")):
+            packs.add_backend(_CORE.OdbBackendPack(folder), 1)
+    return packs
+
+
 @cache
 def _limit_windows() -> None:
     """Let libgit2 map little of a pack at once: else all that was read stays in memory.
@@ -189,24 +195,6 @@ def _limit_windows() -> None:
         options = ctypes.CDLL(_CORE.__file__).git_libgit2_opts
         options(_SET_WINDOW_SIZE, ctypes.c_size_t(8 << 20))
         options(_SET_MAPPED_LIMIT, ctypes.c_size_t(64 << 20))
-
-
-def _drop_pages() -> None:
-    """Let go of the indexes of packs: reading all blobs maps every page, 87 MB of zephyr's.
-
-    They are read-only mappings of files: what is needed again comes from the system's cache.
-    """
-    import ctypes  # lazily: only a first index reads so much
-
-    with contextlib.suppress(OSError, ValueError, AttributeError):
-        advise = ctypes.CDLL(None, use_errno=True).madvise
-        with open("/proc/self/maps", "rb") as file:
-            for line in file:
-                if line.endswith(b".idx\n") and b" r--" in line and b"/pack/" in line:
-                    start, _, end = line.split()[0].partition(b"-")
-                    address = ctypes.c_void_p(int(start, 16))
-                    size = ctypes.c_size_t(int(end, 16) - int(start, 16))
-                    advise(address, size, _DONT_NEED)
 
 
 def _whole(oid: str) -> str:
