@@ -14,7 +14,7 @@ from gitindex.languages.facts import Occurrence, Use
 from gitindex.languages.scopes.model import FileScopes
 from gitindex.query.names.builtins import BUILTINS
 from gitindex.query.names.dispatch import Dispatch
-from gitindex.query.names.listings import member_listings
+from gitindex.query.names.listings import member_listings, python_places
 from gitindex.query.names.made_classes import opened_classes
 from gitindex.query.names.meanings import is_type
 from gitindex.query.names.mentions import is_annotation, look
@@ -33,6 +33,9 @@ _TESTED = compile_later(
 )
 """What stands before a class that is only compared with, or that an exception is made of."""
 _MODULES = compile_later(rb"\bmodules\s*\[[^\]\n]*\]\s*=(?!=)")
+_CLASS_SET = compile_later(
+    rb"__class__\s*[=,)\]:]|\bas\s[^\n]*__class__|[\"']__class__|__class__\s*in\b"
+)
 _CLASS_BY_TEXT = compile_later(rb"[\"']__class__[\"']")
 _QUOTES = (b'"', b"'")
 _NOT_READ = ("exported", "comment", "docstring")
@@ -87,16 +90,17 @@ class Escapes:
         """Return whether code has classes that no name leads to: `type(x)`, what a module lists."""
         notes = self._project.tree.notes
         if "other_classes" not in notes:
-            found = any(
-                _OF_OBJECT[word].search(data, max(0, at - 60), at + 200)
-                for word in _OF_OBJECT
-                for file, places in look(self._project, word).places.items()
-                if file.language == "python" and (data := self._project.text(file.path))
-                for _, _, at in places
-            )
             listed = member_listings(self._project, self._classes)
-            notes["other_classes"] = found or listed.unknown or listed.any_class
+            notes["other_classes"] = (
+                listed.unknown or listed.any_class or any(map(self._is_of_object, _OF_OBJECT))
+            )
         return bool(notes["other_classes"])
+
+    def _is_of_object(self, word: str) -> bool:
+        places, text = python_places(self._project, word), self._project.text
+        return places is None or any(
+            _OF_OBJECT[word].search(text(path), max(0, at - 60), at + 200) for path, _, at in places
+        )
 
     def may_be_replaced(self, owner: Definition) -> bool:
         """Return whether code may put another class in the place of one, or change its objects."""
@@ -169,10 +173,11 @@ class Escapes:
         """Return whether some file gives objects another class."""
         notes = self._project.tree.notes
         if "changes_classes" not in notes:
-            found = look(self._project, "__class__").places
-            paths = [file.path for file in found if file.language == "python"]
-            self._project.load_scopes(paths)
-            told = [(self._project.scopes(path), self._project.text(path)) for path in paths]
+            files = look(self._project, "__class__").places
+            texts = {f.path: self._project.text(f.path) for f in files if f.language == "python"}
+            texts = {path: data for path, data in texts.items() if _CLASS_SET.search(data)}
+            self._project.load_scopes(texts)
+            told = [(self._project.scopes(path), data) for path, data in texts.items()]
             notes["changes_classes"] = any(
                 scopes is None or scopes.changes_classes or _CLASS_BY_TEXT.search(data)
                 for scopes, data in told
@@ -201,12 +206,13 @@ class Escapes:
         """Return whether code has `type` itself as a value: what it calls then may make classes."""
         notes = self._project.tree.notes
         if "maker" not in notes:
-            notes["maker"] = any(
-                self._project.scopes(path) is None or self._is_maker(path, place)
-                for path, places in self._project.places("type").items()
-                if path.endswith(_PYTHON)
+            by_path = {p: f for p, f in self._project.places("type").items() if p.endswith(_PYTHON)}
+            by_path = {p: [x for x in f if x.use == Use.REFERENCE] for p, f in by_path.items()}
+            by_path = {path: found for path, found in by_path.items() if found}
+            notes["maker"] = len(by_path) > MAX_FILES or any(
+                self._is_alone(path, place) and self._is_maker(path, place)
+                for path, places in by_path.items()
                 for place in places
-                if place.use == Use.REFERENCE and self._is_alone(path, place)
             )
         return bool(notes["maker"])
 
@@ -221,7 +227,9 @@ class Escapes:
             self._project.scopes(path),
             self._project.offset(path, place.line, place.column),
         )
-        return scopes is not None and scopes.receiver(at) is None and not scopes.resolve("type", at)
+        if scopes is None:
+            return True
+        return scopes.receiver(at) is None and scopes.resolve("type", at) is None
 
     def _has_odd_heads(self) -> bool:
         """Return whether a class has bases that no name leads to: `class C(*bases)`."""

@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from gitindex.base.pattern import compile_later
+from gitindex.languages.facts import Use
 from gitindex.query.names.classes import Classes
-from gitindex.query.names.mentions import look
 from gitindex.query.names.project import Project
 from gitindex.query.names.source import Definition, enclosing
 
+MAX_FILES = 400
+"""Files with a word that are read; with more, all of its uses are taken to be there."""
+_PYTHON = (".py", ".pyi")
 _BY_CALL = ("vars", "dir", "getmembers", "getmembers_static")
 _ABOVE = ("__mro__", "mro", "__subclasses__", "__bases__", "__base__")
 """What gives classes that no name leads to."""
@@ -41,22 +44,35 @@ def member_listings(project: Project, classes: Classes) -> MemberListings:
 def _find(project: Project, classes: Classes) -> MemberListings:
     unknown, any_class, around = False, False, list[Definition]()
     for word in (*_BY_CALL, "__dict__", "globals"):
-        for file, places in look(project, word).places.items():
-            data = project.text(file.path) if file.language == "python" else b""
-            for line, _, at in places if data else ():
-                told = _listed(data, at, word)
-                if told is None or _OF_OBJECT.fullmatch(told):
-                    continue
-                if _OF_OWN_CLASS.fullmatch(told):
-                    around += _class_around(project, classes, file.path, line)
-                elif _OF_CLASS.fullmatch(told):
-                    any_class = True
-                else:
-                    unknown = True
-    above = unknown and any(
-        file.language == "python" for word in _ABOVE for file in look(project, word).places
-    )
+        places = python_places(project, word)
+        if places is None:
+            return MemberListings(True, True)
+        for path, line, at in places:
+            told = _listed(project.text(path), at, word)
+            if told is None or _OF_OBJECT.fullmatch(told):
+                continue
+            if _OF_OWN_CLASS.fullmatch(told):
+                around += _class_around(project, classes, path, line)
+            elif _OF_CLASS.fullmatch(told):
+                any_class = True
+            else:
+                unknown = True
+    above = unknown and any(python_places(project, word) != [] for word in _ABOVE)
     return MemberListings(unknown, any_class or above, tuple(around))
+
+
+def python_places(project: Project, word: str) -> list[tuple[str, int, int]] | None:
+    """Return where code of Python uses a word: path, line, offset. None if in too many files."""
+    found = {p: places for p, places in project.places(word).items() if p.endswith(_PYTHON)}
+    if len(found) > MAX_FILES:
+        return None
+    project.read(found)
+    return [
+        (path, place.line, project.offset(path, place.line, place.column))
+        for path, places in found.items()
+        for place in places
+        if place.use not in (Use.DEFINITION, Use.IMPORT)
+    ]
 
 
 def _listed(data: bytes, at: int, word: str) -> bytes | None:
