@@ -137,10 +137,11 @@ def test_a_long_file_is_a_candidate_beside_many_short_ones(tmp_path: Path) -> No
     """BM25 of a whole file prefers short ones: a long one that holds the words has to be looked at."""
     repo = Repo(tmp_path / "repo")
     repo.init()
+    others = [f"other_{number} = {number}\n" for number in range(600)]
     for number in range(BY_TEXT + 20):
-        repo.write(f"lib/m{number:03}.py", f"x = {number}  # a gadget is closed\n")
-    others = "".join(f"value_{number} = {number}\n" for number in range(3_000))
-    repo.write("lib/z.py", f"# closed\n{others}# a gadget\n")
+        text = "".join(others[:100])
+        repo.write(f"lib/m{number:03}.py", f"x = {number}  # a gadget is closed\n{text}")
+    repo.write("lib/z.py", "".join(others) + "# a gadget is closed\n" * 4)
     repo.commit("all")
     repo.gitindex("index")
     with open_tree(find_worktree(os.fspath(repo.path)), ".") as view:

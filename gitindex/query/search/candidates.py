@@ -38,6 +38,8 @@ BY_TEXT = 70
 """Candidates by text. Fixed: the same files are ranked whatever the limit is."""
 TEXT_HITS = 200
 """Hits to request, to keep BY_TEXT candidates after documents, tests and data are ranked lower."""
+SIZE_SHARE = 0.25
+"""Weight of a file's size in choosing them, relative to the first score's. Set by hand on dev data."""
 BY_NAME = 30
 """Candidates that define a word of the query."""
 BY_WORDS = 30
@@ -119,10 +121,10 @@ class Collector:
     def _code_first(self, found: list[Candidate], scores: dict[FactsKey, float]) -> list[Candidate]:
         """Return the best candidates by text; documents, tests and data count less, long files more.
 
-        BM25 of a whole file prefers short ones; the first score corrects it by the same weight.
+        BM25 of a whole file prefers short ones, which the first score corrects in full.
         """
         most = max(scores.values(), default=0.0) or 1.0
-        query, weight, size = self._query, FIRST.text / most, FIRST.size
+        query, weight, size = self._query, FIRST.text / most, SIZE_SHARE * FIRST.size
         listed = [
             (
                 -weight * scores.get(c.key, 0.0)
