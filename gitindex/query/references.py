@@ -61,9 +61,9 @@ def find_references(
     found = [site for site in sites if _is_wanted(site, wanted)]
     limit = max(1, min(wanted.limit, MAX_LIMIT))
     shown = found[:limit]
-    finder.project.read(
-        {site.path for site in shown} | {d.path for d in target.definitions[:limit]}
-    )
+    paths = {site.path for site in shown} | {d.path for d in target.definitions[:limit]}
+    finder.project.load(sorted(paths))
+    finder.project.read(sorted(paths))
     fields: dict[str, Any] = {
         "name": target.name,
         "definitions": [definition_fields(finder.project, d) for d in target.definitions[:limit]]

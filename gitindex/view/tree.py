@@ -128,6 +128,10 @@ class TreeView:
         """
         self._tables.ensure_facts(words, paths)
 
+    def lacks_facts(self) -> bool:
+        """Return whether edited files were asked for and have no facts: the budget is used up."""
+        return bool(self._tables.without_facts)
+
     def facts(self, key: FactsKey) -> BlobFacts | None:
         """Return all facts of one blob of this tree; None if it has none or they are not loaded."""
         return self._memory.get(key) or decode_facts(

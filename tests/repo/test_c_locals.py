@@ -32,3 +32,14 @@ def test_variables_of_c_functions_are_left_out(repo: Repo) -> None:
         assert {u["why"] for u in told["unexplained"]} == {"bound_elsewhere"}
     assert found["key"] == [(6, 15), (9, 16), (10, 31)]
     assert found["size"] == [(10, 15), (10, 22)]
+
+
+def test_a_place_is_answered_as_its_name_is(repo: Repo) -> None:
+    """Scopes that nobody had asked for counted as none: a place listed variables, as certain uses."""
+    repo.index_files({"pair.c": TEXT})
+    with open_tree(repo.worktree, ".") as view:
+        told = [find_references(view, ReferenceQuery(asked)) for asked in ("size", "pair.c:10:15")]
+    by_name, by_place = ([(r["line"], r["column"]) for r in one["references"]] for one in told)
+    assert sorted(by_place) == [(10, 15)]
+    assert set(by_place) <= set(by_name)
+    assert not told[1]["complete"]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from gitindex.query.names.memory import Memory
+from gitindex.query.names.memory import Memory, RecentSearches
+from gitindex.query.names.mentions import look
+from gitindex.query.names.project import Project
 from gitindex.query.references import ReferenceQuery, find_references
 from gitindex.view.tree import open_tree
 from tests.support import Repo
@@ -31,3 +33,48 @@ def test_versions_of_a_few_files_are_forgotten(repo: Repo) -> None:
         assert max(sizes) <= FEW + 2, sizes
     assert len(memory._sources) > 1
     assert memory._bytes == (32 << 20) - sum(len(text.data) for text in memory._texts.values())
+
+
+def test_kept_searches_are_those_of_the_tree_as_it_is(repo: Repo) -> None:
+    """The same question is answered from what was found; any edit of the tree ends that."""
+    repo.write("a.py", "def asked(): pass\n")
+    repo.write("b.py", "from a import asked\nasked()\n")
+    repo.commit()
+    repo.index()
+    memory = Memory()
+
+    def lines() -> list[tuple[str, int]]:
+        with open_tree(repo.worktree, str(repo.path)) as view:
+            answer = find_references(view, ReferenceQuery("asked"), memory)
+        assert answer["complete"]
+        return [(row["path"], row["line"]) for row in answer["references"]]
+
+    assert lines() == lines() == [("b.py", 1), ("b.py", 2)]
+    repo.write("c.py", "import a\na.asked()\n")
+    assert lines() == lines() == [("b.py", 1), ("b.py", 2), ("c.py", 2)]
+    repo.write("c.py", "import a\n\na.asked()\n")
+    assert lines() == [("b.py", 1), ("b.py", 2), ("c.py", 3)]
+    (repo.path / "c.py").unlink()
+    assert lines() == [("b.py", 1), ("b.py", 2)]
+
+
+def test_kept_searches_have_a_limit() -> None:
+    held = RecentSearches(room=10)
+    held.keep("one", "first", 4)
+    held.keep("two", "second", 4)
+    assert held.get("one") == "first"
+    held.keep("three", "third", 4)
+    assert (held.get("one"), held.get("two"), held.get("three")) == ("first", None, "third")
+    held.keep("large", "fourth", 40)
+    assert [held.get(key) for key in ("one", "three", "large")] == [None] * 3
+
+
+def test_a_text_with_longer_words_is_not_read_and_a_neighbour_is(repo: Repo) -> None:
+    """Words are looked up as a whole; `$`, letters beyond ASCII and case are part of them."""
+    names = {"longer.txt": "x0s tax0 _x0\n", "dollar.js": "const $x0 = 1;\n"}
+    names |= {"accent.txt": "\u00e9x0\n", "case.txt": "X0\n"}
+    names |= {"plain.txt": "x0\n", "quoted.txt": '"x0"-x0s\n', "end.txt": "a.x0"}
+    repo.index_files(names)
+    with open_tree(repo.worktree, ".") as view:
+        found = look(Project(view), "x0").places
+    assert {file.path for file in found} == {"plain.txt", "quoted.txt", "end.txt"}

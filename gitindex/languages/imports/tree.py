@@ -7,6 +7,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from functools import cached_property
 
+MAX_SUFFIXES = 200
+"""Ends of paths for which the best path below each folder is kept."""
+
 
 class Tree:
     """A set of paths, and a reader for the files that configure resolution."""
@@ -16,6 +19,7 @@ class Tree:
         self.read = read
         self.notes: dict[str, object] = {}
         """Cached results of the language rules about this tree, under the rule's name."""
+        self._best: dict[str, dict[str, str]] = {}
         self.modules: dict[tuple[str, str], str | None] = {}
         """Cached modules of absolute imports, by the importing folder and the module."""
 
@@ -57,8 +61,27 @@ class Tree:
 
     def nearest(self, suffix: str, near: str) -> str | None:
         """Return the path closest to `near` that ends with whole segments `suffix`."""
+        best = self._best.get(suffix)
+        if best is None:
+            best = self._best_below(suffix)
+            if len(self._best) > MAX_SUFFIXES:
+                self._best.clear()
+            self._best[suffix] = best
+        at = len(near) if len(best) > 1 else -1
+        while (at := near.rfind("/", 0, at)) >= 0:
+            if (found := best.get(near[: at + 1])) is not None:
+                return found
+        return best.get("")
+
+    def _best_below(self, suffix: str) -> dict[str, str]:
+        """Return the shortest path that ends with `suffix` below each folder; "" is the tree."""
         found = self._ending(suffix)
-        return found[0] if len(found) == 1 else min(found, key=_closeness(near), default=None)
+        best = {"": min(found, key=_shortness)} if found else {}
+        for path in sorted(found, key=_shortness) if len(found) > 1 else ():
+            at = 0
+            while at := path.find("/", at) + 1:
+                best.setdefault(path[:at], path)
+        return best
 
     def ending(self, suffix: str, near: str) -> list[str]:
         """Return paths that end with whole segments `suffix`, those close to `near` first."""
@@ -71,6 +94,10 @@ class Tree:
             self.by_tail.get(_tail(suffix), ()) if "/" in suffix else self.by_name.get(suffix, ())
         )
         return [p for p in known if p == suffix or p.endswith(tail)]
+
+
+def _shortness(path: str) -> tuple[int, str]:
+    return path.count("/"), path
 
 
 def _closeness(near: str) -> Callable[[str], tuple[int, int, str]]:
@@ -92,6 +119,9 @@ def _tail(path: str) -> str:
 
 def join(*parts: str) -> str | None:
     """Return a path inside the tree, or None if it leaves the tree."""
+    path = "/".join(filter(None, parts))
+    if path[:1].isalnum() and "/." not in path and "//" not in path and path[-1] != "/":
+        return path  # as nearly all are
     path = posixpath.normpath(posixpath.join(*parts))
     if path.startswith(("../", "/")) or path == "..":
         return None

@@ -96,6 +96,18 @@ class Declaration(NamedTuple):
     parts: tuple[Part, ...]
 
 
+class _Declared:
+    """The declarations of one name: in their order, by scope and by offset."""
+
+    def __init__(self, listed: list[Declaration]) -> None:
+        self.listed = listed
+        self.by_scope: dict[int, list[Declaration]] = {}
+        self.at: dict[int, Declaration] = {}
+        for made in listed:
+            self.by_scope.setdefault(made.scope, []).append(made)
+            self.at.setdefault(made.offset, made)
+
+
 class Resolved(NamedTuple):
     """The declarations that a name refers to at a place: one variable."""
 
@@ -133,11 +145,8 @@ class FileScopes:
         self.partial: bool = told["partial"]
         self.ranges = [TextRange(*row) for row in told["ranges"]]
         self._starts = [scope.start for scope in self.ranges]
-        self.names: dict[str, list[Declaration]] = {}
-        self._declared: dict[tuple[int, str], list[Declaration]] = {}
-        self._at: dict[tuple[int, str], Declaration] = {}
-        for row in told["names"]:
-            self._declare(*row)
+        self._packed: dict[str, dict[str, str]] = {k: told[k] for k in ("names", "parameters")}
+        self._declared: dict[str, _Declared] = {}
         self._moved = {(scope, name): how for scope, name, how in told["moved"]}
         self.keys = frozenset(told["keys"])
         self.literals: dict[int, str] = dict(told["literals"])
@@ -147,9 +156,9 @@ class FileScopes:
         self.labels = frozenset(told["labels"])
         self.members = frozenset(told["members"])
         """Offsets of members without a receiver: `case A(name=x)`."""
-        self._receivers: dict[int, Any] = dict(told["receivers"])
-        self.given = {at: _parts(chain) for at, chain in told["given"] if chain}
-        """Python only: offsets of keyword arguments, with the chain that is called."""
+        self._chains: list[str] = told["chains"]
+        self._receivers: dict[str, int] = told["receivers"]
+        self._given: dict[str, int] = told["given"]
         self.taken: dict[int, tuple[Part, ...]] = {}
         """Offsets of names in destructuring patterns, with the chain that they take a member of."""
         for at, chain in told["taken"]:
@@ -166,8 +175,8 @@ class FileScopes:
         self.exports: dict[str, str] = {name: value for name, _, value in told["exports"]}
         """Exported names that differ from the local name, each with its local name or chain."""
         self.exported_at = frozenset(at for name, at, value in told["exports"] if name != value)
-        self._quiet = told["quiet"]
-        self._quiet_starts = [row[0] for row in self._quiet]
+        self._quiet: list[list[Any]] = told["quiet"] or [[], [], [], []]
+        """Starts, ends, kinds and containers of comments and strings."""
 
     def _read_heads(self, told: dict[str, Any]) -> None:
         """Keep what the heads of classes and functions say."""
@@ -186,13 +195,20 @@ class FileScopes:
         self.plain_structs = frozenset(self._text((start, end)) for start, end in told["structs"])
         """Go only: types of structs without embedded fields, as they are written."""
 
-    def _declare(self, name: str, offset: int, scope: int, *rest: Any) -> None:
-        kind, start, annotation, value, pick, chain = rest
-        spans = tuple(annotation), tuple(value)
-        made = Declaration(offset, scope, kind, start, *spans, pick, _parts(chain))
-        self.names.setdefault(name, []).append(made)
-        self._declared.setdefault((scope, name), []).append(made)
-        self._at.setdefault((offset, name), made)
+    @property
+    def names(self) -> dict[str, list[Declaration]]:
+        """All declarations by name."""
+        return {name: self.declared(name) for name in self._packed["names"]}
+
+    def declared(self, name: str) -> list[Declaration]:
+        """Return the declarations of a name in all scopes, in their order."""
+        return self._of_name(name).listed
+
+    def _of_name(self, name: str) -> _Declared:
+        if name not in self._declared:
+            rows = json.loads(self._packed["names"].get(name, "[]"))
+            self._declared[name] = _Declared(list(map(_declaration, rows)))
+        return self._declared[name]
 
     def scope_at(self, offset: int) -> int:
         """Return the innermost scope around an offset; 0 is the module."""
@@ -208,10 +224,10 @@ class FileScopes:
 
         `callable_only`: in Java a call never refers to a variable.
         """
-        if name not in self.names:
+        if name not in self._packed["names"]:
             return None
         wanted = _NameAt(name, offset, of_type, callable_only)
-        found = self._at.get((offset, name))
+        found = self._of_name(name).at.get(offset)
         if (
             found is not None
             and (found.scope, name) not in self._moved
@@ -229,8 +245,8 @@ class FileScopes:
             moved = self._moved.get((scope, name))
             if moved == "global":
                 return self._of_module(wanted, through)
-            hidden = self._is_hidden(here.kind, inside)
-            if moved is None:
+            hidden = inside and here.kind == CLASS and self.language == "python"
+            if moved is None:  # a Python function does not see the names of its class
                 resolved = self._of_scope(wanted, scope, through, hidden)
                 if resolved is not None:
                     return resolved
@@ -240,7 +256,7 @@ class FileScopes:
 
     def _of_module(self, wanted: _NameAt, through: bool) -> Resolved | None:
         """Return a name declared `global`; if the module does not assign it, its functions do."""
-        known = self._known(wanted, 0) or [d._replace(scope=0) for d in self.names[wanted.name]]
+        known = self._known(wanted, 0) or [d._replace(scope=0) for d in self.declared(wanted.name)]
         return Resolved(tuple(known), MODULE, 0, through)
 
     def _outwards(self, scope: int) -> Iterator[int]:
@@ -249,10 +265,6 @@ class FileScopes:
             if scope == 0:
                 return
             scope = self.ranges[scope].outer
-
-    def _is_hidden(self, kind: int, inside: bool) -> bool:
-        """Is this a class scope that a Python function inside it cannot see?"""
-        return self.language == "python" and kind == CLASS and inside
 
     def _of_scope(
         self, wanted: _NameAt, scope: int, through: bool, hidden: bool = False
@@ -270,7 +282,7 @@ class FileScopes:
         self, wanted: _NameAt, scope: int, only_typeparams: bool = False
     ) -> list[Declaration]:
         """Return the declarations of a scope that can be meant."""
-        found = self._declared.get((scope, wanted.name), [])
+        found = self._of_name(wanted.name).by_scope.get(scope, [])
         if only_typeparams:
             found = [d for d in found if d.kind == "typeparam"]
         if self.language in _SEPARATE:
@@ -290,13 +302,22 @@ class FileScopes:
 
         An empty chain is an object that the tree does not name.
         """
-        return _parts(self._receivers[offset]) if offset in self._receivers else None
+        number = self._receivers.get(str(offset))
+        return self._chain(number) if number is not None else None
+
+    def given(self, offset: int) -> tuple[Part, ...]:
+        """Return the chain that is called with the keyword argument of Python at an offset."""
+        number = self._given.get(str(offset))
+        return self._chain(number) if number is not None else ()
+
+    def _chain(self, number: int) -> tuple[Part, ...]:
+        return _parts(json.loads(self._chains[number]))
 
     def bound_at(self, name: str, offset: int) -> Bound | None:
         """Return the type of the field or of the first result named there, or the value it gets."""
         if offset in self._typed:
             return Bound(self._text(self._typed[offset]))
-        found = [d for d in self.names.get(name, ()) if d.offset == offset]
+        found = [d for d in self.declared(name) if d.offset == offset]
         return self.bound(found[0]) if found else None
 
     @cached_property
@@ -308,14 +329,9 @@ class FileScopes:
     def parameters(self, scope: int) -> list[tuple[str, bool]]:
         """Return the parameters of the function of a scope; is one given by position only?"""
         inside = self.ranges[scope]
-        listed = [
-            (made.offset, name, made.kind)
-            for name, found in self.names.items()
-            for made in found
-            if made.scope == scope and made.kind in ("param", "rest")
-        ]
+        listed = json.loads(self._packed["parameters"].get(str(scope), "[]"))
         last = max((at for at in self._slashes if inside.start < at < inside.end), default=-1)
-        return [(name, kind == "rest" or at < last) for at, name, kind in sorted(listed)]
+        return [(name, kind == "rest" or at < last) for name, at, kind in listed]
 
     def is_moved(self, name: str) -> bool:
         """Does a `global` or `nonlocal` statement let another scope assign the name?"""
@@ -353,19 +369,21 @@ class FileScopes:
 
     def quiet(self, offset: int) -> str:
         """Return the kind of a place outside code: `comment`, or a capture of a string; else ""."""
-        found = self._quiet_at(offset)
-        return str(found[2]) if found and found[2] != "code" else ""
+        kind = self._quiet[2][at] if (at := self._quiet_at(offset)) >= 0 else ""
+        return str(kind) if kind != "code" else ""
 
     def quiet_span(self, offset: int) -> tuple[int, int]:
         """Return the range of the comment or string at an offset; empty in code."""
-        found = self._quiet_at(offset)
-        return (found[0], found[1]) if found else (0, 0)
+        at = self._quiet_at(offset)
+        return (self._quiet[0][at], self._quiet[1][at]) if at >= 0 else (0, 0)
 
-    def _quiet_at(self, offset: int) -> Any:
-        at = bisect_right(self._quiet_starts, offset) - 1
-        while at >= 0 and not self._quiet[at][0] <= offset < self._quiet[at][1]:
-            at = self._quiet[at][3]
-        return self._quiet[at] if at >= 0 else None
+    def _quiet_at(self, offset: int) -> int:
+        """Return the number of the comment or string at an offset; -1 in code."""
+        starts, ends, _, around = self._quiet
+        at = bisect_right(starts, offset) - 1
+        while at >= 0 and not starts[at] <= offset < ends[at]:
+            at = around[at]
+        return at
 
     def _text(self, span: tuple[int, int]) -> str:
         return self.data[span[0] : span[1]].decode("utf-8", "replace") if span[1] else ""
@@ -373,3 +391,8 @@ class FileScopes:
 
 def _parts(rows: Any) -> tuple[Part, ...]:
     return tuple(Part(*row) for row in rows or ())
+
+
+def _declaration(row: list[Any]) -> Declaration:
+    *first, annotation, value, pick, chain = row
+    return Declaration._make([*first, tuple(annotation), tuple(value), pick, _parts(chain)])

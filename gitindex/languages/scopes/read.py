@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +20,7 @@ from gitindex.languages.scopes.model import (
     OUTER,
     WHOLE,
 )
+from gitindex.languages.scopes.packed import packed, to_json
 from gitindex.languages.scopes.strings import QUIET, keep_quiet, nested
 from gitindex.languages.syntax.extract import MAX_BYTES, MAX_NESTING, nesting
 from gitindex.languages.syntax.parser import parse_matches
@@ -190,12 +190,12 @@ def read_scopes(data: bytes, language: str) -> bytes:
     told = {
         "partial": broken,
         "ranges": reading.ranges,
-        "names": sorted(reading.names.values(), key=lambda row: (row[1], row[2])),
         "moved": reading.moved,
-        "quiet": nested(quiet),
+        "quiet": list(zip(*nested(quiet), strict=True)),
         **marks,
+        **packed(reading.names.values(), marks),
     }
-    return json.dumps(told, separators=(",", ":")).encode()
+    return to_json(told).encode()
 
 
 _MARKS = frozenset(

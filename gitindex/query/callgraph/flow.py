@@ -187,8 +187,8 @@ class ValueFlow:
             value = Value(ValueKind.OBJECT, owner)
             return self._attribute(value, definition.name, place)
         here = self._offset(definition)
-        same = [d for d in scopes.names.get(definition.name, ()) if d.offset == here]
-        same += [d for d in scopes.names.get(definition.name, ()) if d.scope == 0 and d not in same]
+        same = [d for d in scopes.declared(definition.name) if d.offset == here]
+        same += [d for d in scopes.declared(definition.name) if d.scope == 0 and d not in same]
         return self._declared(source, scopes, definition.name, same, place.deeper())
 
     def _attribute(self, value: Value, name: str, place: ExpressionPlace) -> list[Definition]:

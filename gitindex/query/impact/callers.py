@@ -94,14 +94,15 @@ class Callers:
         loose = False
         for site in filter(_runs, finder.sites([wanted])):
             around = site.enclosing or _around(project, site)
-            around = self._now(finder, around) if around else None
+            listed = site.enclosing is None and around is not None and around.name == "__all__"
+            around = self._now(finder, around) if around and not listed else None
             if around is not None:
                 found.append(around)
             elif is_test(site.path):
                 self.tests.setdefault(site.path, {}).setdefault("", distance)
                 self._reached = True
             else:
-                loose = loose or not _is_listed(project, site)
+                loose = loose or not listed
         if loose and not found:
             return None  # a statement of a module hands it over: who imports that may run it
         if owner is not None and (not found or finder.dispatch.kin(wanted).outside):
@@ -152,14 +153,6 @@ def _runs(site: Site) -> bool:
 
 
 def _around(project: Project, site: Site) -> Definition | None:
-    """Return the variable or decorated function whose lines have a place, but not `__all__`."""
+    """Return the variable or decorated function whose lines have a place."""
     source = project.source(site.path)
-    found = enclosing(source, site.line) if source else None
-    return None if found is not None and found.name == "__all__" else found
-
-
-def _is_listed(project: Project, site: Site) -> bool:
-    """Is a place in `__all__`, which passes a name on and does not use it?"""
-    source = project.source(site.path)
-    found = enclosing(source, site.line) if source else None
-    return found is not None and found.name == "__all__"
+    return enclosing(source, site.line) if source else None

@@ -12,7 +12,7 @@ from gitindex.query.names.heritage import declared, heritage, heritage_items
 from gitindex.query.names.meanings import ECMA, STRICT, is_type
 from gitindex.query.names.names import Names
 from gitindex.query.names.signatures import type_arguments, type_parameters
-from gitindex.query.names.source import Definition, FileNames
+from gitindex.query.names.source import PYTHON, Definition, FileNames
 from gitindex.query.names.values import MAX_DEPTH, NOMINAL, ExpressionPlace, Value, ValueKind
 
 _PLAIN_DECORATORS = frozenset(
@@ -25,7 +25,6 @@ _PLAIN_DECORATORS = frozenset(
 )
 """Decorators and metaclasses that leave a class, and what a method gets, as they are."""
 _PATCHED = "monkey_patch"
-_PYTHON = (".py", ".pyi")
 _ROOTS = ("object", "Protocol", "Generic")
 """Base classes whose members are never looked up."""
 
@@ -198,7 +197,7 @@ class Classes:
 
     def has_own_access(self, definition: Definition) -> bool:
         """Return whether a class of the tree may give other members than those of its code."""
-        return definition.path.endswith(_PYTHON) and not all(
+        return definition.path.endswith(PYTHON) and not all(
             self.is_tame(one, False) for one in self.ancestors(definition)[0]
         )
 
@@ -225,7 +224,7 @@ class Classes:
 
     def _is_replaced(self, definition: Definition) -> bool:
         """Return whether code of the tree may put something else in the place of a Python class."""
-        if not definition.path.endswith(_PYTHON):
+        if not definition.path.endswith(PYTHON):
             return False
         known: dict[str, bool] = self._project.tree.notes.setdefault("replaced", {})
         name = definition.name

@@ -42,6 +42,12 @@ class Dispatch:
         return found
 
     @cached_property
+    def _shared(self) -> dict[tuple[str, int], tuple[set[tuple[str, int]], bool]]:
+        found: dict[tuple[str, int], tuple[set[tuple[str, int]], bool]]
+        found = self._project.tree.notes.setdefault("shared", {})
+        return found
+
+    @cached_property
     def _below(self) -> dict[tuple[str, int], list[Definition]]:
         found: dict[tuple[str, int], list[Definition]]
         found = self._project.tree.notes.setdefault("below", {})
@@ -70,8 +76,20 @@ class Dispatch:
 
     def _is_known(self, owner: Definition) -> bool:
         """Return whether a class and those below it are known up to their last bases."""
-        below = self.descendants(owner)
-        return not any(self._ancestors(one)[1] for one in (owner, *below))
+        return self._beside(owner)[1]
+
+    def _beside(self, owner: Definition) -> tuple[set[tuple[str, int]], bool]:
+        """Return the classes that share a subclass with one, and whether all bases are known."""
+        key = _key(owner)
+        if key not in self._shared:
+            found: set[tuple[str, int]] = set()
+            known = not self._ancestors(owner)[1]
+            for below in self.descendants(owner):
+                above, unknown = self._ancestors(below)
+                known = known and not unknown
+                found |= above if key in above else set()
+            self._shared[key] = found, known
+        return self._shared[key]
 
     def _may_relate(self, target: Definition, other: Definition) -> bool:
         if _key(other) == _key(target) or other.kind not in FUNCTIONS | {"field", "property"}:
@@ -80,14 +98,12 @@ class Dispatch:
         return one is not None and two is not None and one.origin.family == two.origin.family
 
     def _related(self, one: Definition, two: Definition) -> bool:
-        above_one, above_two = self._ancestors(one)[0], self._ancestors(two)[0]
-        if _key(two) in above_one or _key(one) in above_two:
+        first, second = _key(one), _key(two)
+        if second in self._ancestors(one)[0] or first in self._ancestors(two)[0]:
             return True
         if self._satisfies(one, two) or self._satisfies(two, one):
             return True
-        below = [*self.descendants(one), *self.descendants(two)]
-        above = (self._ancestors(d)[0] for d in below)
-        return any({_key(one), _key(two)} <= found for found in above)
+        return second in self._beside(one)[0] or first in self._beside(two)[0]
 
     def _satisfies(self, one: Definition, contract: Definition) -> bool:
         """Return whether a type has all members of an interface."""

@@ -14,7 +14,7 @@ from gitindex.languages.syntax.kinds import FUNCTIONS
 from gitindex.query.names.builtins import BUILTINS
 from gitindex.query.names.defaults import default_names, locals_of
 from gitindex.query.names.dispatch import Dispatch, Kin
-from gitindex.query.names.known import KnownReferences
+from gitindex.query.names.known import KnownReferences, current_paths
 from gitindex.query.names.meanings import ECMA, Meaning, State
 from gitindex.query.names.memory import Memory
 from gitindex.query.names.own_self import OwnSelf
@@ -86,8 +86,14 @@ class Finder:
         if not chosen:
             return Found([], {}, False)
         asked = (tuple(sorted(chosen)), frozenset(within))
-        if asked not in self._found:  # the edges of `callers` and its certificate share one search
-            self._found[asked] = self._search(chosen, asked[1])
+        if asked not in self._found:  # `refs`, `callers` and their certificates share one search
+            tree = self.project.tree if not current_paths(self.project) else None
+            known: Found | None = tree.searched(asked) if tree else None
+            if known is None:
+                known = self._search(chosen, asked[1])
+                if tree is not None:  # without a semantic layer, which is not part of the tree
+                    tree.keep_search(asked, known, len(known.sites) + len(known.excluded))
+            self._found[asked] = known
         return self._found[asked]
 
     def _search(self, chosen: dict[tuple[str, int], Definition], within: frozenset[str]) -> Found:

@@ -20,13 +20,40 @@ from gitindex.view.tree import TreeView
 
 MAX_CACHED = 50_000
 """Entries of one table of a tree."""
+MAX_PLACES = 40_000
+"""Places of the searches whose results are kept; about 20 MB."""
+
+
+class RecentSearches:
+    """Results of the last searches: the next question about a name needs the same ones."""
+
+    def __init__(self, room: int = MAX_PLACES) -> None:
+        self._room = room
+        self._held: OrderedDict[Any, tuple[Any, int]] = OrderedDict()
+
+    def get(self, key: Any) -> Any:
+        """Return a result, or None."""
+        found = self._held.get(key)
+        if found is None:
+            return None
+        self._held.move_to_end(key)
+        return found[0]
+
+    def keep(self, key: Any, result: Any, places: int) -> None:
+        """Keep a result with so many places; the oldest are dropped."""
+        self._held[key] = result, places + 1
+        self._room -= places + 1
+        while self._room < 0:
+            _, (_, gone) = self._held.popitem(last=False)
+            self._room += gone
 
 
 class TreeMemory:
     """Query-independent data of one tree: the import resolver, and computed notes."""
 
-    def __init__(self, view: TreeView) -> None:
+    def __init__(self, view: TreeView, searches: RecentSearches) -> None:
         self._view = view
+        self._searches, self._token = searches, object()
         rows = view.rows("SELECT path FROM {live}")
         self.files = len(rows)
         self.resolver = Resolver((os.fsdecode(path) for (path,) in rows), self._read)
@@ -38,6 +65,15 @@ class TreeMemory:
         if len(held) > MAX_CACHED:
             held.clear()
         return held
+
+    def searched(self, key: Any) -> Any:
+        """Return the result of a search of this tree, if it is kept."""
+        return self._searches.get((self._token, key))
+
+    def keep_search(self, key: Any, result: Any, places: int) -> None:
+        """Keep the result of a search, which has so many places; not of a part of the tree."""
+        if not self._view.lacks_facts():
+            self._searches.keep((self._token, key), result, places)
 
     def ask(self, view: TreeView) -> None:
         """Read through this view from now on: the previous one is closed."""
@@ -65,15 +101,17 @@ class Memory:
         self._sources: OrderedDict[tuple[str, bytes], FileNames] = OrderedDict()
         self._scopes: OrderedDict[tuple[bytes, str], FileScopes | None] = OrderedDict()
         self._flows: OrderedDict[tuple[bytes, str], FileFlow | None] = OrderedDict()
+        self._searches = RecentSearches()
         self._extractor = workers
 
     def tree(self, view: TreeView) -> TreeMemory:
         """Return the cache for the view's tree."""
         overlay = view.overlay
-        key = (view.worktree.root, overlay.source, overlay.tree, overlay.digest)
+        generation = view.served.published.generation  # the same tree may be extracted again
+        key = (view.worktree.root, overlay.source, overlay.tree, overlay.digest, generation)
         found = self._trees.get(key)
         if found is None:
-            found = self._trees[key] = TreeMemory(view)
+            found = self._trees[key] = TreeMemory(view, self._searches)
             if len(self._trees) > self._limit:
                 self._trees.popitem(last=False)
             self._forget()

@@ -28,6 +28,12 @@ _ANNOTATES = compile_later(
     r"(?:->|\bTypeVar\([^()]*\bbound\s*=|[\w\])]\s*:|\b(?:[A-Z]\w*|list|dict|tuple|type|set|frozenset)\[(?:[^\]\"']*,)?)\s*$"
 )
 _QUOTED = compile_later(r"([\"'])([\w.\[\], |]*)$")
+_WORDS = frozenset(
+    char
+    for char in map(bytes, zip(range(256)))
+    if char.isalnum() or char in b"_$" or char >= b"\x80"
+)
+"""Bytes of which words are made."""
 
 
 class MentioningFile(NamedTuple):
@@ -54,10 +60,16 @@ def look(project: Project, name: str, within: Iterable[str] = ()) -> TextMention
         rows = rows_of(project.view, _OF_PATHS, only)
         files = [MentioningFile(os.fsdecode(row[0]), *row[1:]) for row in rows]
         return look_in(project, files, name)
-    held: TextMentions | None = project.notes.get(name)
+    key = ("text", name)
+    held: TextMentions | None = project.notes.get(key)
     if held is None:
-        files = files_holding(project.view, name)
-        held = project.notes[name] = look_in(project, files, name)
+        held = project.tree.searched(key)
+        if held is None:
+            held = look_in(project, files_holding(project.view, name), name)
+            project.tree.keep_search(key, held, sum(map(len, held.places.values())))
+        for file in held.places:
+            project.know(file.path, file.oid)
+        project.notes[key] = held
     return held
 
 
@@ -76,7 +88,7 @@ def look_in(project: Project, files: list[MentioningFile], name: str) -> TextMen
 def files_holding(view: TreeView, name: str) -> list[MentioningFile]:
     """Return indexed files that may contain a name, from the text index; edited files always."""
     view.ensure_facts(words=[name])
-    fragments = fragments_of(name)
+    fragments = fragments_of(f" {name} ")  # a whole word: what `places_of` finds
     blobs = candidates(view.served.database, [frozenset({fragments})] if fragments else [])
     if blobs is None:
         rows = view.rows(_ALL)
@@ -96,7 +108,7 @@ def places_of(project: Project, path: str, name: str) -> Iterator[tuple[int, int
     line = seen = first = 0
     while start >= 0:
         end = start + len(needle)
-        if not _is_word(data[start - 1 : start]) and not _is_word(data[end : end + 1]):
+        if data[start - 1 : start] not in _WORDS and data[end : end + 1] not in _WORDS:
             passed = data.count(b"\n", seen, start)
             if passed:
                 line += passed
@@ -112,7 +124,3 @@ def is_annotation(line: str, column: int, end: int) -> bool:
     if opened is None or not re.match(rf"[\w.\[\], |]*{opened.group(1)}", line[end:]):
         return False
     return _ANNOTATES.search(line[: opened.start()]) is not None
-
-
-def _is_word(char: bytes) -> bool:
-    return char != b"" and (char.isalnum() or char in b"_$" or char >= b"\x80")

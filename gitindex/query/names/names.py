@@ -221,7 +221,7 @@ class Names:
             starred = self.modules.starred(source, name, frozenset({source.path}))
             if starred.state is State.DEFINED:
                 return starred
-        if sure and scopes is not None and any(d.scope == 0 for d in scopes.names.get(name, ())):
+        if sure and scopes is not None and any(d.scope == 0 for d in scopes.declared(name)):
             return Meaning(
                 State.LOCAL,
                 variable=0,
@@ -240,7 +240,7 @@ class Names:
         if source.language != "python" or scopes is None:
             return False
         known = {self.project.offset(source.path, s.line, s.column) for s in top}
-        told = (d for d in scopes.names.get(name, ()) if d.scope == 0 and d.kind != "import")
+        told = (d for d in scopes.declared(name) if d.scope == 0 and d.kind != "import")
         return any(d.offset not in known for d in told)
 
     def _outermost(self, source: FileNames, found: list[Definition], name: str) -> list[Definition]:
@@ -248,7 +248,7 @@ class Names:
         scopes = self.project.scopes(source.path) if found else None
         if scopes is None or source.language not in ECMA:
             return found
-        declared = {d.offset for d in scopes.names.get(name, ()) if d.scope > 0}
+        declared = {d.offset for d in scopes.declared(name) if d.scope > 0}
         return [
             s for s in found if self.project.offset(source.path, s.line, s.column) not in declared
         ]
@@ -277,7 +277,7 @@ def _may_be_outside(source: FileNames, scopes: FileScopes, name: str, found: Res
         return found.through_class
     if source.language != "python" or found.kind != CLASS:
         return False
-    return bool(source.stars) or any(d.scope == 0 for d in scopes.names.get(name, ()))
+    return bool(source.stars) or any(d.scope == 0 for d in scopes.declared(name))
 
 
 def _exports_any(source: FileNames) -> bool:

@@ -72,11 +72,8 @@ class Binder:
         if chain is not None:
             return self.member_of(chain, source, place, at, read)
         if self._is_key(source, place, at):
-            if (
-                scopes is not None
-                and at in scopes.given
-                and self._is_parameter(scopes.given[at], source, place, at)
-            ):
+            called = scopes.given(at) if scopes is not None else ()
+            if called and self._is_parameter(called, source, place, at):
                 return _PARAMETER
             return self._key_as_value(source, place, at) or _KEY
         return self._bare(source, place, at)._replace(bare=True)
@@ -210,7 +207,7 @@ class Binder:
     def _is_imported(self, source: FileNames, name: str) -> bool:
         """Return whether a name is only bound by imports in the file."""
         scopes = self.project.scopes(source.path)
-        declared = scopes.names.get(name, ()) if scopes else ()
+        declared = scopes.declared(name) if scopes else ()
         return name in source.bindings and all(d.kind == "import" for d in declared)
 
     def _is_key(self, source: FileNames, place: Occurrence, at: int) -> bool:

@@ -119,7 +119,8 @@ class Project:
         self._oids[path] = oid
 
     def where(self, path: str) -> str:
-        """Return the source of a loaded file: `index@<tree>`, or an overlay."""
+        """Return the source of a file: `index@<tree>`, or an overlay."""
+        self.source(path)
         return self._where.get(path, "")
 
     def read(self, paths: Iterable[str]) -> None:
@@ -150,8 +151,9 @@ class Project:
 
     def offset(self, path: str, line: int, column: int) -> int:
         """Return the offset of a line and column."""
-        starts = self.starts(path)
-        return starts[line] + column if line < len(starts) else len(self.text(path))
+        text = self._texts.get(path) or self._text(path)  # asked for at every place
+        starts = text.starts
+        return starts[line] + column if line < len(starts) else len(text.data)
 
     def span(self, path: str, first: int, last: int) -> str:
         """Return some lines of a file, the last one included."""
@@ -168,8 +170,12 @@ class Project:
     def load_locals(self, paths: Sequence[str]) -> None:
         """Load scopes that only exclude meanings, of some files: the rest of an answer lists more."""
         self.load(paths)
-        wanted = [s.path for s in map(self.source, paths) if s and s.language in EXCLUDING]
-        self.load_scopes(wanted[:MAX_LOCALS], EXCLUDING)
+        sources = [s.path for s in map(self.source, paths) if s and s.language in EXCLUDING]
+        wanted = sources[:MAX_LOCALS]
+        for path in wanted:  # a question before this one may have been answered without them
+            if self._scopes.get(path) is None:
+                self._scopes.pop(path, None)
+        self.load_scopes(wanted, EXCLUDING)
 
     def load_scopes(self, paths: Iterable[str], languages: frozenset[str] = MODELLED) -> None:
         """Load the scopes of many files at once."""
@@ -253,29 +259,35 @@ class Project:
         name = header.rpartition("/")[2]
         if name not in known:
             found: dict[str, set[str]] = {}
-            resolved: dict[tuple[str, str], tuple[str, ...]] = {}
-            for path, module in self._include_lines().get(name, ()):
-                key = (path.rpartition("/")[0], module)
-                if key not in resolved:
-                    wanted = Import(module, (), 0, 0)
-                    resolved[key] = self.tree.resolver.resolve(path, "c", wanted)
-                for there in resolved[key]:
-                    found.setdefault(there, set()).add(path)
+            for module, paths in self._include_lines().get(name, {}).items():
+                resolved: dict[str, set[str]] = {}  # by folder
+                for path in paths:
+                    folder = path.rpartition("/")[0]
+                    if folder not in resolved:
+                        wanted = Import(module, (), 0, 0)
+                        there = self.tree.resolver.resolve(path, "c", wanted)
+                        resolved[folder] = found.setdefault(there[0], set()) if there else set()
+                    resolved[folder].add(path)
             known[name] = found
         return known[name].get(header, set())
 
-    def _include_lines(self) -> dict[str, list[tuple[str, str]]]:
-        """Return all includes of a tree by file name, as pairs of includer and written text."""
+    def _include_lines(self) -> dict[str, dict[str, list[str]]]:
+        """Return all includes of a tree: file name → what is written → the files that have it."""
         if "includes" in self.tree.notes:
-            held: dict[str, list[tuple[str, str]]] = self.tree.notes["includes"]
+            held: dict[str, dict[str, list[str]]] = self.tree.notes["includes"]
             return held
         self.view.ensure_facts()
-        lines: dict[str, list[tuple[str, str]]] = {}
+        paths: dict[bytes, str] = {}
+        written: dict[str, list[str]] = {}
         for raw, module in self.view.rows(
             "SELECT l.path, i.module FROM {blobs} b JOIN {live} l ON l.blob_id=b.id"
             " JOIN {imports} i ON i.blob_id=b.id WHERE b.language IN ('c', 'cpp')"
         ):
-            lines.setdefault(module.rpartition("/")[2], []).append((os.fsdecode(raw), module))
+            path = paths.get(raw) or paths.setdefault(raw, os.fsdecode(raw))
+            written.setdefault(module, []).append(path)
+        lines: dict[str, dict[str, list[str]]] = {}
+        for module, users in written.items():
+            lines.setdefault(module.rpartition("/")[2], {})[module] = users
         self.tree.notes["includes"] = lines
         return lines
 

@@ -21,6 +21,9 @@ _FAMILIES = {
     "ocaml_interface": "ocaml",
 }
 
+PYTHON = (".py", ".pyi")
+"""How paths of Python files end."""
+
 
 class Definition(NamedTuple):
     """One symbol of the tree. Lines and columns are 0-based."""

@@ -43,9 +43,7 @@ def is_stored(project: Project, names: Iterable[str], sites: Iterable[Site]) -> 
 
 def _is_given(scopes: FileScopes, at: int, names: list[str], data: bytes) -> bool:
     """Return whether a site is the value of a key, of a keyword, or of a name in a class's body."""
-    bodies = (
-        d for name in names for d in scopes.names.get(name, ()) if d.value[0] <= at < d.value[1]
-    )
+    bodies = (d for name in names for d in scopes.declared(name) if d.value[0] <= at < d.value[1])
     if any(scopes.ranges[d.scope].kind == CLASS for d in bodies):
         return True
     first = max(0, at - 200)
