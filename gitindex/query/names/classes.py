@@ -42,9 +42,7 @@ class Classes:
     @cached_property
     def _bases(self) -> dict[tuple[str, int], tuple[list[Definition], bool]]:
         """A cache of the bases of each class, valid for the tree."""
-        found: dict[tuple[str, int], tuple[list[Definition], bool]]
-        found = self._project.tree.notes.setdefault("bases", {})
-        return found
+        return self._project.tree.table("bases")
 
     @cached_property
     def _guessed(self) -> set[tuple[str, int]]:
@@ -226,7 +224,7 @@ class Classes:
         """Return whether code of the tree may put something else in the place of a Python class."""
         if not definition.path.endswith(PYTHON):
             return False
-        known: dict[str, bool] = self._project.tree.notes.setdefault("replaced", {})
+        known: dict[str, bool] = self._project.tree.table("replaced")
         name = definition.name
         if name not in known:
             used = self._project.places(name)

@@ -18,12 +18,13 @@ MAX_CANDIDATES = 400
 _STRUCTURAL = frozenset({"go", "typescript", "tsx", "rust"})
 """Languages where a type implements an interface by its members; Rust facts omit which trait."""
 _CONTRACTS = frozenset({"interface", "trait", "protocol", "type"})
+_Key = tuple[str, int]  # path and ordinal of a definition
 
 
 class Kin(NamedTuple):
     """Members that the same call may reach as a target."""
 
-    members: dict[tuple[str, int], Definition]
+    members: dict[_Key, Definition]
     known: bool  # every class involved is known up to its last base
     outside: bool = False  # a target may override a member of a class outside the tree
 
@@ -36,22 +37,16 @@ class Dispatch:
         self._classes: Classes = binder.types.classes
 
     @cached_property
-    def _above(self) -> dict[tuple[str, int], tuple[set[tuple[str, int]], bool]]:
-        found: dict[tuple[str, int], tuple[set[tuple[str, int]], bool]]
-        found = self._project.tree.notes.setdefault("above", {})
-        return found
+    def _above(self) -> dict[_Key, tuple[set[_Key], bool]]:
+        return self._project.tree.table("above")
 
     @cached_property
-    def _shared(self) -> dict[tuple[str, int], tuple[set[tuple[str, int]], bool]]:
-        found: dict[tuple[str, int], tuple[set[tuple[str, int]], bool]]
-        found = self._project.tree.notes.setdefault("shared", {})
-        return found
+    def _shared(self) -> dict[_Key, tuple[set[_Key], bool]]:
+        return self._project.tree.table("shared")
 
     @cached_property
-    def _below(self) -> dict[tuple[str, int], list[Definition]]:
-        found: dict[tuple[str, int], list[Definition]]
-        found = self._project.tree.notes.setdefault("below", {})
-        return found
+    def _below(self) -> dict[_Key, list[Definition]]:
+        return self._project.tree.table("below")
 
     def kin(self, target: Definition) -> Kin:
         """Return members that override a target, are overridden by it, or share a class with it."""
@@ -63,7 +58,7 @@ class Dispatch:
             return Kin({}, False, True)
         self._project.load(d.path for d in others)
         known = self._is_known(home)
-        found: dict[tuple[str, int], Definition] = {}
+        found: dict[_Key, Definition] = {}
         for other in others:
             owner = self._classes.class_of(other)
             if owner is None or _key(owner) == _key(home):
@@ -78,11 +73,11 @@ class Dispatch:
         """Return whether a class and those below it are known up to their last bases."""
         return self._beside(owner)[1]
 
-    def _beside(self, owner: Definition) -> tuple[set[tuple[str, int]], bool]:
+    def _beside(self, owner: Definition) -> tuple[set[_Key], bool]:
         """Return the classes that share a subclass with one, and whether all bases are known."""
         key = _key(owner)
         if key not in self._shared:
-            found: set[tuple[str, int]] = set()
+            found: set[_Key] = set()
             known = not self._ancestors(owner)[1]
             for below in self.descendants(owner):
                 above, unknown = self._ancestors(below)
@@ -117,7 +112,7 @@ class Dispatch:
             return True
         return all(self._classes.members(one, name, False)[0] for name in asked)
 
-    def _ancestors(self, definition: Definition) -> tuple[set[tuple[str, int]], bool]:
+    def _ancestors(self, definition: Definition) -> tuple[set[_Key], bool]:
         key = _key(definition)
         if key not in self._above:
             found, unknown = self._classes.ancestors(definition)
@@ -163,5 +158,5 @@ class Dispatch:
         return list(dict.fromkeys(names))
 
 
-def _key(definition: Definition) -> tuple[str, int]:
+def _key(definition: Definition) -> _Key:
     return definition.path, definition.ordinal

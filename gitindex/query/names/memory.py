@@ -66,6 +66,11 @@ class TreeMemory:
             held.clear()
         return held
 
+    def table(self, name: str) -> dict[Any, Any]:
+        """Return a table of results that hold for the tree, and grow with it only."""
+        found: dict[Any, Any] = self.notes.setdefault(name, {})
+        return found
+
     def searched(self, key: Any) -> Any:
         """Return the result of a search of this tree, if it is kept."""
         return self._searches.get((self._token, key))
@@ -155,50 +160,47 @@ class Memory:
         self, texts: dict[LiveFile, bytes]
     ) -> Iterator[tuple[LiveFile, FileScopes | None]]:
         """Yield the scopes of some texts, read in a killable child; None if that fails."""
-        by_key = {FactsKey(o.oid.hex(), o.path): o for o in texts}
-        tasks = [Task(k, WorkRequest(o.language, texts[o], SCOPES)) for k, o in by_key.items()]
-        for task, reply in self._workers(len(texts)).extract(tasks):
-            origin = by_key[task.key]
+        for origin, payload in self._ask({o: (data, SCOPES) for o, data in texts.items()}):
             try:
-                found = FileScopes(reply.payload, origin.language, texts[origin])
+                found = FileScopes(payload, origin.language, texts[origin])
             except ValueError:
                 found = None
-            self._scopes[origin.oid, origin.language] = found
-            if len(self._scopes) > self._room:
-                self._scopes.popitem(last=False)
+            self._keep(self._scopes, (origin.oid, origin.language), found)
             yield origin, found
 
     def flow(self, origin: LiveFile, data: bytes) -> FileFlow | None:
         """Return the value flow of a file's bytes, read in a killable child."""
         key = (origin.oid, origin.language)
-        if key not in self._flows:
-            task = Task(
-                FactsKey(origin.oid.hex(), origin.path), WorkRequest(origin.language, data, FLOW)
-            )
-            [(_, reply)] = self._workers(1).extract([task])
+        for _, payload in self._ask({origin: (data, FLOW)}) if key not in self._flows else ():
             try:
-                self._flows[key] = FileFlow(reply.payload, data)
+                found = FileFlow(payload, data)
             except ValueError:
-                self._flows[key] = None
-            if len(self._flows) > self._room:
-                self._flows.popitem(last=False)
+                found = None
+            self._keep(self._flows, key, found)
         return self._flows[key]
 
     def kinds(self, texts: dict[LiveFile, tuple[bytes, list[int]]]) -> dict[str, list[str]]:
         """Return the kind of text at some offsets, by path: `comment`, `string` or `code`."""
-        by_key = {FactsKey(o.oid.hex(), o.path): o for o in texts}
-        tasks = [
-            Task(key, WorkRequest(o.language, data, KINDS_AT + json.dumps(offsets).encode()))
-            for key, o in by_key.items()
-            for data, offsets in [texts[o]]
-        ]
         found: dict[str, list[str]] = {}
-        for task, reply in self._workers(len(texts)).extract(tasks):
+        asked = {o: (data, KINDS_AT + json.dumps(at).encode()) for o, (data, at) in texts.items()}
+        for origin, payload in self._ask(asked):
             try:
-                found[by_key[task.key].path] = json.loads(reply.payload)
+                found[origin.path] = json.loads(payload)
             except ValueError:
-                found[by_key[task.key].path] = []
+                found[origin.path] = []
         return found
+
+    def _ask(self, texts: dict[LiveFile, tuple[bytes, bytes]]) -> Iterator[tuple[LiveFile, bytes]]:
+        """Yield what a killable child replies to a question about each text."""
+        by_key = {FactsKey(o.oid.hex(), o.path): o for o in texts}
+        tasks = [Task(k, WorkRequest(o.language, *texts[o])) for k, o in by_key.items()]
+        for task, reply in self._workers(len(texts)).extract(tasks):
+            yield by_key[task.key], reply.payload
+
+    def _keep(self, held: OrderedDict[Any, Any], key: Any, value: Any) -> None:
+        held[key] = value
+        if len(held) > self._room:
+            held.popitem(last=False)
 
     def _workers(self, texts: int) -> Extractor:
         if self._extractor is None:
@@ -208,6 +210,4 @@ class Memory:
 
     def keep(self, source: FileNames) -> None:
         """Cache a file's facts under its path and bytes."""
-        self._sources[source.path, source.origin.oid] = source
-        if len(self._sources) > self._room:
-            self._sources.popitem(last=False)
+        self._keep(self._sources, (source.path, source.origin.oid), source)

@@ -40,8 +40,7 @@ class Modules:
     @cached_property
     def _imported(self) -> dict[tuple[str, Import, str], Meaning]:
         """The meanings of imports, valid for the tree."""
-        found: dict[tuple[str, Import, str], Meaning] = self.project.tree.cache("imported")
-        return found
+        return self.project.tree.cache("imported")
 
     def exported(
         self, paths: tuple[str, ...], name: str, seen: frozenset[str] = frozenset()

@@ -231,8 +231,7 @@ class Project:
 
     @cached_property
     def _resolved(self) -> dict[tuple[str, Import], tuple[str, ...]]:
-        found: dict[tuple[str, Import], tuple[str, ...]] = self.tree.cache("resolved")
-        return found
+        return self.tree.cache("resolved")
 
     def includes(self, path: str, header: str) -> bool:
         """Return whether a C file includes another one, directly or indirectly."""
@@ -247,15 +246,14 @@ class Project:
 
     @cached_property
     def _includers(self) -> dict[str, set[str]]:
-        found: dict[str, set[str]] = self.tree.notes.setdefault("includers", {})
-        return found
+        return self.tree.table("includers")
 
     def _including(self, header: str) -> set[str]:
         """Return the files whose includes resolve to a header.
 
         Computed once per tree for all headers of one name: there may be hundreds.
         """
-        known: dict[str, dict[str, set[str]]] = self.tree.notes.setdefault("including", {})
+        known: dict[str, dict[str, set[str]]] = self.tree.table("including")
         name = header.rpartition("/")[2]
         if name not in known:
             found: dict[str, set[str]] = {}
