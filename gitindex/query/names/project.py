@@ -275,14 +275,15 @@ class Project:
             held: dict[str, dict[str, list[str]]] = self.tree.notes["includes"]
             return held
         self.view.ensure_facts()
-        paths: dict[bytes, str] = {}
         written: dict[str, list[str]] = {}
-        for raw, module in self.view.rows(
-            "SELECT l.path, i.module FROM {blobs} b JOIN {live} l ON l.blob_id=b.id"
-            " JOIN {imports} i ON i.blob_id=b.id WHERE b.language IN ('c', 'cpp')"
+        for raw, modules in self.view.rows(  # a row per file: hundreds of thousands cost more
+            "SELECT l.path, (SELECT group_concat(i.module, char(10)) FROM {imports} i"
+            " WHERE i.blob_id=b.id) FROM {blobs} b JOIN {live} l ON l.blob_id=b.id"
+            " WHERE b.language IN ('c', 'cpp')"
         ):
-            path = paths.get(raw) or paths.setdefault(raw, os.fsdecode(raw))
-            written.setdefault(module, []).append(path)
+            path = os.fsdecode(raw)
+            for module in modules.split("\n") if modules else ():
+                written.setdefault(module, []).append(path)
         lines: dict[str, dict[str, list[str]]] = {}
         for module, users in written.items():
             lines.setdefault(module.rpartition("/")[2], {})[module] = users
