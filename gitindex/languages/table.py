@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import sys
 
-from gitindex.base.lean import NamedTuple, once
+from gitindex.base.lean import TYPE_CHECKING, NamedTuple, once
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 EXTRACTOR_VERSION = 6
 """Increased with every change that may change the facts of any language."""
@@ -148,6 +151,12 @@ def needs_head(path: bytes) -> bool:
     """Does the language of a file depend on its content?"""
     base = path[path.rfind(b"/") + 1 :].lower()
     return base.rfind(b".") <= 0 and base not in _NAMES
+
+
+def may_be_of(path: str, languages: Collection[str]) -> bool:
+    """Can a file be of one of these languages, by its name? True if only its content can tell."""
+    raw = os.fsencode(path)
+    return needs_head(raw) or language_of(raw, b"") in languages
 
 
 def _by_shebang(head: bytes) -> str:

@@ -31,7 +31,7 @@ MAX_LEFT_OUT = 400
 
 _KINDS = {
     MentionKind.DATA: "json yaml toml hcl css sql csv tsv xml ini cfg conf properties lock env svg plist"
-    " po pot jsonl ndjson snap graphql proto ipynb",
+    " po pot jsonl ndjson snap graphql proto",
     MentionKind.TEMPLATES: "html htm xhtml j2 jinja jinja2 tmpl tpl tera erb ejs hbs mustache twig djhtml",
     MentionKind.DOCUMENTS: "markdown md mdx rst adoc asciidoc txt text org tex textile pod log diff patch rtf"
     " license authors changelog readme copying notice contributing todo changes history pkg-info",

@@ -41,6 +41,35 @@ def test_complete_answers_know_every_call_that_happened(repo: Repo, language: st
     assert complete >= LEAST[language]
 
 
+@pytest.mark.parametrize("name", ["main.pyw", "main"])
+def test_programs_of_python_are_known_by_more_than_their_suffix(repo: Repo, name: str) -> None:
+    repo.index_files({"go.mod": "module m\n\ngo 1.19\n"})
+    wrong, asked = list[str](), 0
+    for number, program in enumerate(PROGRAMS):
+        if "main.py" in program["files"]:
+            folder = f"pkg{number}"
+            wrong += _ask(repo, _with_script(program, name), folder, f"Name{number}x")[1]
+            shutil.rmtree(repo.path / folder)
+            asked += 1
+    assert asked > 100
+    assert not wrong, "\n".join(wrong)
+
+
+def _with_script(program: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return a program whose main file is called otherwise; without a suffix it says who runs it."""
+    head = "" if "." in name else "#!/usr/bin/env python3\n"
+    files = {path: text for path, text in program["files"].items() if path != "main.py"}
+    files[name] = head + program["files"]["main.py"]
+    moved = {
+        kind: [
+            [name, line + bool(head)] if path == "main.py" else [path, line]
+            for path, line in program[kind]
+        ]
+        for kind in ("called", "used")
+    }
+    return program | moved | {"files": files}
+
+
 def _ask(repo: Repo, program: dict[str, Any], folder: str, name: str) -> tuple[bool, list[str]]:
     """Ask for the references and the callers of one program's target, which is on disk only."""
 

@@ -173,10 +173,16 @@ def test_a_certificate_lists_what_no_fact_explains(project: Repo) -> None:
     project.write("broken.py", "def broken(:\n    build((\n")
     project.write("reads.py", "import pkg\ngetattr(pkg, 'build')\n")
     project.write("odd.pl", "build();\n")
+    project.write("notes.ipynb", '{"cells": [{"source": ["from pkg.core import build"]}]}\n')
     answer = ask(project, "build")
     assert not answer["complete"]
     found = {(m["path"], m["why"]) for m in answer["unexplained"]}
-    assert found == {("broken.py", "partial"), ("reads.py", "string"), ("odd.pl", "no_grammar")}
+    assert found == {
+        ("broken.py", "partial"),
+        ("reads.py", "string"),
+        ("odd.pl", "no_grammar"),
+        ("notes.ipynb", "no_grammar"),
+    }
 
 
 def test_many_files_that_only_look_alike_leave_nothing_unchecked(repo: Repo) -> None:

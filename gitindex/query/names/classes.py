@@ -12,7 +12,7 @@ from gitindex.query.names.heritage import declared, heritage, heritage_items
 from gitindex.query.names.meanings import ECMA, STRICT, is_type
 from gitindex.query.names.names import Names
 from gitindex.query.names.signatures import type_arguments, type_parameters
-from gitindex.query.names.source import PYTHON, Definition, FileNames
+from gitindex.query.names.source import Definition, FileNames, is_python
 from gitindex.query.names.values import MAX_DEPTH, NOMINAL, ExpressionPlace, Value, ValueKind
 
 _PLAIN_DECORATORS = frozenset(
@@ -195,7 +195,7 @@ class Classes:
 
     def has_own_access(self, definition: Definition) -> bool:
         """Return whether a class of the tree may give other members than those of its code."""
-        return definition.path.endswith(PYTHON) and not all(
+        return is_python(definition.path) and not all(
             self.is_tame(one, False) for one in self.ancestors(definition)[0]
         )
 
@@ -222,7 +222,7 @@ class Classes:
 
     def _is_replaced(self, definition: Definition) -> bool:
         """Return whether code of the tree may put something else in the place of a Python class."""
-        if not definition.path.endswith(PYTHON):
+        if not is_python(definition.path):
             return False
         known: dict[str, bool] = self._project.tree.table("replaced")
         name = definition.name

@@ -19,13 +19,12 @@ from gitindex.query.names.made_classes import opened_classes
 from gitindex.query.names.meanings import is_type
 from gitindex.query.names.mentions import is_annotation, look
 from gitindex.query.names.places import Binder
-from gitindex.query.names.source import Definition, FileNames
+from gitindex.query.names.source import Definition, FileNames, is_python
 
 MAX_FAMILY = 60
 """Classes below one that are examined; with more, some is taken for a value."""
 MAX_FILES = 300
 
-_PYTHON = (".py", ".pyi")
 _USED = (Use.REFERENCE, Use.ATTRIBUTE)
 _TESTED = compile_later(
     rb"(?:\b(?:isinstance|issubclass)\s*\([^()]*(?:\([^()]*)?|\bexcept\s*\(?[\w\s.,]*|\braise\s+[\w.]*"
@@ -115,7 +114,7 @@ class Escapes:
         if not self._classes.is_tame(owner) or self._classes.ancestors(owner)[1]:
             return True  # a decorator or a metaclass gets it, or its bases are not known
         for name in self._dispatch.called(owner.name):
-            by_path = {p: f for p, f in self._project.places(name).items() if p.endswith(_PYTHON)}
+            by_path = {p: f for p, f in self._project.places(name).items() if is_python(p)}
             if len(by_path) > MAX_FILES:
                 return True
             self._project.load(by_path)
@@ -161,7 +160,7 @@ class Escapes:
     def _is_set(self, name: str) -> bool:
         """Return whether code assigns to an attribute of a name, or passes a keyword of it."""
         for path, places in self._project.places(name).items():
-            data = self._project.text(path) if path.endswith(_PYTHON) else b""
+            data = self._project.text(path) if is_python(path) else b""
             for place in places if data else ():
                 at = self._project.offset(path, place.line, place.column)
                 after = data[at + len(name.encode()) :][:80].lstrip()
@@ -191,22 +190,20 @@ class Escapes:
             notes["replaced_modules"] = any(
                 _MODULES.search(self._project.text(path))
                 for path in self._project.places("modules")
-                if path.endswith(_PYTHON)
+                if is_python(path)
             )
         folder, _, stem = owner.path.rpartition(".")[0].rpartition("/")
         package = folder.rpartition("/")[2]
         needle = re.compile(rf"\b{re.escape(package)}\.{re.escape(stem)}\s*=(?!=)".encode())
         paths = self._project.places(stem) if package else ()
-        set_there = (
-            p for p in paths if p.endswith(_PYTHON) and needle.search(self._project.text(p))
-        )
+        set_there = (p for p in paths if is_python(p) and needle.search(self._project.text(p)))
         return bool(notes["replaced_modules"]) or any(set_there)
 
     def _has_maker(self) -> bool:
         """Return whether code has `type` itself as a value: what it calls then may make classes."""
         notes = self._project.tree.notes
         if "maker" not in notes:
-            by_path = {p: f for p, f in self._project.places("type").items() if p.endswith(_PYTHON)}
+            by_path = {p: f for p, f in self._project.places("type").items() if is_python(p)}
             by_path = {p: [x for x in f if x.use == Use.REFERENCE] for p, f in by_path.items()}
             by_path = {path: found for path, found in by_path.items() if found}
             notes["maker"] = len(by_path) > MAX_FILES or any(

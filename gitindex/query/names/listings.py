@@ -8,11 +8,10 @@ from gitindex.base.pattern import compile_later
 from gitindex.languages.facts import Use
 from gitindex.query.names.classes import Classes
 from gitindex.query.names.project import Project
-from gitindex.query.names.source import Definition, enclosing
+from gitindex.query.names.source import Definition, enclosing, is_python
 
 MAX_FILES = 400
 """Files with a word that are read; with more, all of its uses are taken to be there."""
-_PYTHON = (".py", ".pyi")
 _BY_CALL = ("vars", "dir", "getmembers", "getmembers_static")
 _ABOVE = ("__mro__", "mro", "__subclasses__", "__bases__", "__base__")
 """What gives classes that no name leads to."""
@@ -63,7 +62,7 @@ def _find(project: Project, classes: Classes) -> MemberListings:
 
 def python_places(project: Project, word: str) -> list[tuple[str, int, int]] | None:
     """Return where code of Python uses a word: path, line, offset. None if in too many files."""
-    found = {p: places for p, places in project.places(word).items() if p.endswith(_PYTHON)}
+    found = {p: places for p, places in project.places(word).items() if is_python(p)}
     if len(found) > MAX_FILES:
         return None
     project.read(found)

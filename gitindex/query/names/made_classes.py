@@ -8,11 +8,10 @@ from gitindex.languages.facts import Use
 from gitindex.query.names.chains import closing, read_chain, split_top
 from gitindex.query.names.places import Binder
 from gitindex.query.names.project import Project
-from gitindex.query.names.source import Definition, FileNames
+from gitindex.query.names.source import Definition, FileNames, is_python
 from gitindex.query.names.values import ExpressionPlace, ValueKind
 
 _MAKERS = ("type", "new_class", "make_dataclass")
-_PYTHON = (".py", ".pyi")
 MAX_CALL = 4_000
 
 _Made = tuple[FileNames, int, int, str]  # the file, its symbol, the offset, the bases
@@ -55,7 +54,7 @@ def _made(project: Project) -> Iterator[_Made]:
         by_path = {
             path: [place for place in found if place.use in (Use.CALL, Use.INHERIT)]
             for path, found in project.places(name).items()
-            if path.endswith(_PYTHON)
+            if is_python(path)
         }
         project.load(path for path, found in by_path.items() if found)
         for path, places in by_path.items():

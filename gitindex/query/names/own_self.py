@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 from gitindex.base.pattern import compile_later
 from gitindex.languages.facts import Occurrence, Use
 from gitindex.languages.scopes.model import CLASS, FileScopes, Part
+from gitindex.languages.table import may_be_of
 from gitindex.query.names.chains import closing, split_top
 from gitindex.query.names.dispatch import Dispatch
 from gitindex.query.names.escapes import Escapes
@@ -16,7 +16,7 @@ from gitindex.query.names.meanings import ECMA
 from gitindex.query.names.mentions import look
 from gitindex.query.names.places import Binder
 from gitindex.query.names.prototypes import changes_prototypes, has_open_prototype
-from gitindex.query.names.source import Definition, FileNames
+from gitindex.query.names.source import Definition, FileNames, is_python
 from gitindex.query.names.values import ExpressionPlace, Value, ValueKind
 
 MAX_FILES = 300
@@ -38,9 +38,7 @@ _OWN = compile_later(rb"(?:^|[^\w.])(?:self|super\(\))\.$")
 _ACCESSOR = compile_later(r"^\s*(?:\w+\s+)*(?:get|set)\s+[\w#$]")
 _PASSES_SELF = compile_later(rb"\s*\(\s*self\s*[,)]")
 _BIND_THIS = compile_later(rb"\s*\.\s*bind\(\s*this\s*\)")
-_PYTHON = (".py", ".pyi")
 _DECORATED = compile_later(rb"@[\w.$]+(?:\([^{};]*\))?\s*(?:\w+\s+)*$")
-_ECMA = (".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts")
 _PROPERTY = compile_later(rb"\s*\.\s*(?:setter|getter|deleter)\b")
 
 
@@ -59,13 +57,13 @@ class OwnSelf:
         """Begin a search: what it examines does not depend on the searches before it."""
         self._examined.clear()
         homes = map(self._classes.class_of, targets)
-        self._owners = [home for home in homes if home and home.path.endswith(_PYTHON)]
+        self._owners = [home for home in homes if home and is_python(home.path)]
 
     def is_made(self, owner: Definition) -> bool:
         """Return whether the call of a class cannot give an object of the targets' classes."""
-        if not owner.path.endswith(_PYTHON):
-            return not owner.path.endswith(_ECMA) or not changes_prototypes(self._project)
-        if not self._owners:
+        if may_be_of(owner.path, ECMA) and changes_prototypes(self._project):
+            return False
+        if not is_python(owner.path) or not self._owners:
             return True
         if self._escapes.is_of_changed_module(owner):
             return False
@@ -79,7 +77,7 @@ class OwnSelf:
 
     def _may_be_mixed(self, owner: Definition) -> bool:
         """Return whether code may make a class below one and the class of some target."""
-        if not self._owners or not owner.path.endswith(_PYTHON):
+        if not self._owners or not is_python(owner.path):
             return False
         if self._has_value_targets():
             return self._escapes.may_mix(owner)
@@ -249,7 +247,7 @@ class OwnSelf:
             return True
         raw = owner.name.encode()
         for path, places in self._project.places(owner.name).items():
-            data = self._project.text(path) if path.endswith((".py", ".pyi")) else b""
+            data = self._project.text(path) if is_python(path) else b""
             for place in places if data else ():
                 at = self._project.offset(path, place.line, place.column)
                 if data.startswith(b".__dict__", at + len(raw)):
@@ -263,6 +261,6 @@ class OwnSelf:
         notes = self._project.tree.notes
         if "rebound" not in notes:
             paths = {p for name in ("__func__", "__bases__") for p in self._project.places(name)}
-            texts = [self._project.text(p) for p in sorted(paths) if re.search(r"\.pyi?$", p)]
+            texts = [self._project.text(p) for p in sorted(paths) if is_python(p)]
             notes["rebound"] = any(_REBOUND.search(data) for data in texts)
         return bool(notes["rebound"])

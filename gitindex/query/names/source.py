@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from gitindex.languages.facts import Import
 from gitindex.languages.syntax.source import line_starts, read_source
+from gitindex.languages.table import may_be_of
 
 _FAMILIES = {
     "javascript": "ecma",
@@ -21,8 +22,10 @@ _FAMILIES = {
     "ocaml_interface": "ocaml",
 }
 
-PYTHON = (".py", ".pyi")
-"""How paths of Python files end."""
+
+def is_python(path: str) -> bool:
+    """Can a file be of Python? By its name: a script without a suffix may be."""
+    return may_be_of(path, ("python",))
 
 
 class Definition(NamedTuple):

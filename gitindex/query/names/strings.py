@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from gitindex.languages.facts import Occurrence, Use
 from gitindex.query.names.mentions import is_annotation, look
 from gitindex.query.names.project import Project
-from gitindex.query.names.source import PYTHON, Definition, FileNames, enclosing
+from gitindex.query.names.source import Definition, FileNames, enclosing, is_python
 
 At = tuple[str, int, int]  # path, line, column
 
@@ -16,7 +16,7 @@ def _mentioned(
     project: Project, targets: Iterable[Definition], within: Iterable[str]
 ) -> Iterator[tuple[str, FileNames, list[tuple[int, int, int]]]]:
     """Yield where the texts of Python files have the names of targets of modules."""
-    names = {t.name for t in targets if t.path.endswith(PYTHON) and t.parent < 0}
+    names = {t.name for t in targets if is_python(t.path) and t.parent < 0}
     for name in sorted(names):
         for file, places in look(project, name, within).places.items():
             source = project.source(file.path) if file.language == "python" else None
