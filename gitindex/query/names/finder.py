@@ -129,7 +129,7 @@ class Finder:
                 names += more[: max(0, MAX_ALIASES - len(names))]
         self._add_strings(chosen.values(), wanted, within, found, excluded)
         found |= {site[:3]: site for site in known.sites()}
-        if is_stored(self.project, names, found.values()):
+        if is_stored(self.project, chosen.values(), names, found.values()):
             proven = (at for at in uses if excluded.get(at) == PROVEN)
             excluded |= dict.fromkeys(proven, str(Unexplained.BOUND_ELSEWHERE))
         for at in found.keys() & excluded.keys():

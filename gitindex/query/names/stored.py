@@ -8,21 +8,29 @@ from gitindex.base.pattern import compile_later
 from gitindex.languages.facts import Use
 from gitindex.languages.scopes.model import CLASS, FileScopes
 from gitindex.languages.syntax.kinds import FUNCTIONS
+from gitindex.query.names.listings import python_places
 from gitindex.query.names.project import Project
 from gitindex.query.names.sites import Site
+from gitindex.query.names.source import Definition, is_python
 
 _KEY = compile_later(
     rb"(?:([\w$]+)\s*=|[\"'`]([\w$]+)[\"'`]\s*[\]:,]\s*=?|([\w$]+)\s*:)\s*[\w$.()\[\] ]*$"
 )
 """A key, and a value that ends where a site begins: `name=b.`, `'name': b.`, `x['name'] = b.`"""
 
+_OWN_NAME = compile_later(rb"setattr\s*\([^\"'\n]{0,200}?,\s*[^,\"']{0,200}__(?:qual)?name__")
 
-def is_stored(project: Project, names: Iterable[str], sites: Iterable[Site]) -> bool:
+
+def is_stored(
+    project: Project, targets: Iterable[Definition], names: Iterable[str], sites: Iterable[Site]
+) -> bool:
     """Return whether a function is stored as a member that has one of its names.
 
     Then what is a member of another class by that name may be the function.
     """
-    names = list(names)
+    names, sites = list(names), list(sites)
+    if _stores_by_own_name(project) and _is_value(project, targets, sites):
+        return True
     for site in sites:
         passed = site.use in (Use.REFERENCE, Use.ATTRIBUTE, Use.IMPORT)
         scopes = project.scopes(site.path) if passed else None
@@ -39,6 +47,28 @@ def is_stored(project: Project, names: Iterable[str], sites: Iterable[Site]) -> 
         ):
             return True
     return False
+
+
+def _stores_by_own_name(project: Project) -> bool:
+    """Return whether code of Python stores functions under the names that they have."""
+    notes = project.tree.notes
+    if "stores_by_own_name" not in notes:
+        places = python_places(project, "setattr")
+        notes["stores_by_own_name"] = places is None or any(
+            _OWN_NAME.match(project.text(path), at) for path, _, at in places
+        )
+    return bool(notes["stores_by_own_name"])
+
+
+def _is_value(project: Project, targets: Iterable[Definition], sites: Iterable[Site]) -> bool:
+    """Return whether a function of Python is a value somewhere, or a decorator gets it."""
+    targets = [t for t in targets if t.kind in FUNCTIONS and is_python(t.path)]
+    for one in targets:
+        scopes = project.scopes(one.path)
+        at = project.offset(one.path, one.line, one.column)
+        if scopes is None or at in scopes.decorators:
+            return True
+    return bool(targets) and any(s.use in (Use.REFERENCE, Use.ATTRIBUTE) for s in sites)
 
 
 def _is_given(scopes: FileScopes, at: int, names: list[str], data: bytes) -> bool:
