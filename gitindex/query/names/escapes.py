@@ -232,6 +232,7 @@ class Escapes:
         """Return whether a class has bases that no name leads to: `class C(*bases)`."""
         notes = self._project.tree.notes
         if "odd_heads" not in notes:
+            self._project.view.ensure_facts()
             heads = [signature for (signature,) in self._project.view.rows(_HEADS)]
             bases = {base for head in heads for base in _BARE.findall(head.partition("(")[2])}
             notes["odd_heads"] = any(map(_ODD.search, heads)) or any(map(self._is_variable, bases))

@@ -41,6 +41,7 @@ class RecentSearches:
 
     def keep(self, key: Any, result: Any, places: int) -> None:
         """Keep a result with so many places; the oldest are dropped."""
+        self._room += self._held.pop(key, (None, 0))[1]
         self._held[key] = result, places + 1
         self._room -= places + 1
         while self._room < 0:

@@ -260,7 +260,9 @@ class Project:
             for module, paths in self._include_lines().get(name, {}).items():
                 resolved: dict[str, set[str]] = {}  # by folder
                 for path in paths:
-                    folder = path.rpartition("/")[0]
+                    folder, _, file = path.rpartition("/")
+                    if file == name:
+                        folder = path  # it may include itself, which is no edge
                     if folder not in resolved:
                         wanted = Import(module, (), 0, 0)
                         there = self.tree.resolver.resolve(path, "c", wanted)

@@ -76,6 +76,19 @@ def test_no_file_of_a_merged_segment_stays(path: str) -> None:
     assert files == held
 
 
+def test_what_a_dead_writer_left_is_removed(path: str) -> None:
+    """Its files are in no list: neither ours nor Tantivy's, which the next change wrote anew."""
+    left = [f"{'0a' * 16}.{end}" for end in ("store", "12.del")]
+    for name in left:
+        with open(os.path.join(path, name), "wb") as file:
+            file.write(b"x")
+    reader = LexicalReader(path)
+    _add(path, 100)
+    assert not set(left) & set(os.listdir(path))
+    assert reader.documents == 40
+    assert len(_keys(path)) == 41
+
+
 def test_a_long_life_merges_on_the_way(path: str) -> None:
     updates = LexicalUpdates(path)
     for number in range(100, 100 + 3 * MANY_SEGMENTS):

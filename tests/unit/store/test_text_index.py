@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from gitindex.extract.fragments import MAX_WORD_BYTES, fragments_of
+from gitindex.store.checksum import with_checksum
 from gitindex.store.connection import open_writer
 from gitindex.store.text_index import (
     TextIndexWriter,
@@ -72,5 +73,30 @@ def test_merged_segments_hold_what_they_held(tmp_path: Path) -> None:
         assert candidates(database, [frozenset({fragments_of("word4")})]) == {7}
         both = candidates(database, [frozenset({fragments_of("common")})])
         assert both is None or both == set(range(1, 20)) - {4}
+    finally:
+        database.close()
+
+
+def test_rows_of_a_foreign_writer_are_not_merged_and_stop_nothing(tmp_path: Path) -> None:
+    """A store may come from elsewhere: its checksums fit, its rows need not."""
+    database = open_writer(str(tmp_path / "facts.db"))
+    try:
+        for number in range(1, 9):
+            with database.write():
+                database.run(
+                    "INSERT INTO blobs VALUES (?,?,'x','text','lexical','',1,0,'','',0)",
+                    number,
+                    bytes([number]) * 20,
+                )
+                writer = TextIndexWriter(database)
+                writer.add(number, b"common word%d\n" % number, new=True)
+                writer.flush()
+        row = 3 << 24
+        odd = with_checksum("text_postings", row, b"\x81  \x81")
+        with database.write():
+            database.run("UPDATE text_postings SET postings=? WHERE id=?", odd, row)
+        merge_segments(database)
+        assert database.row("SELECT count(*) FROM text_segments") == (8,)
+        assert candidates(database, [frozenset({fragments_of("word5")})]) == {5}
     finally:
         database.close()
