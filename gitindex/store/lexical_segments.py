@@ -1,8 +1,8 @@
 """Segments of the lexical index as files: moves one between two indexes, and says which to merge.
 
 An index is a list of segments (`meta.json`) and a few files for each. Tantivy writes the files once;
-here only the list is changed, by one rename, as Tantivy does it. The caller holds the runner lock,
-and no writer of Tantivy has the index open.
+here only the list is changed, by one rename, as Tantivy does it. The caller holds the runner lock.
+A writer of Tantivy that has the index open would write its own list over ours: its lock is taken.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ MAX_MERGED = 2_000
 REMEDY = "run `gitindex index --force`"
 _READING = ".tantivy-meta.lock"
 """Held by readers of any process while they open the files of the list."""
+_WRITING = ".tantivy-writer.lock"
+"""Held by a writer of Tantivy: also by one that failed, while something still refers to it."""
 _SEGMENT = compile_later(r"[0-9a-f]{32}")
 
 
@@ -77,6 +79,10 @@ class SegmentList:
 
     def take(self, other: SegmentList, instead_of: list[Segment]) -> None:
         """Move all segments of another index here, in place of some; one rename makes it so."""
+        with _nobody_writes(self.folder):
+            self._take(other, instead_of)
+
+    def _take(self, other: SegmentList, instead_of: list[Segment]) -> None:
         gone = {one.name for one in instead_of}
         kept = [one for one in self.segments if one.name not in gone]
         moved = other.files(other.segments)
@@ -93,6 +99,10 @@ class SegmentList:
 
     def remove_unlisted(self) -> None:
         """Remove files of segments that a writer that died did not list yet, or any more."""
+        with _nobody_writes(self.folder):
+            self._remove_unlisted()
+
+    def _remove_unlisted(self) -> None:
         stems = {name.partition(".")[0] for name in os.listdir(self.folder)}
         listed = {one.name for one in self.segments}
         gone = {stem for stem in stems - listed if _SEGMENT.fullmatch(stem)}
@@ -147,11 +157,27 @@ def _link(path: str, target: str) -> None:
 
 @contextmanager
 def _nobody_opens(folder: str) -> Iterator[None]:
-    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-    lock = os.open(os.path.join(folder, _READING), flags, 0o600)
-    try:
+    with _lock_file(folder, _READING) as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
+
+
+@contextmanager
+def _nobody_writes(folder: str) -> Iterator[None]:
+    with _lock_file(folder, _WRITING) as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise StoreError("a writer has the lexical index open", "try again") from None
+        yield
+
+
+@contextmanager
+def _lock_file(folder: str, name: str) -> Iterator[int]:
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    lock = os.open(os.path.join(folder, name), flags, 0o600)
+    try:
+        yield lock
     finally:
         os.close(lock)
 

@@ -47,7 +47,8 @@ class LexicalUpdates:
             remove_folder(self._folder(name))  # of a writer that died
         if os.path.exists(os.path.join(path, META)):
             self._sealing = LexicalSealing(path)
-            SegmentList(path).remove_unlisted()
+            with suppress(OSError, StoreError):  # they only take up room
+                SegmentList(path).remove_unlisted()
         else:
             self._open_large()
 

@@ -89,6 +89,20 @@ def test_what_a_dead_writer_left_is_removed(path: str) -> None:
     assert len(_keys(path)) == 41
 
 
+def test_a_writer_that_is_still_open_is_not_written_past(path: str) -> None:
+    """One that failed lives on while its error is kept: its next list would lack the new segment."""
+    failed = LexicalUpdates(path)
+    failed.remove([_key(1)])
+    failed.commit()
+    later = LexicalUpdates(path)
+    later.add(_key(500), "new", "")
+    with pytest.raises(StoreError, match="open"):
+        later.commit()
+    failed.close()
+    _add(path, 500)
+    assert _keys(path) == {_key(n) for n in (*range(40), 500)} - {_key(1)}
+
+
 def test_a_long_life_merges_on_the_way(path: str) -> None:
     updates = LexicalUpdates(path)
     for number in range(100, 100 + 3 * MANY_SEGMENTS):
