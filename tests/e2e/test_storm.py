@@ -148,6 +148,7 @@ def _kill_runners(indexed: Repo, wanted: int, rng: random.Random) -> None:
             except ProcessLookupError:
                 continue
             kills += 1
+    wait_for(lambda: not runner_pids(indexed.path))  # a loaded machine takes a while to end them
     indexed.git("commit", "-q", "--allow-empty", "-m", "last")
     _settled(indexed)
 
