@@ -89,9 +89,10 @@ class Subject:
         return told in self._trace(calls, "-e", f"inject={calls}:{inject}")
 
     def count_calls(self, calls: str) -> int:
-        """How many of these calls the busiest thread of a refresh makes."""
+        """How often a thread of a refresh makes the commonest of these calls: strace counts each kind."""
         lines = self._trace(calls).splitlines()  # a call that another one interrupts has two
-        threads = Counter(line.split(" ", 1)[0] for line in lines if " resumed>" not in line)
+        made = (line.split("(", 1)[0] for line in lines if " resumed>" not in line)
+        threads = Counter(made)  # by thread and call
         return max(threads.values())
 
     def _trace(self, calls: str, *options: str) -> str:
