@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from gitindex.query.names.memory import Memory, RecentSearches
+from gitindex.query.names.memory import Memory, RecentSearches, TreeMemory
 from gitindex.query.names.mentions import look
 from gitindex.query.names.project import Project
 from gitindex.query.references import ReferenceQuery, find_references
+from gitindex.view.overlay_tables import MAX_EXTRACTED, FactsMemory
 from gitindex.view.tree import open_tree
 from tests.support import Repo
 
@@ -81,3 +82,26 @@ def test_a_text_with_longer_words_is_not_read_and_a_neighbour_is(repo: Repo) -> 
     with open_tree(repo.worktree, ".") as view:
         found = look(Project(view), "x0").places
     assert {file.path for file in found} == {"plain.txt", "quoted.txt", "end.txt"}
+
+
+def test_what_a_part_of_the_tree_told_is_not_kept(repo: Repo) -> None:
+    """Of many edited files a question reads 400 at most; without them the next begins anew."""
+    repo.write("a.py", "def asked(): pass\n")
+    repo.commit()
+    repo.index()
+    for number in range(MAX_EXTRACTED + 50):
+        repo.write(f"m{number:03}.py", f"x = {number}\n")
+    memory, facts = Memory(), FactsMemory()
+    lacking, kept = list[bool](), list[TreeMemory]()
+    for _ in range(4):
+        with open_tree(repo.worktree, str(repo.path), memory=facts) as view:
+            kept.append(memory.tree(view))
+            view.ensure_facts()
+            lacking.append(view.lacks_facts())
+            assert memory.tree(view) is kept[-1]
+        if len(kept) == 2:
+            for number in range(100):
+                (repo.path / f"m{number:03}.py").unlink()
+    assert lacking == [True, True, False, False]
+    assert kept[0] is not kept[1]
+    assert kept[2] is kept[3]

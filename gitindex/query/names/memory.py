@@ -85,6 +85,10 @@ class TreeMemory:
         """Read through this view from now on: the previous one is closed."""
         self._view = view
 
+    def is_partial(self, view: TreeView) -> bool:
+        """Was this told by an earlier view, which lacked facts of edited files?"""
+        return self._view is not view and self._view.lacks_facts()
+
     def _read(self, path: str) -> bytes | None:
         raw = os.fsencode(path)
         return self._view.read([raw]).get(raw)
@@ -116,7 +120,7 @@ class Memory:
         generation = view.served.published.generation  # the same tree may be extracted again
         key = (view.worktree.root, overlay.source, overlay.tree, overlay.digest, generation)
         found = self._trees.get(key)
-        if found is None:
+        if found is None or found.is_partial(view):
             found = self._trees[key] = TreeMemory(view, self._searches)
             if len(self._trees) > self._limit:
                 self._trees.popitem(last=False)
