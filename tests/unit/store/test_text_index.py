@@ -6,7 +6,7 @@ from pathlib import Path
 
 from gitindex.extract.fragments import MAX_WORD_BYTES, fragments_of
 from gitindex.store.checksum import with_checksum
-from gitindex.store.connection import open_writer
+from gitindex.store.connection import Database, open_writer
 from gitindex.store.text_index import (
     TextIndexWriter,
     candidates,
@@ -47,20 +47,24 @@ def test_a_blob_of_too_many_words_is_always_a_candidate(tmp_path: Path) -> None:
         database.close()
 
 
+def _add_segment(database: Database, number: int, text: bytes) -> None:
+    with database.write():
+        database.run(
+            "INSERT INTO blobs VALUES (?,?,'x','text','lexical','',1,0,'','',0)",
+            number,
+            bytes([number]) * 20,
+        )
+        writer = TextIndexWriter(database)
+        writer.add(number, text, new=True)
+        writer.flush()
+
+
 def test_merged_segments_hold_what_they_held(tmp_path: Path) -> None:
     """Nine segments become one; a blob that was removed is in none; a damaged segment stays."""
     database = open_writer(str(tmp_path / "facts.db"))
     try:
         for number in range(1, 20):
-            with database.write():
-                database.run(
-                    "INSERT INTO blobs VALUES (?,?,'x','text','lexical','',1,0,'','',0)",
-                    number,
-                    bytes([number]) * 20,
-                )
-                writer = TextIndexWriter(database)
-                writer.add(number, b"common word%d x\n" % number, new=True)
-                writer.flush()
+            _add_segment(database, number, b"common word%d x\n" % number)
             if number == 9:
                 with database.write():
                     remove_blobs(database, [4])
@@ -82,15 +86,7 @@ def test_rows_of_a_foreign_writer_are_not_merged_and_stop_nothing(tmp_path: Path
     database = open_writer(str(tmp_path / "facts.db"))
     try:
         for number in range(1, 9):
-            with database.write():
-                database.run(
-                    "INSERT INTO blobs VALUES (?,?,'x','text','lexical','',1,0,'','',0)",
-                    number,
-                    bytes([number]) * 20,
-                )
-                writer = TextIndexWriter(database)
-                writer.add(number, b"common word%d\n" % number, new=True)
-                writer.flush()
+            _add_segment(database, number, b"common word%d\n" % number)
         row = 3 << 24
         odd = with_checksum("text_postings", row, b"\x81  \x81")
         with database.write():
