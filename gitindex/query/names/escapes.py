@@ -14,12 +14,12 @@ from gitindex.languages.facts import Occurrence, Use
 from gitindex.languages.scopes.model import FileScopes
 from gitindex.query.names.builtins import BUILTINS
 from gitindex.query.names.dispatch import Dispatch
-from gitindex.query.names.listings import member_listings, python_places
+from gitindex.query.names.listings import in_python, member_listings, python_places
 from gitindex.query.names.made_classes import opened_classes
 from gitindex.query.names.meanings import is_type
 from gitindex.query.names.mentions import is_annotation, look
 from gitindex.query.names.places import Binder
-from gitindex.query.names.source import Definition, FileNames, is_python
+from gitindex.query.names.source import Definition, FileNames
 
 MAX_FAMILY = 60
 """Classes below one that are examined; with more, some is taken for a value."""
@@ -67,7 +67,7 @@ class Escapes:
 
     def is_value(self, owner: Definition) -> bool:
         """Return whether code may have a class, or one below it, as a value."""
-        known: dict[tuple[str, int], bool] = self._project.tree.notes.setdefault("values", {})
+        known: dict[tuple[str, int], bool] = self._project.tree.table("values")
         key = (owner.path, owner.ordinal)
         if key not in known:
             family = [owner, *self._dispatch.descendants(owner)]
@@ -105,7 +105,7 @@ class Escapes:
         """Return whether code may put another class in the place of one, or change its objects."""
         if self._changes_classes():
             return True
-        known: dict[str, bool] = self._project.tree.notes.setdefault("replaced_by_name", {})
+        known: dict[str, bool] = self._project.tree.table("replaced_by_name")
         if owner.name not in known:
             known[owner.name] = self._is_set(owner.name) or self._is_in_text(owner.name)
         return known[owner.name]
@@ -114,7 +114,7 @@ class Escapes:
         if not self._classes.is_tame(owner) or self._classes.ancestors(owner)[1]:
             return True  # a decorator or a metaclass gets it, or its bases are not known
         for name in self._dispatch.called(owner.name):
-            by_path = {p: f for p, f in self._project.places(name).items() if is_python(p)}
+            by_path = in_python(self._project, name)
             if len(by_path) > MAX_FILES:
                 return True
             self._project.load(by_path)
@@ -159,9 +159,9 @@ class Escapes:
 
     def _is_set(self, name: str) -> bool:
         """Return whether code assigns to an attribute of a name, or passes a keyword of it."""
-        for path, places in self._project.places(name).items():
-            data = self._project.text(path) if is_python(path) else b""
-            for place in places if data else ():
+        for path, places in in_python(self._project, name).items():
+            data = self._project.text(path)
+            for place in places:
                 at = self._project.offset(path, place.line, place.column)
                 after = data[at + len(name.encode()) :][:80].lstrip()
                 if after[:1] == b"=" and after[:2] != b"==" and place.use != Use.DEFINITION:
@@ -189,21 +189,20 @@ class Escapes:
         if "replaced_modules" not in notes:
             notes["replaced_modules"] = any(
                 _MODULES.search(self._project.text(path))
-                for path in self._project.places("modules")
-                if is_python(path)
+                for path in in_python(self._project, "modules")
             )
         folder, _, stem = owner.path.rpartition(".")[0].rpartition("/")
         package = folder.rpartition("/")[2]
         needle = re.compile(rf"\b{re.escape(package)}\.{re.escape(stem)}\s*=(?!=)".encode())
-        paths = self._project.places(stem) if package else ()
-        set_there = (p for p in paths if is_python(p) and needle.search(self._project.text(p)))
+        paths = in_python(self._project, stem) if package else ()
+        set_there = (path for path in paths if needle.search(self._project.text(path)))
         return bool(notes["replaced_modules"]) or any(set_there)
 
     def _has_maker(self) -> bool:
         """Return whether code has `type` itself as a value: what it calls then may make classes."""
         notes = self._project.tree.notes
         if "maker" not in notes:
-            by_path = {p: f for p, f in self._project.places("type").items() if is_python(p)}
+            by_path = in_python(self._project, "type")
             by_path = {p: [x for x in f if x.use == Use.REFERENCE] for p, f in by_path.items()}
             by_path = {path: found for path, found in by_path.items() if found}
             notes["maker"] = len(by_path) > MAX_FILES or any(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from gitindex.base.pattern import compile_later
-from gitindex.languages.facts import Use
+from gitindex.languages.facts import Occurrence, Use
 from gitindex.query.names.classes import Classes
 from gitindex.query.names.project import Project
 from gitindex.query.names.source import Definition, enclosing, is_python
@@ -60,9 +60,14 @@ def _find(project: Project, classes: Classes) -> MemberListings:
     return MemberListings(unknown, any_class or above, tuple(around))
 
 
+def in_python(project: Project, word: str) -> dict[str, list[Occurrence]]:
+    """Return every occurrence of a word by path, in files that can be of Python."""
+    return {path: found for path, found in project.places(word).items() if is_python(path)}
+
+
 def python_places(project: Project, word: str) -> list[tuple[str, int, int]] | None:
     """Return where code of Python uses a word: path, line, offset. None if in too many files."""
-    found = {p: places for p, places in project.places(word).items() if is_python(p)}
+    found = in_python(project, word)
     if len(found) > MAX_FILES:
         return None
     project.read(found)

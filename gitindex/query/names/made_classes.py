@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from gitindex.languages.facts import Use
 from gitindex.query.names.chains import closing, read_chain, split_top
+from gitindex.query.names.listings import in_python
 from gitindex.query.names.places import Binder
 from gitindex.query.names.project import Project
-from gitindex.query.names.source import Definition, FileNames, is_python
+from gitindex.query.names.source import Definition, FileNames
 from gitindex.query.names.values import ExpressionPlace, ValueKind
 
 _MAKERS = ("type", "new_class", "make_dataclass")
@@ -53,8 +54,7 @@ def _made(project: Project) -> Iterator[_Made]:
     for name in names:  # grows during the loop
         by_path = {
             path: [place for place in found if place.use in (Use.CALL, Use.INHERIT)]
-            for path, found in project.places(name).items()
-            if is_python(path)
+            for path, found in in_python(project, name).items()
         }
         project.load(path for path, found in by_path.items() if found)
         for path, places in by_path.items():

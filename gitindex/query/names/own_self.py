@@ -11,7 +11,7 @@ from gitindex.languages.table import may_be_of
 from gitindex.query.names.chains import closing, split_top
 from gitindex.query.names.dispatch import Dispatch
 from gitindex.query.names.escapes import Escapes
-from gitindex.query.names.listings import member_listings
+from gitindex.query.names.listings import in_python, member_listings
 from gitindex.query.names.meanings import ECMA
 from gitindex.query.names.mentions import look
 from gitindex.query.names.places import Binder
@@ -92,7 +92,7 @@ class OwnSelf:
 
     def _is_never_passed(self, method: Definition) -> bool:
         """Return whether nothing in the tree gives a method an object of another class."""
-        known: dict[tuple[str, int], bool] = self._project.tree.notes.setdefault("own", {})
+        known: dict[tuple[str, int], bool] = self._project.tree.table("own")
         key = (method.path, method.ordinal)
         if key not in self._examined and len(self._examined) >= MAX_METHODS:
             return False
@@ -246,9 +246,9 @@ class OwnSelf:
         if any(one in family or owner in self._classes.ancestors(one)[0] for one in told.around):
             return True
         raw = owner.name.encode()
-        for path, places in self._project.places(owner.name).items():
-            data = self._project.text(path) if is_python(path) else b""
-            for place in places if data else ():
+        for path, places in in_python(self._project, owner.name).items():
+            data = self._project.text(path)
+            for place in places:
                 at = self._project.offset(path, place.line, place.column)
                 if data.startswith(b".__dict__", at + len(raw)):
                     return True
@@ -260,7 +260,8 @@ class OwnSelf:
         """Return whether code takes functions out of methods, or gives classes other bases."""
         notes = self._project.tree.notes
         if "rebound" not in notes:
-            paths = {p for name in ("__func__", "__bases__") for p in self._project.places(name)}
-            texts = [self._project.text(p) for p in sorted(paths) if is_python(p)]
+            words = ("__func__", "__bases__")
+            paths = {path for word in words for path in in_python(self._project, word)}
+            texts = [self._project.text(path) for path in sorted(paths)]
             notes["rebound"] = any(_REBOUND.search(data) for data in texts)
         return bool(notes["rebound"])
