@@ -86,24 +86,41 @@ PyObject *odd_entries(PyObject *module, PyObject *args) {
     return found ? Py_BuildValue("(Nn)", found, (Py_ssize_t)now) : NULL;
 }
 
+/* The end of an entry with the zeros after its name; 0 where the file ends before it. */
+static size_t entry_end(const Index *index, size_t at) {
+    size_t end = fits(index, at) ? name_end(index, at) : 0;
+    size_t next = at + ((end - at + 8) & ~(size_t)7);
+    return end && next <= index->length ? next : 0;
+}
+
+/* An index, the place of its first entry and their number, from the arguments. */
+static int read_index(PyObject *args, Index *index, size_t *now, Py_ssize_t *count) {
+    Py_ssize_t length, at, ids;
+    if (!PyArg_ParseTuple(args, "y#nnn", &index->data, &length, &at, count, &ids))
+        return -1;
+    if (at < 0 || (ids != 20 && ids != 32)) {
+        cut_short();
+        return -1;
+    }
+    index->length = (size_t)length;
+    index->ids = (size_t)ids;
+    *now = (size_t)at;
+    return 0;
+}
+
 /* (mode, id, flags and name of all entries one after the other, end of all entries). */
 PyObject *entry_contents(PyObject *module, PyObject *args) {
     Index index;
-    Py_ssize_t length, at, count, ids;
+    size_t now;
+    Py_ssize_t count;
     (void)module;
-    if (!PyArg_ParseTuple(args, "y#nnn", &index.data, &length, &at, &count, &ids))
+    if (read_index(args, &index, &now, &count))
         return NULL;
-    if (at < 0 || (ids != 20 && ids != 32))
-        return cut_short();
-    index.length = (size_t)length;
-    index.ids = (size_t)ids;
-    size_t now = (size_t)at;
     Buffer made = {0};
     PyObject *answer = NULL;
     for (Py_ssize_t i = 0; i < count; i++) {
-        size_t end = fits(&index, now) ? name_end(&index, now) : 0;
-        size_t next = now + ((end - now + 8) & ~(size_t)7);
-        if (!end || next > index.length) {
+        size_t next = entry_end(&index, now);
+        if (!next) {
             cut_short();
             goto done;
         }
@@ -118,4 +135,35 @@ PyObject *entry_contents(PyObject *module, PyObject *args) {
 done:
     free(made.bytes);
     return answer;
+}
+
+/* The same of one entry, as an object of its own. */
+static PyObject *content_of(const Index *index, size_t at, size_t end) {
+    PyObject *made = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(end - at - STAT + 4));
+    if (made) {
+        char *to = PyBytes_AsString(made);
+        memcpy(to, index->data + at + MODE, 4);
+        memcpy(to + 4, index->data + at + STAT, end - at - STAT);
+    }
+    return made;
+}
+
+/* A list of mode, id, flags and name of each entry. */
+PyObject *entry_list(PyObject *module, PyObject *args) {
+    Index index;
+    size_t now;
+    Py_ssize_t count;
+    (void)module;
+    if (read_index(args, &index, &now, &count))
+        return NULL;
+    PyObject *found = PyList_New(0);
+    for (Py_ssize_t i = 0; found && i < count; i++) {
+        size_t next = entry_end(&index, now);
+        PyObject *entry = next ? content_of(&index, now, next) : cut_short();
+        if (!entry || PyList_Append(found, entry))
+            Py_CLEAR(found);
+        Py_XDECREF(entry);
+        now = next;
+    }
+    return found;
 }

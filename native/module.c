@@ -1,7 +1,7 @@
 /* gitindex._compiled: the hot loops of a first index and of a server, as fast as C. Python has the same ones. */
 #include "table.h"
 
-enum { FORMAT = 6 }; /* raised with every change of what a function takes or returns */
+enum { FORMAT = 7 }; /* raised with every change of what a function takes or returns */
 
 static PyMethodDef methods[] = {
     {"terms_of_text", terms_of_text, METH_VARARGS, "terms_of_text(text, expand) -> bytes"},
@@ -17,6 +17,8 @@ static PyMethodDef methods[] = {
      "describe_symbols(data, starts, ends, fields) -> [(line, column, first, last, signature, doc, end)]"},
     {"plain_tokens", plain_tokens, METH_VARARGS, "plain_tokens(texts) -> [line or None]"},
     {"macro_lines", macro_lines, METH_VARARGS, "macro_lines(data) -> [offset]"},
+    {"find_places", find_places, METH_VARARGS,
+     "find_places(names, places, name_id) -> bytes | None"},
     {"score_chunks", score_chunks, METH_VARARGS,
      "score_chunks(text, terms, step) -> (best, three, best_cover, cover, near, places)"},
     {"start_stats", start_stats, METH_VARARGS, "start_stats(root, paths, follow, threads) -> capsule"},
@@ -26,6 +28,7 @@ static PyMethodDef methods[] = {
      "odd_entries(data, at, count, id_bytes, known) -> (offsets, end)"},
     {"entry_contents", entry_contents, METH_VARARGS,
      "entry_contents(data, at, count, id_bytes) -> (contents, end)"},
+    {"entry_list", entry_list, METH_VARARGS, "entry_list(data, at, count, id_bytes) -> contents of each"},
     {NULL, NULL, 0, NULL},
 };
 

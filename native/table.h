@@ -52,11 +52,13 @@ PyObject *sweep_ranges(PyObject *module, PyObject *args);
 PyObject *describe_symbols(PyObject *module, PyObject *args);
 PyObject *plain_tokens(PyObject *module, PyObject *args);
 PyObject *macro_lines(PyObject *module, PyObject *args);
+PyObject *find_places(PyObject *module, PyObject *args);
 PyObject *score_chunks(PyObject *module, PyObject *args);
 PyObject *start_stats(PyObject *module, PyObject *args);
 PyObject *end_stats(PyObject *module, PyObject *args);
 PyObject *watch_folders(PyObject *module, PyObject *args);
 PyObject *odd_entries(PyObject *module, PyObject *args);
 PyObject *entry_contents(PyObject *module, PyObject *args);
+PyObject *entry_list(PyObject *module, PyObject *args);
 
 #endif

@@ -21,6 +21,7 @@ from gitindex.sharing.adoption import Adopted
 from gitindex.sharing.manifest import DATABASE, Manifest
 from gitindex.sharing.pack_file import unpack, write_pack
 from gitindex.sharing.signature import sign
+from gitindex.store.blob_names import join_places, split_places
 from gitindex.store.connection import open_reader
 from gitindex.view.tree import open_tree
 from tests.support import Repo
@@ -166,6 +167,25 @@ def in_database(*statements: str) -> Callable[[Path], None]:
                 connection.execute(statement)
         finally:
             connection.close()
+
+    return change
+
+
+def without_name(name: str) -> Callable[[Path], None]:
+    """The places of a name are gone from every blob; the rows are well-formed."""
+
+    def change(folder: Path) -> None:
+        connection = sqlite3.connect(folder / DATABASE)
+        (number,) = connection.execute("SELECT id FROM names WHERE text=?", (name,)).fetchone()
+        rows = connection.execute("SELECT blob_id, names, places FROM occurrences").fetchall()
+        for blob_id, *columns in rows:
+            left = {i: at for i, at in split_places(*columns) if i != number}
+            connection.execute("DELETE FROM occurrences WHERE blob_id=?", (blob_id,))
+            if left:
+                row = (blob_id, *join_places(left))
+                connection.execute("INSERT INTO occurrences VALUES (?,?,?)", row)
+        connection.commit()
+        connection.close()
 
     return change
 

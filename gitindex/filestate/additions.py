@@ -8,6 +8,7 @@ from gitindex.base.vocabulary import FactsStatus
 from gitindex.filestate.world import World
 from gitindex.languages.facts import BlobFacts, FactsKey, Symbol
 from gitindex.languages.table import extractor_id
+from gitindex.store.blob_names import read_names
 from gitindex.store.connection import marks
 from gitindex.store.history import PathAtTime
 
@@ -58,12 +59,12 @@ class Additions:
         """Does a published file name one of these, or take everything with a star?"""
         blob = self._world.files[importer].blob_id
         asked = self._world.database.rows
+        rows = asked(f"SELECT id FROM names WHERE text IN ({marks(names)})", *names)
+        known = {name_id for (name_id,) in rows}
         return bool(
-            asked(
-                "SELECT 1 FROM occurrences o JOIN names n ON n.id=o.name_id"
-                f" WHERE o.blob_id=? AND n.text IN ({marks(names)}) LIMIT 1",
-                blob,
-                *names,
+            any(
+                not known.isdisjoint(read_names(packed)[0])
+                for (packed,) in asked("SELECT names FROM occurrences WHERE blob_id=?", blob)
             )
             or asked("SELECT 1 FROM imports WHERE blob_id=? AND instr(names, '\"*\"')", blob)
         )

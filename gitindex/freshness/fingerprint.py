@@ -8,7 +8,7 @@ from gitindex.languages.table import EXTRACTOR_VERSION, grammar_set
 if TYPE_CHECKING:
     from typing import Any
 
-SCHEMA_VERSION = "5"
+SCHEMA_VERSION = "6"
 """Version of the store's tables and of the lexical fields."""
 
 POLICY_HASH = "4"

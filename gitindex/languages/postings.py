@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate, chain, pairwise
 from typing import NamedTuple
 
@@ -69,16 +69,6 @@ class Postings(Mapping[str, bytes]):
 
     def __len__(self) -> int:
         return len(self.counts)
-
-    def texts(self) -> Sequence[str | bytes]:
-        """Return the packed places of each name: as text whose UTF-8 they are, where it has one."""
-        ends = list(accumulate(self.counts.values(), initial=0))
-        parts = [self.text[start:end] for start, end in pairwise(ends)]
-        try:
-            self.text.encode()
-        except UnicodeEncodeError:  # a number that is no character
-            return [_to_bytes(part) for part in parts]
-        return parts
 
     def encode(self) -> bytes:
         """Return the packed places of all names, in order."""

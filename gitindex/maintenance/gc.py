@@ -21,6 +21,7 @@ from gitindex.store import mapping
 from gitindex.store.connection import Database, marks, open_reader
 from gitindex.store.entities import reconcile, remove_entities
 from gitindex.store.lexical import LexicalReader
+from gitindex.store.name_index import NameIndex
 from gitindex.store.text_index import remove_blobs
 
 LOCK_WAIT_SECONDS = 60.0
@@ -162,6 +163,7 @@ def _garbage(database: Database, needed: _Needed) -> Iterator[Garbage]:
 def _remove_blobs(database: Database, part: list[Garbage]) -> None:
     ids = [garbage.blob_id for garbage in part]
     with database.write():
+        NameIndex(database).remove(ids)
         remove_blobs(database, ids)
         remove_entities(database, ids)
         database.run(
@@ -183,7 +185,7 @@ def _remove_leftovers(database: Database, needed: _Needed) -> None:
         )
         database.run(
             "DELETE FROM names WHERE"
-            " NOT EXISTS (SELECT 1 FROM occurrences o WHERE o.name_id=names.id)"
+            " NOT EXISTS (SELECT 1 FROM name_blobs b WHERE b.name_id=names.id)"
             " AND NOT EXISTS (SELECT 1 FROM symbols s WHERE s.name_id=names.id)"
             " AND NOT EXISTS (SELECT 1 FROM semantic_symbols y WHERE y.name_id=names.id)"
         )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.errors import CorruptStore, Exit, GitIndexError
 from gitindex.base.escape import counted, safe_text
 from gitindex.base.vocabulary import ProofOutcome
 from gitindex.base.worktree import Worktree
@@ -26,6 +26,7 @@ from gitindex.store.connection import Database
 from gitindex.store.entities import index_faults
 from gitindex.store.fact_check import Check, FactsCheck, Report, compared
 from gitindex.store.lexical import LexicalReader
+from gitindex.store.name_index import name_index_faults
 from gitindex.view.tree import TreeChoice, TreeView, open_tree
 
 RECEIPT_FIELDS = ("treeId", "overlayDigest", "generation", "fingerprint")
@@ -207,5 +208,10 @@ def _integrity(database: Database, full: bool) -> Check:
         )[0]
         if gaps:
             return Check("integrity", False, f"{gaps} blobs have gaps in their {table}")
-    faults = list(index_faults(database))
-    return compared("integrity", "SQLite and its full-text index", [b"%d" % n for n in faults])
+    try:
+        faults = [*index_faults(database), *name_index_faults(database)]
+    except (CorruptStore, ValueError) as error:
+        return Check("integrity", False, str(error))
+    return compared(
+        "integrity", "SQLite, its full-text index, and that by name", [b"%d" % n for n in faults]
+    )

@@ -9,14 +9,14 @@ from contextlib import ExitStack
 from types import TracebackType
 
 from gitindex.base.errors import StoreError
-from gitindex.base.worktree import Worktree
 from gitindex.extract.extraction import ExtractedBlob
 from gitindex.languages.facts import FactsKey
 from gitindex.refresh.session import Session
-from gitindex.store.blobs import DROP_NAME_INDEXES, BlobTable, make_name_indexes
+from gitindex.store.blobs import BlobTable
 from gitindex.store.entities import put_document
 from gitindex.store.imported import mark_imported, mark_verified
-from gitindex.store.lexical import LexicalReader, trim_memory
+from gitindex.store.lexical import trim_memory
+from gitindex.store.name_index import DROP_NAME_INDEXES, make_name_indexes
 from gitindex.store.text_index import TextIndexWriter
 
 FEED_BYTES = 1 << 20
@@ -53,9 +53,8 @@ class Ingest:
     The first load of a store makes the indexes by name at its end, where it costs half.
     """
 
-    def __init__(self, worktree: Worktree, session: Session, import_id: int = 0) -> None:
+    def __init__(self, session: Session, import_id: int = 0) -> None:
         """`import_id`: the facts are those of a pack, and are marked so in the same transaction."""
-        self._worktree = worktree
         self._import_id = import_id
         self._session = session
         self._db = session.database
@@ -151,6 +150,6 @@ class Ingest:
 
     def _check_documents(self, keys: list[FactsKey]) -> None:
         """Check a sample of the documents: a broken writer reports success and stores nothing."""
-        reader = LexicalReader(self._worktree.lexical)
+        reader = self._session.lexical_reader()
         if not all(map(reader.holds, keys[:: max(1, len(keys) // SAMPLE)])):
             raise StoreError("the lexical index did not store its documents", "see `gitindex log`")

@@ -258,10 +258,17 @@ def _texts(*paths: str) -> bytes:
     found = []
     for path in paths:
         try:
-            found.append(read_small(os.path.realpath(path)) or b"")
+            found.append(_read_linked(path) or b"")
         except OSError:
             found.append(_CONVERTING[0] + _TELLING[0])
     return b"\n".join(found)
+
+
+def _read_linked(path: str) -> bytes | None:
+    try:
+        return read_small(path)
+    except OSError:  # a link, say
+        return read_small(os.path.realpath(path))
 
 
 def sweep_litter(worktree: Worktree) -> None:

@@ -16,7 +16,7 @@ from gitindex.base.vocabulary import EditScope
 from gitindex.base.worktree import Worktree, worktree_at
 from gitindex.git.command import clean_env
 from gitindex.git.conversions_writer import note_conversions
-from gitindex.git.shadow_writer import is_large, pays, refresh_shadow_index
+from gitindex.git.shadow_writer import is_large, keep_shadow_index, pays
 from gitindex.git.worktree_probe import read_head_state
 
 
@@ -24,8 +24,7 @@ def help_readers(worktrees: Iterable[Worktree]) -> None:
     """Prepare what pays off. Called without the runner's lock, so no job waits for it."""
     for worktree in worktrees:
         with contextlib.suppress(OSError, GitIndexError):
-            if pays(worktree):
-                refresh_shadow_index(worktree)
+            keep_shadow_index(worktree)
             note_conversions(worktree, len(read_head_state(worktree, EditScope.NONE).tree))
 
 

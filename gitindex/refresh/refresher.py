@@ -31,7 +31,6 @@ from gitindex.refresh.scope import EMPTY, FULL, RefreshScope, resolve_scope
 from gitindex.refresh.session import Session
 from gitindex.store import history, mapping, subjects
 from gitindex.store.blobs import BlobTable
-from gitindex.store.lexical import LexicalReader
 from gitindex.store.mapping import FileRow, Published
 from gitindex.store.subjects import WindowChange
 
@@ -185,7 +184,7 @@ class Refresher:
         absent: set[str] = set()
         blobs = ((blob.key, blob.language) for blob in wanted)
         read, extractor = reader_of(self._repo), self._session.extractor
-        with Ingest(self._worktree, self._session) as ingest:
+        with Ingest(self._session) as ingest:
             for extracted in extract_blobs(blobs, read, extractor, absent.add):
                 if extracted.key in again and extracted.facts.reason == TIMED_OUT:
                     facts = extracted.facts._replace(reason=TIMED_OUT_AGAIN)
@@ -236,7 +235,14 @@ class Refresher:
                 past = self._past(base, head, run.force)
             new = dict.fromkeys(plan.gone, "") | {row.path: row.oid for row in rows}
             was = history.before(self._db, base, new)
-            mapping.replace_rows(self._db, base.worktree_id, plan.gone, rows, is_policy_file)
+            paths = mapping.replace_rows(
+                self._db,
+                base.worktree_id,
+                plan.gone,
+                rows,
+                is_policy_file,
+                {path: one.path_id for path, one in was.items() if one.path_id is not None},
+            )
             if self._tried_again:
                 mapping.recount(self._db, base.worktree_id)
             generation = mapping.raise_generation(
@@ -244,7 +250,7 @@ class Refresher:
             )
             mapping.note_seen(self._db, head, self._index_mtime())
             anew = run.force or base.fingerprint != self._fingerprint_text()
-            history.record(self._db, base, generation, was, anew)
+            history.record(self._db, base, generation, was, paths, anew)
             subjects.apply_change(self._db, base.worktree_id, past, is_policy_file)
         if history.is_long(generation):
             self._session.long_histories.add(base.worktree_id)
@@ -273,7 +279,7 @@ class Refresher:
         expected = int(self._db.row("SELECT lexical_docs FROM repo_state")[0])
         if not expected:
             self._session.lexical()  # an empty repository has an empty index, not none
-        if LexicalReader(self._worktree.lexical).documents < expected:
+        if self._session.lexical_reader().documents < expected:
             raise StoreError("the lexical index lost documents", "run `gitindex index --force`")
 
     def _marker(self) -> CompletionMarker:

@@ -22,6 +22,8 @@ from gitindex.refresh.queue import RefreshJobService, unfinished
 from gitindex.store import history, mapping
 from gitindex.store.connection import Database, open_reader, open_writer
 from gitindex.store.integrity import check_store
+from gitindex.store.lexical import LexicalReader
+from gitindex.store.lexical_current import CurrentReader
 from gitindex.store.lexical_files import torn_file
 from gitindex.store.lexical_updates import LexicalUpdates
 from gitindex.store.rot import rot_of_store
@@ -45,6 +47,7 @@ class Session:
         self._inode = os.stat(worktree.database).st_ino
         self.extractor = Extractor()
         self._lexical: LexicalUpdates | None = None
+        self._reader = CurrentReader(worktree.lexical)
         self._repositories: dict[str, Repository] = {}
         self.long_histories: set[int] = set()
         """Worktrees whose history is compacted at the end."""
@@ -69,12 +72,22 @@ class Session:
     def lexical(self) -> LexicalUpdates:
         """The lexical writer, opened at first use."""
         if self._lexical is None:
-            self._lexical = LexicalUpdates(self._anchor.lexical)
+            self._lexical = LexicalUpdates(self._anchor.lexical, self._reader)
         return self._lexical
+
+    def lexical_reader(self) -> LexicalReader:
+        """A reader that was opened after the documents were last committed."""
+        return self._reader.open()
+
+    def tidy(self) -> None:
+        """What nobody waits for, between two jobs."""
+        if self._lexical is not None:
+            self._lexical.tidy()
 
     def drop_lexical(self) -> None:
         """After any error a writer stores nothing more: the next use opens a new one."""
         self._lexical = None
+        self._reader = CurrentReader(self._anchor.lexical)
 
     def repository(self, worktree: Worktree) -> Repository:
         """The worktree's repository, kept open."""

@@ -155,6 +155,7 @@ class StoreRun:
             elif not settling and time.monotonic() >= deadline:
                 return False
             time.sleep(POLL_SECONDS)
+            self._session.tidy()
 
     def _is_settling(self, name: str) -> bool:
         worktree = self._session.locate(name)

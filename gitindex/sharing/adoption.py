@@ -30,10 +30,11 @@ from gitindex.sharing.create import wanted_keys
 from gitindex.sharing.manifest import DATABASE, BadPack, Manifest, render
 from gitindex.sharing.pack_file import unpack
 from gitindex.sharing.signature import find_signer
-from gitindex.store.blobs import BlobTable, make_name_indexes
+from gitindex.store.blobs import BlobTable
 from gitindex.store.connection import Database, leave_log, open_reader, open_writer
 from gitindex.store.imported import begin_import
 from gitindex.store.lexical import LexicalReader
+from gitindex.store.name_index import make_name_indexes
 from gitindex.store.packing import open_pack_database
 
 Report = Callable[[str, float | None], None]
@@ -205,7 +206,7 @@ def _take_facts(
         wanted = BlobTable(session.database).missing(sorted(wanted_keys(repository, manifest.tree)))
         with session.database.write():
             number = begin_import(session.database, *origin, 0)
-        with Ingest(worktree, session, number) as ingest:
+        with Ingest(session, number) as ingest:
             for at, key in enumerate(wanted):
                 blob = _read_blob(pack, repository, key)
                 if blob is not None:

@@ -10,9 +10,11 @@ from typing import Any
 from gitindex.base.lean import NamedTuple
 from gitindex.base.vocabulary import FactsStatus
 from gitindex.languages.facts import BlobFacts, FactsKey, Import, Symbol, decode_facts, encode_facts
-from gitindex.languages.postings import Postings, join_postings
+from gitindex.languages.postings import join_postings
+from gitindex.store.blob_names import pack_names, split_places
 from gitindex.store.connection import Database, marks
 from gitindex.store.definitions import DefinitionTable
+from gitindex.store.name_index import NameIndex
 
 CHUNK = 400
 """Maximum number of values bound in one statement."""
@@ -28,26 +30,9 @@ _ROWS_OF_BLOBS = (
     " signature, doc, parent, exported FROM symbols JOIN names n ON n.id = name_id",
     "SELECT blob_id, ordinal, module, names, level, line FROM imports",
     "SELECT blob_id, ordinal, name FROM exports",
-    "SELECT blob_id, n.text, n.text, places FROM occurrences JOIN names n ON n.id = name_id",
+    "SELECT blob_id, 0, names, places FROM occurrences",
 )
 """Symbols, imports, exports and places: the blob, the order of its rows, and their values."""
-_NAME_INDEXES = {
-    "symbols_by_name": "definitions (name_id)",
-    "occurrences_by_name": "occurrences (name_id)",
-}
-DROP_NAME_INDEXES = [f"DROP INDEX IF EXISTS {name}" for name in _NAME_INDEXES]
-"""For the first load of an empty store; `make_name_indexes` recreates them."""
-
-
-def make_name_indexes(database: Database) -> None:
-    """Create missing indexes by name: after a first load, or after one that was interrupted."""
-    rows = database.rows("SELECT name FROM sqlite_master WHERE type='index'")
-    missing = _NAME_INDEXES.keys() - {name for (name,) in rows}
-    if missing:
-        with database.joined():
-            database.run_all(
-                f"CREATE INDEX {name} ON {_NAME_INDEXES[name]}" for name in sorted(missing)
-            )
 
 
 class AddedFacts(NamedTuple):
@@ -68,6 +53,7 @@ class BlobTable:
         self._prefix = prefix
         self._symbols = "symbols" if prefix else "definitions"
         self._definitions = DefinitionTable(database)
+        self._index = NameIndex(database, prefix)
         self._names: dict[str, int] = {}
         self._all_known = 1  # the next id of a name, if every name up to it is in the cache
 
@@ -140,7 +126,7 @@ class BlobTable:
         The caller holds the write transaction.
         """
         held = self.ids(blobs)
-        self._forget(held.values())
+        self._forget(list(held.values()))
         fresh = count(self._next_id("blobs"))
         ids = {key: held.get(key) or next(fresh) for key in blobs}
         self._db.run_many(
@@ -154,7 +140,8 @@ class BlobTable:
         self._add_children([(ids[key], facts) for key, (facts, _) in blobs.items()])
         return {key: AddedFacts(ids[key], key not in held) for key in blobs}
 
-    def _forget(self, blob_ids: Iterable[int]) -> None:
+    def _forget(self, blob_ids: list[int]) -> None:
+        self._index.remove(blob_ids)
         for blob_id in blob_ids:
             for table in (self._symbols, "occurrences", "imports", "exports"):
                 self._db.run(f"DELETE FROM {self._prefix}{table} WHERE blob_id=?", blob_id)
@@ -175,15 +162,13 @@ class BlobTable:
             )
         else:
             self._definitions.add(blobs, name_ids)
-        self._insert(
-            "occurrences",
-            "(?,?,CAST(? AS BLOB))",
-            (
-                (blob_id, name_id, places)
-                for blob_id, facts in blobs
-                for name_id, places in _by_id(facts.postings, name_ids)
-            ),
-        )
+        rows = [
+            (blob_id, *pack_names(facts.postings, name_ids))
+            for blob_id, facts in blobs
+            if facts.postings
+        ]
+        self._insert("occurrences", "(?,?,?)", rows)
+        self._index.add((blob_id, names) for blob_id, names, _ in rows)
         self._insert(
             "imports",
             "(?,?,?,?,?,?)",
@@ -239,9 +224,11 @@ class BlobTable:
 
     def _payloads(self, first: int, last: int) -> Iterator[tuple[FactsKey, bytes]]:
         """Yield the encoded facts of the blobs in a range of ids."""
-        symbols, imports, exports, postings = (
+        symbols, imports, exports, packed = (
             self._rows_by_blob(sql, first, last) for sql in _ROWS_OF_BLOBS
         )
+        places = {blob_id: list(split_places(*rows[0])) for blob_id, rows in packed.items()}
+        texts = self._texts({name_id for pairs in places.values() for name_id, _ in pairs})
         for blob_id, oid, extractor, *head in self._db.rows(_HEADS_OF_BLOBS, first, last):
             language, status, lines, reason, interface_hash, flags = head
             facts = BlobFacts(
@@ -258,9 +245,16 @@ class BlobTable:
                 exports=tuple(name for (name,) in exports.get(blob_id, ())),
                 interface_hash=interface_hash,
                 flags=tuple(filter(None, flags.split(","))),
-                postings=join_postings(postings.get(blob_id, ())),
+                postings=join_postings(
+                    sorted((texts[i], at) for i, at in places.get(blob_id, ()) if i in texts)
+                ),
             )
             yield FactsKey(oid.hex(), extractor), encode_facts(facts)
+
+    def _texts(self, name_ids: set[int]) -> dict[int, str]:
+        """Return the names of some ids, as far as there are any."""
+        sql = "SELECT id, text FROM names WHERE id IN (SELECT value FROM json_each(?))"
+        return dict(self._db.rows(sql, str(sorted(name_ids))))
 
     def _rows_by_blob(self, sql: str, first: int, last: int) -> dict[int, list[tuple[Any, ...]]]:
         found = self._db.rows(f"{sql} WHERE blob_id BETWEEN ? AND ? ORDER BY 1, 2", first, last)
@@ -281,12 +275,6 @@ def _blob_row(blob_id: int, key: FactsKey, facts: BlobFacts, lexical: bool) -> t
         ",".join(facts.flags),
         lexical,
     )
-
-
-def _by_id(postings: Postings, name_ids: dict[str, int]) -> list[tuple[int, str | bytes]]:
-    """Return name ids with their packed places: as text, which costs half as much to bind."""
-    pairs = zip(map(name_ids.__getitem__, postings), postings.texts(), strict=True)
-    return sorted(pairs, key=itemgetter(0))
 
 
 def _pairs(text: str) -> tuple[tuple[str, str], ...]:

@@ -1,8 +1,8 @@
-"""Rows of definitions: kinds and signatures repeat, and are stored once; the view `symbols` joins them."""
+"""Rows of definitions: what repeats or follows from other rows is left to the view `symbols`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from gitindex.languages.facts import BlobFacts, Symbol
@@ -21,22 +21,23 @@ class DefinitionTable:
     def __init__(self, database: Database) -> None:
         self._db = database
         self._shapes: dict[Shape, int] = {}
+        self._next = 1
         self._older: dict[Shape, int] = {}  # used before; half of the shapes of C are used once
 
     def add(self, blobs: Iterable[tuple[int, BlobFacts]], name_ids: Mapping[str, int]) -> None:
         """Store the definitions of some blobs; `name_ids` has all their names."""
         if len(self._shapes) > MAX_SHAPES:
             self._older, self._shapes = self._shapes, {}
-        symbols = [
-            (blob_id, ordinal, symbol, _shape(symbol))
+        new: list[Shape] = []
+        self._next = int(self._db.row("SELECT coalesce(max(id), 0) + 1 FROM shapes")[0])
+        rows = [
+            row
             for blob_id, facts in blobs
-            for ordinal, symbol in enumerate(facts.symbols)
+            for row in self._rows(blob_id, facts.symbols, name_ids, new)
         ]
-        unknown = {shape for *_, shape in symbols}.difference(self._shapes)
-        again = [shape for shape in unknown if shape in self._older]
-        self._shapes.update((shape, self._older[shape]) for shape in again)
-        self._add_shapes(unknown.difference(again))
-        rows = self._rows(symbols, name_ids)
+        self._db.insert_many(
+            "shapes", "(?,?,?,?)", ((i, *s) for i, s in enumerate(new, self._next))
+        )
         self._db.insert_many("definitions", "(?,?,?,?,?,?,?,?,?,?,?,?)", rows)
 
     def forget(self) -> None:
@@ -44,29 +45,41 @@ class DefinitionTable:
         self._shapes.clear()
         self._older.clear()
 
-    def _add_shapes(self, new: set[Shape]) -> None:
-        if not new:
-            return
-        first = int(self._db.row("SELECT coalesce(max(id), 0) + 1 FROM shapes")[0])
-        numbered = list(enumerate(sorted(new, key=repr), first))
-        self._db.insert_many("shapes", "(?,?,?,?)", ((i, *s) for i, s in numbered))
-        self._shapes.update((shape, number) for number, shape in numbered)
-
     def _rows(
-        self, symbols: Iterable[tuple[int, int, Symbol, Shape]], name_ids: Mapping[str, int]
+        self, blob_id: int, symbols: Sequence[Symbol], name_ids: Mapping[str, int], new: list[Shape]
     ) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a blob; shapes that are not stored yet are appended to `new`."""
         shapes = self._shapes
-        for blob_id, ordinal, symbol, shape in symbols:
-            name, qualified, _, line, column, start, end, _, doc, parent, exported = symbol
+        for ordinal, (symbol, written) in enumerate(
+            zip(symbols, written_names(symbols), strict=True)
+        ):
+            name, _, kind, line, column, start, end, signature, doc, parent, exported = symbol
+            at = signature.find(name) if name else -1
+            after = None if at < 0 else signature[at + len(name) :]
+            shape = kind, signature if at < 0 else signature[:at], after
+            ids = name_ids[name], written, shapes.get(shape) or self._number(shape, new)
             above, below, flag = line - start, end - line, 1 if exported else 0  # a bool is adapted
-            ids = name_ids[name], qualified, shapes[shape]
             yield blob_id, ordinal, *ids, line, column, above, below, parent, flag, doc
 
+    def _number(self, shape: Shape, new: list[Shape]) -> int:
+        """Return the number of a shape that was not used lately."""
+        number = self._older.get(shape)
+        if number is None:
+            number = self._next + len(new)
+            new.append(shape)
+        self._shapes[shape] = number
+        return number
 
-def _shape(symbol: Symbol) -> Shape:
-    """Return kind and signature, cut where the definition's own name first stands in it."""
-    name, signature = symbol.name, symbol.signature
-    at = signature.find(name) if name else -1
-    if at < 0:
-        return symbol.kind, signature, None
-    return symbol.kind, signature[:at], signature[at + len(name) :]
+
+def written_names(symbols: Sequence[Symbol]) -> list[str | None]:
+    """Return the qualified names of a blob that are stored: None where the view derives it."""
+    written: list[str | None] = []
+    for symbol in symbols:
+        name, qualified, parent = symbol.name, symbol.qualified, symbol.parent
+        derived = None
+        if parent < 0:
+            derived = name
+        elif parent < len(written) and (written[parent] or symbols[parent].parent < 0):
+            derived = f"{symbols[parent].qualified}.{name}"
+        written.append(None if qualified == derived else qualified)
+    return written

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+from gitindex.base.errors import CorruptStore
 from gitindex.base.escape import counted, safe_text
 from gitindex.base.vocabulary import FactsStatus
 from gitindex.extract.extraction import ExtractedBlob, extract_blobs
@@ -143,6 +144,7 @@ class FactsCheck:
             ValueError,
             TypeError,
             AttributeError,
+            CorruptStore,
         ):  # stored text that gitindex did not write
             return False
         if held is not None and held.reason == TIMED_OUT_AGAIN:

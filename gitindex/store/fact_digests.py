@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
 from gitindex.languages.facts import FactsKey
+from gitindex.store.blob_names import read_names
 from gitindex.store.connection import Database
 
 BLOBS_AT_ONCE = 2_000
@@ -21,8 +22,7 @@ _DEFINITIONS = (
     " exported, doc FROM definitions WHERE blob_id BETWEEN ? AND ? ORDER BY blob_id, ordinal"
 )
 _PLACES = (
-    "SELECT blob_id, name_id, places FROM occurrences WHERE blob_id BETWEEN ? AND ?"
-    " ORDER BY blob_id, name_id"
+    "SELECT blob_id, names, places FROM occurrences WHERE blob_id BETWEEN ? AND ? ORDER BY blob_id"
 )
 _OTHERS = (
     "SELECT blob_id, module, names, level, line FROM imports WHERE blob_id BETWEEN ? AND ?"
@@ -43,20 +43,28 @@ def fact_digests(database: Database) -> Iterator[tuple[FactsKey, bytes]]:
     shapes = {row[0]: row[1:] for row in database.rows("SELECT * FROM shapes")}
     last = int(database.row("SELECT coalesce(max(id), 0) FROM blobs")[0])
     for first in range(1, last + 1, BLOBS_AT_ONCE):
-        ids = first, first + BLOBS_AT_ONCE - 1
+        span = first, first + BLOBS_AT_ONCE - 1
         definitions, places, *others = (
-            _by_blob(database.rows(sql, *ids)) for sql in (_DEFINITIONS, _PLACES, *_OTHERS)
+            _by_blob(database.rows(sql, *span)) for sql in (_DEFINITIONS, _PLACES, *_OTHERS)
         )
-        for blob_id, oid, extractor, *head in database.rows(_HEADS, *ids):
+        for blob_id, oid, extractor, *head in database.rows(_HEADS, *span):
             defined = [
                 (names[row[1]], shapes[row[2]], row[3:]) for row in definitions.get(blob_id, ())
             ]
-            used = places.get(blob_id, ())
+            ids, lengths, packed = _used(places.get(blob_id, ()))
             listed = [row[1:] for rows in others for row in rows.get(blob_id, ())]
-            said = head, defined, listed, [(names[row[1]], len(row[2])) for row in used]
+            used = zip(map(names.__getitem__, ids), lengths, strict=True)
+            said = head, defined, listed, list(used)
             # ascii(), not repr(): the same text in every version of Python
-            text = ascii(said).encode() + b"".join([row[2] for row in used])
+            text = ascii(said).encode() + packed
             yield FactsKey(oid.hex(), extractor), hashlib.sha256(text).digest()
+
+
+def _used(rows: Iterable[tuple[Any, ...]]) -> tuple[list[int], list[int], bytes]:
+    """Return the names of a blob, the bytes of places of each, and all places."""
+    for _, names, packed in rows:
+        return *read_names(names), packed
+    return [], [], b""
 
 
 def _by_blob(rows: list[tuple[Any, ...]]) -> _Rows:

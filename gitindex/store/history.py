@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from gitindex.store.blobs import CHUNK
@@ -133,9 +133,11 @@ def record(
     base: Published,
     generation: int,
     was: dict[bytes, PathBeforePublish],
+    ids: Mapping[bytes, int],
     anew: bool,
 ) -> None:
-    """Record what a publish changed; `was` is the state before. In the same transaction.
+    """Record what a publish changed; `was` is the state before, `ids` are those of its paths now. In the
+    same transaction.
 
     A publish that extracted everything `anew` has refreshed every file: the history is cleared.
     """
@@ -143,12 +145,13 @@ def record(
         for table in ("path_history", "file_refreshes"):
             database.run(f"DELETE FROM {table} WHERE worktree_id=?", base.worktree_id)
         return
-    database.run_many(
-        "INSERT INTO path_history"
-        " VALUES (?, coalesce(?, (SELECT id FROM paths WHERE path=?)), ?,?,?)",
+    database.insert_many(
+        "path_history",
+        "(?,?,?,?,?)",
         (
-            (base.worktree_id, one.path_id, path, generation, *(one.was or (None, None)))
+            (base.worktree_id, ids[path], generation, *(one.was or (None, None)))
             for path, one in was.items()
+            if path in ids
         ),
     )
 

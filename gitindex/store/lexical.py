@@ -13,7 +13,7 @@ from gitindex.base.errors import CorruptStore, StoreError
 from gitindex.base.lean import NamedTuple
 from gitindex.base.pattern import compile_later
 from gitindex.languages.facts import FactsKey
-from gitindex.store.seal import ONCE, LexicalSealing, lexical_damage
+from gitindex.store.seal import META, ONCE, LexicalSealing, lexical_damage
 
 HEAP_BYTES = 64_000_000
 MAX_CLAUSES = 64
@@ -176,7 +176,7 @@ class LexicalReader:
     """A reader of the last commit."""
 
     def __init__(self, path: str) -> None:
-        if not os.path.exists(os.path.join(path, "meta.json")):
+        if not os.path.exists(os.path.join(path, META)):
             raise StoreError("the lexical index is missing", "run `gitindex index --force`")
         with _translated():
             with _utf8_name(path) as name:
@@ -348,7 +348,7 @@ class LexicalMemory:
     def reader(self, path: str) -> LexicalReader:
         """Return a reader of the last commit; CorruptStore if one of its files was changed."""
         try:
-            meta = os.stat(os.path.join(path, "meta.json"))  # every commit replaces it
+            meta = os.stat(os.path.join(path, META))  # every commit replaces it
         except OSError:
             return LexicalReader(path)
         seen = (path, meta.st_ino, meta.st_mtime_ns, meta.st_size)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import os
 
-from gitindex.store.seal import footer_fits, is_lexical_sealed
+from gitindex.store.seal import META, footer_fits, is_lexical_sealed
 
-META = "meta.json"
 MANAGED = ".managed.json"
 
 

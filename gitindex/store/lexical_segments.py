@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 from gitindex.base.atomic_file import sync_dir, write_atomic
 from gitindex.base.errors import StoreError
 from gitindex.base.pattern import compile_later
-from gitindex.store.lexical_files import MANAGED, META
+from gitindex.store.lexical_files import MANAGED
+from gitindex.store.seal import META
 
 MERGED = 8
 """Number of segments of similar size that are merged into one."""

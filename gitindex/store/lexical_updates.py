@@ -13,8 +13,8 @@ from contextlib import suppress
 
 from gitindex.base.errors import StoreError
 from gitindex.languages.facts import FactsKey
-from gitindex.store.lexical import LexicalReader, LexicalWriter
-from gitindex.store.lexical_files import META
+from gitindex.store.lexical import LexicalWriter
+from gitindex.store.lexical_current import CurrentReader
 from gitindex.store.lexical_segments import (
     Segment,
     SegmentList,
@@ -22,13 +22,13 @@ from gitindex.store.lexical_segments import (
     remove_folder,
     to_merge,
 )
-from gitindex.store.seal import LexicalSealing
+from gitindex.store.seal import META, LexicalSealing
 
 FEW = 500
 FEW_BYTES = 8 << 20
 """More documents, or longer ones, go through Tantivy's own writer."""
 MANY_SEGMENTS = 12
-"""With so many, segments are merged at once, not when the runner has nothing to do."""
+"""With so many, segments are merged as soon as nobody waits; at once if there are twice as many."""
 HEAP_BYTES = 15_000_000
 NEW, MERGING = "new", "merging"
 """Folders in that of the index."""
@@ -37,10 +37,13 @@ NEW, MERGING = "new", "merging"
 class LexicalUpdates:
     """Adds and removes documents. Unusable after any error: open a new one."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, current: CurrentReader | None = None) -> None:
+        """`current`: a reader that others of this process use as well."""
         self._path = path
+        self._current = current or CurrentReader(path)
         self._added: dict[FactsKey, tuple[str, str]] = {}
         self._bytes = 0
+        self._is_untidy = True
         self._beside: LexicalWriter | None = None
         self._large: LexicalWriter | None = None
         for name in (NEW, MERGING):
@@ -57,7 +60,7 @@ class LexicalUpdates:
         """Number of documents of the last commit."""
         if self._large is not None:
             return self._large.documents
-        return LexicalReader(self._path).documents
+        return self._current.open().documents
 
     def append(self, key: FactsKey, body: str, names: str) -> None:
         """Add the document of a blob that the index does not hold."""
@@ -111,7 +114,7 @@ class LexicalUpdates:
 
     def _append(self) -> bool:
         """Write the documents as one segment and move it. False if that cannot be done."""
-        held = LexicalReader(self._path)
+        held = self._current.open()
         if not held.documents or any(map(held.holds, self._added)):
             return False  # a replaced document has to be removed from its segment
         if self._beside is None:
@@ -125,10 +128,21 @@ class LexicalUpdates:
         if not index.is_of_kind(made):
             return False
         index.take(made, instead_of=[])
-        if len(index.segments) >= MANY_SEGMENTS:
-            self._merge()
         self._sealing.note()
+        self._is_untidy = True
+        if len(index.segments) >= 2 * MANY_SEGMENTS:
+            self.tidy()
         return True
+
+    def tidy(self) -> None:
+        """Merge some of many small segments. What fails, for lack of space say, is tried again later: the
+        documents are there without it."""
+        if self._large is not None or not self._is_untidy:
+            return
+        self._is_untidy = False
+        with suppress(OSError, StoreError):
+            if len(SegmentList(self._path).segments) >= MANY_SEGMENTS:
+                self._is_untidy = self._merge()
 
     def _merge(self) -> bool:
         """Merge one group of small segments, by Tantivy in a folder of its own. False: there is none."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from gitindex.base.lean import NamedTuple
 from gitindex.base.vocabulary import FactsStatus, SkipReason
@@ -143,9 +143,15 @@ def replace_rows(
     gone: list[bytes],
     rows: list[FileRow],
     is_policy: Callable[[bytes], bool],
-) -> None:
-    """Apply a difference to the mapping. The caller holds the write transaction."""
-    known = _path_ids(database, gone + [row.path for row in rows])
+    held: Mapping[bytes, int] | None = None,
+) -> dict[bytes, int]:
+    """Apply a difference to the mapping; return the ids of its paths. The caller holds the write transaction.
+
+    `held`: ids of paths that are known already.
+    """
+    known = dict(held or {})
+    paths = [path for path in (*gone, *[row.path for row in rows]) if path not in known]
+    known |= _path_ids(database, paths)
     new = [row.path for row in rows if row.path not in known]
     database.run_many(
         "INSERT INTO paths (path, policy) VALUES (?,?)", ((p, is_policy(p)) for p in new)
@@ -173,6 +179,7 @@ def replace_rows(
         after.symbols - before.symbols,
         worktree_id,
     )
+    return known
 
 
 def _path_ids(database: Database, paths: list[bytes]) -> dict[bytes, int]:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from gitindex.base.errors import CorruptStore, GitIndexError
 from gitindex.languages.facts import FactsKey
-from gitindex.store.blobs import DROP_NAME_INDEXES
+from gitindex.store.blob_names import join_places, read_names, split_places
 from gitindex.store.connection import Database
+from gitindex.store.name_index import DROP_NAME_INDEXES
 from gitindex.store.other_databases import open_foreign, open_fresh, schema_text
 from gitindex.store.text_index import MAX_SEGMENT, TextIndexWriter
 
+BLOBS_AT_ONCE = 500
 SEGMENT_BYTES = 128 << 20
 """Texts of this size together become one segment of the text index."""
-_FACTS = ("definitions", "occurrences", "imports", "exports", "documents")
+_COPIED = ("definitions", "imports", "exports", "documents")
+_FACTS = (*_COPIED, "occurrences")
 """Tables whose rows belong to a blob."""
 
 
@@ -88,6 +92,7 @@ def open_pack_database(path: str) -> Database:
         _refuse_other_rows(database)
         _refuse_other_types(database)
         _refuse_loops(database)
+        _refuse_other_names(database)
     except BaseException:
         database.close()
         raise
@@ -138,21 +143,65 @@ def _refuse_loops(database: Database) -> None:
         raise CorruptStore("the pack has definitions inside themselves", "get a new pack")
 
 
+def _refuse_other_names(database: Database) -> None:
+    """Refuse places that cannot be read, or of names that are not in the pack."""
+    last = int(database.row("SELECT coalesce(max(blob_id), 0) FROM occurrences")[0])
+    known = {number for (number,) in database.rows("SELECT id FROM names")}
+    for first in range(1, last + 1, BLOBS_AT_ONCE):
+        sql = "SELECT names, places FROM occurrences WHERE blob_id BETWEEN ? AND ?"
+        for columns in database.rows(sql, first, first + BLOBS_AT_ONCE - 1):
+            if not known.issuperset(dict(split_places(*columns))):
+                raise CorruptStore("the pack has places of unknown names", "get a new pack")
+
+
 def _copy_tables(target: Database, new_ids: dict[int, int]) -> None:
     target.run("CREATE TEMP TABLE blob_map (old INTEGER PRIMARY KEY, new INTEGER NOT NULL)")
     target.run_many("INSERT INTO blob_map VALUES (?,?)", new_ids.items())
+    used = _names_used(target)
     target.run(
         "INSERT INTO names (text) SELECT DISTINCT text FROM src.names WHERE id IN"
         " (SELECT name_id FROM blob_map JOIN src.definitions ON blob_id=old"
-        " UNION SELECT name_id FROM blob_map JOIN src.occurrences ON blob_id=old) ORDER BY text"
+        " UNION SELECT value FROM json_each(?)) ORDER BY text",
+        str(sorted(used)),
     )
     target.run("CREATE TEMP TABLE name_map (old INTEGER PRIMARY KEY, new INTEGER NOT NULL)")
     target.run(
         "INSERT INTO name_map SELECT s.id, n.id FROM names n CROSS JOIN src.names s ON s.text=n.text"
     )
     _copy_shapes(target)
-    for table, key in (("blobs", "id"), *((name, "blob_id") for name in _FACTS)):
+    for table, key in (("blobs", "id"), *((name, "blob_id") for name in _COPIED)):
         _copy_table(target, table, key)
+    _copy_places(target)
+
+
+_PLACES = (
+    "SELECT m.new, s.names, s.places FROM blob_map m CROSS JOIN src.occurrences s ON s.blob_id=m.old"
+    " WHERE m.new BETWEEN ? AND ? ORDER BY 1"
+)
+
+
+def _packed_places(target: Database) -> Iterator[tuple[int, bytes, bytes]]:
+    """Yield the names and places of the chosen blobs, in their new order."""
+    last = int(target.row("SELECT coalesce(max(new), 0) FROM blob_map")[0])
+    for first in range(1, last + 1, BLOBS_AT_ONCE):
+        yield from target.rows(_PLACES, first, first + BLOBS_AT_ONCE - 1)
+
+
+def _names_used(target: Database) -> set[int]:
+    used: set[int] = set()
+    for _, names, _ in _packed_places(target):
+        used.update(read_names(names)[0])
+    return used
+
+
+def _copy_places(target: Database) -> None:
+    """Copy names and places, with the new numbers of the names and in their order."""
+    numbers = dict(target.rows("SELECT old, new FROM name_map"))
+    rows = (
+        (blob_id, *join_places(dict(sorted((numbers[i], at) for i, at in split_places(*columns)))))
+        for blob_id, *columns in _packed_places(target)
+    )
+    target.run_many("INSERT INTO occurrences VALUES (?,?,?)", rows)
 
 
 def _copy_shapes(target: Database) -> None:

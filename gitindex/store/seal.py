@@ -31,7 +31,7 @@ TICK_SECONDS = 0.012
 """A file system's clock ticks every few milliseconds: changes within one tick look the same."""
 MAX_SEAL = 1 << 24
 MAX_SOUND = 1_000
-_MUTABLE = "meta.json"
+META = "meta.json"
 _descriptors: dict[str, tuple[int, int]] = {}
 """Inode and descriptor of databases read here. Closing one would drop SQLite's locks."""
 _sound: dict[str, tuple[int, list[int]]] = {}
@@ -224,13 +224,13 @@ class LexicalSealing:
     def _sealed(self, name: str, is_open: bool) -> tuple[FileIdentity, list[int]] | None:
         """Return the known seal of a file (written once); a new file must match its footer."""
         path = os.path.join(self._folder, name)
-        if name in self._files and name != _MUTABLE:
+        if name in self._files and name != META:
             return self._files[name]
-        if is_open and (name == _MUTABLE or _age(path) < TICK_SECONDS):
+        if is_open and (name == META or _age(path) < TICK_SECONDS):
             return None  # it changes, or could change unnoticed
         with open(path, "rb") as file:
             data = file.read()
-        if name != _MUTABLE and not footer_fits(data):
+        if name != META and not footer_fits(data):
             raise BrokenSeal
         return _settled(path), [crc32(data)]
 
@@ -275,7 +275,7 @@ def wal_pages(path: str) -> tuple[set[int], int]:
 def _wrong_file(folder: str, seal: Seal, look: int) -> str:
     """Return the first file that is not as it was sealed."""
     for name, (identity, sums) in seal.files.items():
-        if seal.is_open and name == _MUTABLE:
+        if seal.is_open and name == META:
             continue
         try:
             if not _is_sound(f"{folder}/{name}", identity, sums, look, _file_sum):
@@ -309,13 +309,13 @@ def _is_sound(
 def _used_files(folder: str) -> list[str]:
     """Return the list of segments, and the files of the segments in it."""
     try:
-        with open(os.path.join(folder, _MUTABLE), "rb") as file:
+        with open(os.path.join(folder, META), "rb") as file:
             listed = file.read().replace(b"-", b"")
         names = sorted(os.listdir(folder))
     except FileNotFoundError:
         return []
     segments = [n for n in names if n[:1] != "." and n.partition(".")[0].encode() in listed]
-    return [_MUTABLE, *(name for name in segments if name != _MUTABLE)]
+    return [META, *(name for name in segments if name != META)]
 
 
 def footer_fits(data: bytes) -> bool:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from gitindex.base.digest import sha256
 from gitindex.languages.facts import Use
 from gitindex.languages.facts import unpack_places as unpack_names
+from gitindex.store.blob_names import split_places
 from gitindex.store.blobs import CHUNK
 from gitindex.store.connection import Database, marks
 from gitindex.store.places import Dependency, FileFacts
@@ -95,10 +96,11 @@ def published_files(database: Database, worktree_id: int) -> dict[bytes, Publish
 
 def syntactic_uses(database: Database, blob_id: int) -> dict[tuple[int, int], int]:
     """Return the syntactic uses in a blob by line and column, without plain references."""
-    rows = database.rows("SELECT places FROM occurrences WHERE blob_id=?", blob_id)
+    rows = database.rows("SELECT names, places FROM occurrences WHERE blob_id=?", blob_id)
     return {
         (place.line, place.column): place.use
-        for (packed,) in rows
+        for columns in rows
+        for _, packed in split_places(*columns)
         for place in unpack_names("", packed)
         if place.use != Use.REFERENCE
     }

@@ -15,18 +15,20 @@ SqliteError = sqlite3.Error
 LENGTH_LIMIT = sqlite3.SQLITE_LIMIT_LENGTH
 BUSY_SECONDS = 60.0
 """SQLite's locking is not fair: among fifty writers one may wait a hundred times its share."""
-_DAMAGED = ("malformed", "not a database", "file is encrypted", "disk image")
+_DAMAGED = ("malformed", "not a database", "file is encrypted", "disk image", "user-defined")
 
 
 def connect(path: str, uri: bool = False, check_same_thread: bool = True) -> Connection:
     """Return a connection that waits for locks; its user begins every transaction."""
-    return sqlite3.connect(
+    connection = sqlite3.connect(
         path,
         timeout=BUSY_SECONDS,
         isolation_level=None,
         uri=uri,
         check_same_thread=check_same_thread,
     )
+    connection.create_function("blob_list", 2, _list_blobs, deterministic=True)
+    return connection
 
 
 def connect_as(path: str, mode: str) -> Connection:
@@ -46,6 +48,12 @@ def translated(path: str) -> Iterator[None]:
             f"the store is damaged: {safe_text(path)} (a text is not UTF-8)",
             "run `gitindex index --force`",
         ) from error
+
+
+def _list_blobs(first: int, others: bytes) -> str:
+    from gitindex.store.numbers import list_blobs  # lazily: a prompt asks for no name
+
+    return list_blobs(first, others)
 
 
 def _explain(path: str, error: sqlite3.Error) -> StoreError:

@@ -7,6 +7,7 @@ that enter and leave its window. What is stored depends on the window alone, not
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -26,6 +27,8 @@ ALL = ""
 """Stands for all words together: the length of the messages about a path."""
 MAX_WORD = 60
 CACHED_WORDS = 1 << 14
+PLACES_PER_CHANGE = 100
+"""Bytes of stored weights for each changed one from which they are changed in place."""
 SUBJECT, BODY = 3, 1
 """The weight of a word in the subject of a commit, and in the rest of its message."""
 
@@ -44,13 +47,6 @@ class StoredWindow(NamedTuple):
     def size(self) -> int:
         """Bytes of one id."""
         return len(self.head) // 2
-
-    @property
-    def commits(self) -> list[str]:
-        """Return the ids of its commits, newest first."""
-        return [
-            self.packed[at : at + self.size].hex() for at in range(0, len(self.packed), self.size)
-        ]
 
 
 class WindowChange(NamedTuple):
@@ -162,15 +158,20 @@ def _difference(root: str, stored: StoredWindow, head: str) -> WindowChange | No
     listed = list_window(root, head)
     if listed is None:
         return None
-    before, after = set(stored.commits), set(listed)
+    packed = _ids(listed)
+    before, after = set(_apart(stored.packed, stored.size)), set(_apart(packed, stored.size))
     if len(before ^ after) > len(after):
         return None
-    added = read_commits(root, sorted(after - before))
-    removed = read_commits(root, sorted(before - after))
+    added = read_commits(root, sorted(oid.hex() for oid in after - before))
+    removed = read_commits(root, sorted(oid.hex() for oid in before - after))
     if added is None or removed is None:
         return None
     counts = count_words(removed, -1, count_words(added))
-    return WindowChange(stored.id, head, _ids(listed), counts)
+    return WindowChange(stored.id, head, packed, counts)
+
+
+def _apart(packed: bytes, size: int) -> list[bytes]:
+    return [packed[at : at + size] for at in range(0, len(packed), size)]
 
 
 def _ids(commits: Iterable[str]) -> bytes:
@@ -226,15 +227,18 @@ def _add_counts(
 ) -> None:
     ids = _path_ids(database, {p for counts in added.values() for p in counts}, is_policy)
     words = sorted(added)
-    held = _counts_of(database, window, words)
-    rows = [(w, _merged(held.get(w, {}), added[w], ids)) for w in words]
+    held = _places_of(database, window, words)
+    rows = [
+        (word, add_to_places(held.get(word, b""), {ids[p]: n for p, n in added[word].items()}))
+        for word in words
+    ]
     database.run_many(
         "INSERT INTO subject_words VALUES (?,?,?) ON CONFLICT DO UPDATE SET places=excluded.places",
-        ((window, word, _packed(counts)) for word, counts in rows if counts),
+        ((window, word, places) for word, places in rows if places),
     )
     database.run_many(
         "DELETE FROM subject_words WHERE window_id=? AND word=?",
-        ((window, word) for word, counts in rows if not counts),
+        ((window, word) for word, places in rows if not places),
     )
 
 
@@ -248,14 +252,22 @@ def stored_counts(
 
 
 def _counts_of(database: Database, window: int, words: Sequence[str]) -> dict[str, dict[int, int]]:
-    found = {}
+    return {w: _unpacked(places) for w, places in _places_of(database, window, words).items()}
+
+
+def _places_of(database: Database, window: int, words: Sequence[str]) -> dict[str, bytes]:
+    """Return the weights of words as they are stored: path ids in order, each before its weight."""
+    found: dict[str, bytes] = {}
     for at in range(0, len(words), CHUNK):
         part = words[at : at + CHUNK]
         sql = "SELECT word, places FROM subject_words WHERE window_id=? AND word"
-        for word, places in database.rows(f"{sql} IN ({marks(part)})", window, *part):
-            numbers = array("I", places)
-            found[word] = dict(zip(numbers[::2], numbers[1::2], strict=True))
+        found |= database.rows(f"{sql} IN ({marks(part)})", window, *part)
     return found
+
+
+def _unpacked(places: bytes) -> dict[int, int]:
+    numbers = array("I", places)
+    return dict(zip(numbers[::2], numbers[1::2], strict=True))
 
 
 def dump_counts(database: Database, worktree_id: int) -> dict[bytes, dict[str, int]]:
@@ -276,16 +288,27 @@ def dump_counts(database: Database, worktree_id: int) -> dict[bytes, dict[str, i
     return found
 
 
-def _merged(
-    held: dict[int, int], counts: dict[bytes, int], ids: dict[bytes, int]
-) -> dict[int, int]:
-    for path, count in counts.items():
-        held[ids[path]] = held.get(ids[path], 0) + count
-    return {path_id: count for path_id, count in held.items() if count > 0}
+def add_to_places(places: bytes, added: dict[int, int]) -> bytes:
+    """Add weights to stored ones; a path without a weight is left out.
 
-
-def _packed(counts: dict[int, int]) -> bytes:
-    return array("I", chain.from_iterable(sorted(counts.items()))).tobytes()
+    A commit changes a few of the thousands of paths that a common word has: only those are looked at.
+    """
+    if len(added) * PLACES_PER_CHANGE > len(places):
+        counts = _unpacked(places)
+        for path_id, count in added.items():
+            counts[path_id] = counts.get(path_id, 0) + count
+        kept = {path_id: count for path_id, count in counts.items() if count > 0}
+        return array("I", chain.from_iterable(sorted(kept.items()))).tobytes()
+    numbers = array("I", places)
+    ids = numbers[::2]
+    for path_id, count in added.items():
+        at = bisect_left(ids, path_id)
+        is_there = at < len(ids) and ids[at] == path_id
+        count += numbers[2 * at + 1] if is_there else 0
+        new = array("I", (path_id, count) if count > 0 else ())
+        numbers[2 * at : 2 * at + (2 if is_there else 0)] = new
+        ids[at : at + is_there] = new[:1]
+    return numbers.tobytes()
 
 
 def _path_ids(

@@ -29,7 +29,9 @@ MAX_TEXTS = 8 << 20
 """Bytes of blobs that a process remembers between queries."""
 FEW = 8
 """Files that one child extracts; starting another costs more than it saves."""
-TABLES = ("blobs", "names", "symbols", "occurrences", "imports", "exports", "documents")
+TABLES = (
+    *("blobs", "names", "symbols", "occurrences", "name_blobs", "imports", "exports", "documents"),
+)
 PREFIX = "laid_"
 
 FIRST_ID = 1 << 40

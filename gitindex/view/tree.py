@@ -41,6 +41,11 @@ if TYPE_CHECKING:
 
 CHUNK = 400
 """Values bound in one SQL statement."""
+BLOBS_NAMED = (
+    "{names} n CROSS JOIN {name_blobs} b ON b.name_id=n.id"
+    " CROSS JOIN json_each(blob_list(b.first, b.others)) u"
+)
+"""For `TreeView.rows`: names `n` with the blobs `u.value` that use them."""
 
 
 class TreeChoice(NamedTuple):

@@ -15,6 +15,7 @@ from gitindex.refresh.ingest import Ingest
 from gitindex.refresh.public_files import create_store
 from gitindex.refresh.session import Session
 from gitindex.store.lexical import LexicalReader
+from gitindex.store.name_index import NameIndex, name_index_faults
 from tests.support import Repo
 
 
@@ -35,7 +36,7 @@ def found(number: int, status: FactsStatus = FactsStatus.PARSED) -> ExtractedBlo
 
 
 def ingest(session: Session, repo: Repo, blobs: Iterable[ExtractedBlob]) -> int:
-    with Ingest(repo.worktree, session) as taking:
+    with Ingest(session) as taking:
         for blob in blobs:
             taking.add(blob)
     return taking.count
@@ -109,6 +110,7 @@ def test_what_came_before_a_failure_in_an_earlier_batch_stays(
     assert indexes(session) >= BY_NAME
     assert session.database.row("PRAGMA foreign_keys")[0] == 1
     assert session.database.rows("PRAGMA foreign_key_check") == []
+    assert name_index_faults(session.database) == []
 
 
 def test_the_first_load_makes_the_indexes_by_name_at_its_end(repo: Repo, session: Session) -> None:
@@ -117,17 +119,18 @@ def test_the_first_load_makes_the_indexes_by_name_at_its_end(repo: Repo, session
     made = indexes(session)
     assert made >= BY_NAME
     session.database.run("INSERT INTO worktrees (name, root, generation) VALUES ('x', x'', 1)")
+    NameIndex(session.database).remove([1])
     session.database.run("DELETE FROM blobs")
     before = session.database.row("PRAGMA schema_version")
     ingest(session, repo, [found(2)])
     assert session.database.row("PRAGMA schema_version") == before, "readers may be looking"
 
 
-BY_NAME = {"symbols_by_name", "occurrences_by_name"}
+BY_NAME = {"symbols_by_name", "name_blobs"}
 
 
 def indexes(session: Session) -> set[str]:
-    rows = session.database.rows("SELECT name FROM sqlite_master WHERE type='index'")
+    rows = session.database.rows("SELECT name FROM sqlite_master")
     return {name for (name,) in rows}
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from gitindex.base.errors import GitIndexError
 from gitindex.base.worktree import LLMC
-from gitindex.cli.verbs import indexing
+from gitindex.cli.verbs import indexing, refreshing
 from gitindex.coordinator import IndexCoordinator
 from gitindex.refresh import lifecycle
 from gitindex.refresh.run import wait_until_fresh
@@ -24,7 +24,7 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a 
 def _doors(repo: Repo) -> dict[str, Callable[[], object]]:
     path = str(repo.path)
     return {
-        "command": lambda: indexing.index(path),
+        "command": lambda: refreshing.index(path),
         "install": lambda: indexing.install(path),
         "mcp create": lambda: lifecycle.create(repo.worktree),
         "mcp reindex": lambda: lifecycle.reindex(repo.worktree),

@@ -13,6 +13,7 @@ from gitindex.query.search.memory import SearchMemory
 from gitindex.query.search.search import search
 from gitindex.store import mapping, subjects
 from gitindex.store.connection import open_reader
+from gitindex.store.subjects import add_to_places
 from gitindex.view.tree import NOW, TreeChoice, open_tree
 from tests.support import Repo
 
@@ -24,7 +25,7 @@ def _find(repo: Repo, text: str, ask: TreeChoice = NOW, memory: SearchMemory | N
         return search(view, text, 10, memory=memory, explain=True)["results"]
 
 
-def _stored(repo: Repo) -> tuple[list[str], dict[bytes, dict[str, int]]]:
+def _stored(repo: Repo) -> tuple[bytes, dict[bytes, dict[str, int]]]:
     database = open_reader(repo.worktree.database)
     assert database is not None
     try:
@@ -33,19 +34,19 @@ def _stored(repo: Repo) -> tuple[list[str], dict[bytes, dict[str, int]]]:
         window = subjects.stored_window(database, row.worktree_id)
         assert window is not None
         assert window.head == row.head_commit
-        return window.commits, subjects.dump_counts(database, row.worktree_id)
+        return window.packed, subjects.dump_counts(database, row.worktree_id)
     finally:
         database.close()
 
 
-def _derived(repo: Repo) -> tuple[list[str], dict[bytes, dict[str, int]]]:
+def _derived(repo: Repo) -> tuple[bytes, dict[bytes, dict[str, int]]]:
     commits = past.read_window(str(repo.path), "HEAD")
     assert commits is not None
     found: dict[bytes, dict[str, int]] = {}
     for word, counts in subjects.count_words(commits).items():
         for path, count in counts.items():
             found.setdefault(path, {})[word] = count
-    return [commit.oid for commit in commits], found
+    return bytes.fromhex("".join(commit.oid for commit in commits)), found
 
 
 def _commit(repo: Repo, dice: random.Random, *options: str) -> None:
@@ -179,3 +180,17 @@ def test_a_kept_memory_changes_no_answer(repo: Repo) -> None:
         elif turn == 1:
             repo.commit("edited: tapir")
             repo.index()
+
+
+def test_weights_changed_in_place_are_those_counted_anew() -> None:
+    pick = random.Random(1)
+    for _ in range(200):
+        held = {pick.randrange(4000): pick.randrange(1, 9) for _ in range(pick.choice((0, 3, 900)))}
+        known = sorted(held) or [0]
+        added = {
+            pick.choice((pick.choice(known), pick.randrange(4000))): pick.randrange(-9, 9)
+            for _ in range(pick.choice((1, 3, 20, 200)))
+        }
+        whole = {number: held.get(number, 0) + added.get(number, 0) for number in held | added}
+        places = add_to_places(add_to_places(b"", held), added)
+        assert places == add_to_places(b"", whole)

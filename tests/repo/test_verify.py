@@ -161,7 +161,8 @@ MUTATED = {
     "shapes": "id kind before after",
     "definitions": "blob_id ordinal name_id qualified_name shape_id line column above below parent"
     " exported doc",
-    "occurrences": "name_id blob_id places",
+    "occurrences": "blob_id names places",
+    "name_blobs": "name_id first others",
     "imports": "blob_id ordinal module names level line",
     "exports": "blob_id ordinal name",
     "documents": "blob_id topics tags summary created_at",
@@ -178,7 +179,9 @@ ROWS = {
     "names": "text='helper'",
     "shapes": "before='def ' AND after='(self, x)'",
     "definitions": "name_id=(SELECT id FROM names WHERE text='act')",
-    "occurrences": "name_id=(SELECT id FROM names WHERE text='act')",
+    "occurrences": "blob_id=(SELECT blob_id FROM files JOIN paths ON id=path_id"
+    " WHERE path=CAST('app.py' AS BLOB))",
+    "name_blobs": "name_id=(SELECT min(name_id) FROM name_blobs WHERE others<>x'')",
     "imports": "module='lib'",
     "exports": "name='main'",
     "documents": "topics LIKE '%c++%'",

@@ -13,6 +13,7 @@ from gitindex.languages.facts import Import
 from gitindex.languages.imports import Resolver
 from gitindex.languages.syntax.kinds import FUNCTIONS, TYPES
 from gitindex.store.connection import marks
+from gitindex.store.numbers import blobs_of
 from gitindex.view.tree import TreeView
 
 CHUNK = 400
@@ -158,14 +159,15 @@ class FileGraph:
         found: dict[str, dict[str, set[str]]] = defaultdict(dict)
         for at in range(0, len(unique), CHUNK):
             part = unique[at : at + CHUNK]
-            for name, blob_id in self._view.rows(
-                "SELECT n.text, o.blob_id FROM {names} n JOIN {occurrences} o ON o.name_id=n.id"
-                f" WHERE n.text IN ({marks(part)})",
+            for name, *row in self._view.rows(
+                "SELECT n.text, b.first, b.others FROM {names} n"
+                f" JOIN {{name_blobs}} b ON b.name_id=n.id WHERE n.text IN ({marks(part)})",
                 *part,
             ):
                 (owner,) = owners[name]
                 users = found[owner].setdefault(name, set())
-                users.update(path for path in self.blobs.get(blob_id, ()) if path != owner)
+                for blob_id in blobs_of(*row):
+                    users.update(path for path in self.blobs.get(blob_id, ()) if path != owner)
         return found
 
     def ranks(self, focus: Iterable[str] = ()) -> dict[str, float]:

@@ -28,7 +28,7 @@ from gitindex.view.tree import TreeView
 
 MAX_ALIASES = 20
 """Aliases of one definition that are followed."""
-MAX_PLACES = 50_000
+MAX_PLACES, MAX_MADE = 50_000, 100
 MAX_FILES = 2_000
 """Files with the name that one answer examines; with more, the answer is marked incomplete."""
 
@@ -69,7 +69,7 @@ class Finder:
         self.binder = Binder(self.project)
         self.dispatch = Dispatch(self.binder)
         self._own_self = OwnSelf(self.binder, self.dispatch)
-        self._cut = False
+        self.cut = False
         self._found: dict[tuple[tuple[tuple[str, int], ...], frozenset[str]], Found] = {}
         self.view = view
 
@@ -106,10 +106,10 @@ class Finder:
         names = list(dict.fromkeys(d.name for d in chosen.values()))
         names += default_names(self.binder.names.modules, chosen.values(), names)[:MAX_ALIASES]
         families = self._families(chosen.values())
-        self._cut = False
+        self.cut = False
         self._own_self.start(chosen.values())
         for name in names:  # grows during the loop
-            for source, places in self._occurrences(name, within):
+            for source, places in self.occurrences(name, within):
                 foreign = families and source.origin.family not in families
                 for place in places:
                     at = (source.path, place.line, place.column)
@@ -125,7 +125,7 @@ class Finder:
                         excluded[at] = PROVEN
                 aliases = [] if foreign else self._aliases(source, name)
                 more = [n for n in dict.fromkeys(aliases) if n not in names]
-                self._cut = self._cut or len(names) + len(more) > MAX_ALIASES
+                self.cut = self.cut or len(names) + len(more) > MAX_ALIASES
                 names += more[: max(0, MAX_ALIASES - len(names))]
         self._add_strings(chosen.values(), wanted, within, found, excluded)
         found |= {site[:3]: site for site in known.sites()}
@@ -134,8 +134,20 @@ class Finder:
             excluded |= dict.fromkeys(proven, str(Unexplained.BOUND_ELSEWHERE))
         for at in found.keys() & excluded.keys():
             del excluded[at]
-        defined = frozenset((d.path, d.line, d.column) for d in chosen.values())
-        return Found(sorted(found.values(), key=Site.order), excluded, self._cut, defined)
+        defined, cut = frozenset((d.path, d.line, d.column) for d in chosen.values()), self.cut
+        some = list(chosen.values())[:MAX_MADE]
+        made = [site for d in some for site in self._made(d, within)]
+        sites = sorted([*found.values(), *made], key=Site.order)
+        return Found(sites, excluded, cut, defined)
+
+    def _made(self, target: Definition, within: frozenset[str]) -> list[Site]:
+        """Return the places where a class is called, for its constructor of ECMAScript."""
+        source = self.project.source(target.path) if target.name == "constructor" else None
+        owner = self.binder.types.classes.class_of(target) if source else None
+        if source is None or owner is None or source.language not in ECMA:
+            return []
+        sites = self.find([owner], within).sites
+        return [s._replace(targets=(target,)) for s in sites if s.use == Use.CALL]
 
     def _add_strings(
         self,
@@ -203,26 +215,27 @@ class Finder:
         """Return every occurrence of a name without a definition in the tree, except locals."""
         sites: list[Site] = []
         excluded: dict[At, str] = {}
-        self._cut = False
-        for source, places in self._occurrences(name):
+        self.cut = False
+        for source, places in self.occurrences(name):
             for place in places:
                 local = place.use != Use.DEFINITION and self._is_local(source, place)
                 if place.use == Use.DEFINITION or local:
                     excluded[source.path, place.line, place.column] = PROVEN
                 else:
                     sites.append(make_site(source, place, Tier.NAME, ()))
-        return Found(sites, excluded, self._cut)
+        return Found(sites, excluded, self.cut)
 
     def _is_local(self, source: FileNames, place: Occurrence) -> bool:
         meaning = self.binder.meaning(source, place)
         return meaning.state is State.LOCAL and meaning.sure and meaning.variable > 0
 
-    def _occurrences(
+    def occurrences(
         self, name: str, within: Iterable[str] = ()
     ) -> Iterator[tuple[FileNames, list[Occurrence]]]:
+        """Yield files with their occurrences of a name; `cut` is set where there are too many."""
         by_path = self.project.places(name, within)
         if len(by_path) > MAX_FILES:
-            self._cut = True
+            self.cut = True
             by_path = self._nearest(by_path, name)
         self.project.load(by_path)
         needed = [path for path in by_path if self._needs_text(path, by_path[path])]
@@ -233,7 +246,7 @@ class Finder:
         for path in sorted(by_path, key=os.fsencode):
             source = self.project.source(path)
             if left <= 0:
-                self._cut = True
+                self.cut = True
                 return
             if source is not None:
                 left -= len(by_path[path])

@@ -177,21 +177,30 @@ def _stored(
     view: TreeView, ids: list[int], wanted: _DefinitionFilter
 ) -> dict[_Order, NamedDefinition]:
     """Return the definitions in the store that are wanted, the best of them."""
-    tests = [f"s.blob_id IN ({marks(ids)})"]
+    tests = ["1"]
     values: list[Any] = []
     patterns = [f"%{needle}%" for needle in wanted.needles]
-    called = "+".join(["(s.qualified_name LIKE ?)"] * len(patterns)) or "0"
+    called = "+".join(["(called LIKE ?)"] * len(patterns)) or "0"
     if patterns:
-        said = "+".join(["(s.doc LIKE ?)"] * len(patterns))
+        said = "+".join(["(doc LIKE ?)"] * len(patterns))
         first = [blob_id for blob_id in ids if blob_id in wanted.commented]
-        tests.append(f"(said>0 OR (s.doc<>'' AND s.blob_id IN ({marks(first)}) AND ({said})>1))")
+        tests.append(f"(said>0 OR (doc<>'' AND blob_id IN ({marks(first)}) AND ({said})>1))")
         values += [*first, *patterns]
     if wanted.kinds:
-        tests.append(f"s.kind IN ({marks(wanted.kinds)})")
+        tests.append(f"kind IN ({marks(wanted.kinds)})")
         values += wanted.kinds
+    # with a limit SQLite works out each qualified name once, and not for every test of it
+    each = (
+        "SELECT blob_id, ordinal, qualified_name AS called, doc, kind FROM {symbols}"
+        f" WHERE blob_id IN ({marks(ids)}) LIMIT -1"
+    )
+    best = (
+        f"SELECT blob_id, ordinal, {called} AS said FROM ({each}) WHERE {' AND '.join(tests)}"
+        f" ORDER BY said DESC, length(called), blob_id, ordinal LIMIT {MAX_ROWS}"
+    )
     rows = view.rows(
-        f"SELECT {_FIELDS}, {called} AS said FROM {{symbols}} s WHERE {' AND '.join(tests)}"
-        f" ORDER BY said DESC, length(s.qualified_name), s.blob_id, s.ordinal LIMIT {MAX_ROWS}",
+        f"SELECT {_FIELDS}, f.said FROM ({best}) f CROSS JOIN {{symbols}} s"
+        " ON s.blob_id=f.blob_id AND s.ordinal=f.ordinal",
         *patterns,
         *ids,
         *values,

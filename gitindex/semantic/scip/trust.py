@@ -15,11 +15,11 @@ from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.base.worktree import Worktree
 from gitindex.git.command import try_git
-from gitindex.git.settings import USER_SCOPES, is_inside, user_setting
+from gitindex.git.settings import USER_SCOPES, YES, is_inside, user_allows
 
 KEY = "gitindex.semantic"
 ON_COMMIT = "gitindex.semantic.oncommit"
-_YES, _NO = ("true", "yes", "on", "1"), ("false", "no", "off", "0", "")
+_NO = ("false", "no", "off", "0", "")
 
 
 class Trust(NamedTuple):
@@ -39,7 +39,7 @@ def read_trust(worktree: Worktree) -> Trust:
     for scope, origin, value in zip(words[0::3], words[1::3], words[2::3], strict=False):
         if scope not in USER_SCOPES or is_inside(origin.removeprefix("file:"), worktree):
             why = why if allowed else f"{KEY} counts only in your own git configuration"
-        elif value.lower() in _YES:
+        elif value.lower() in YES:
             allowed, why = True, f"{KEY} is true for every repository"
         elif value.lower() in _NO:
             allowed, why = False, f"{KEY} is false"
@@ -50,7 +50,7 @@ def read_trust(worktree: Worktree) -> Trust:
 
 def is_allowed_on_commit(worktree: Worktree) -> bool:
     """May commits start the indexers? The setting must be in the user's own configuration."""
-    return user_setting(worktree, ON_COMMIT).lower() in _YES
+    return user_allows(worktree, ON_COMMIT)
 
 
 def require_trust(worktree: Worktree) -> None:

@@ -1,6 +1,7 @@
--- The facts store, schema 5. Facts belong to blobs, which never change; a tree is only a mapping.
+-- The facts store, schema 6. Facts belong to blobs, which never change; a tree is only a mapping.
 -- History: 1 = first shape; 2 = the text index in tables of ours, checksums;
--- 3 = contexts can be switched off (store/migrations.py); 5 = kinds and signatures stored once.
+-- 3 = contexts can be switched off (store/migrations.py); 5 = kinds and signatures stored once;
+-- 6 = places of a blob in one row, qualified names derived.
 -- Times are REAL seconds since 1970, for display only: no decision reads them.
 
 -- One row per blob, read as one language by one extractor. Never updated, only added or collected.
@@ -42,7 +43,7 @@ CREATE TABLE definitions (
     blob_id INTEGER NOT NULL REFERENCES blobs(id) ON DELETE CASCADE,
     ordinal INTEGER NOT NULL,        -- position in the blob's list; occurrences refer to it
     name_id INTEGER NOT NULL REFERENCES names(id),
-    qualified_name TEXT NOT NULL,
+    qualified_name TEXT,             -- NULL where the view derives it: the parent's, a dot and the name
     shape_id INTEGER NOT NULL REFERENCES shapes(id),
     line INTEGER NOT NULL,           -- of the name
     "column" INTEGER NOT NULL,       -- of the name
@@ -54,22 +55,35 @@ CREATE TABLE definitions (
     PRIMARY KEY (blob_id, ordinal)
 ) WITHOUT ROWID;
 
--- Definitions with kind and signature.
+-- Definitions with kind, signature and qualified name. One that is NULL is the name itself at module level;
+-- elsewhere the parent's is written out, or the parent is at module level.
 CREATE VIEW symbols AS SELECT
-    blob_id, ordinal, name_id, qualified_name,
+    blob_id, ordinal, name_id,
+    coalesce(qualified_name, CASE WHEN parent<0 THEN '' ELSE
+        (SELECT coalesce(p.qualified_name, (SELECT text FROM names WHERE id=p.name_id)) || '.'
+            FROM definitions p WHERE p.blob_id=d.blob_id AND p.ordinal=d.parent) END
+        || (SELECT text FROM names WHERE id=d.name_id)) AS qualified_name,
     (SELECT h.kind FROM shapes h WHERE h.id=shape_id) AS kind,
     line, "column", line - above AS start_line, line + below AS end_line,
     (SELECT h.before || coalesce(n.text || h.after, '') FROM shapes h, names n
         WHERE h.id=shape_id AND n.id=name_id) AS signature,
     doc, parent, exported
-FROM definitions;
+FROM definitions d;
 
--- Occurrences as packed postings: one row per name and blob, three or four bytes per place (postings.py).
+-- Names of a blob and their places, one row per blob that has any (store/blob_names.py).
 CREATE TABLE occurrences (
-    blob_id INTEGER NOT NULL REFERENCES blobs(id) ON DELETE CASCADE,
+    blob_id INTEGER PRIMARY KEY REFERENCES blobs(id) ON DELETE CASCADE,
+    names BLOB NOT NULL,             -- how many, their ids as distances, bytes of places of each
+    places BLOB NOT NULL             -- three or four bytes per place, by name (languages/postings.py)
+);
+
+-- The blobs of a name: follows `occurrences` (store/name_index.py). A batch has one row per name; in SQL
+-- of ours `blob_list(first, others)` is the JSON list of its blobs.
+CREATE TABLE name_blobs (
     name_id INTEGER NOT NULL REFERENCES names(id),
-    places BLOB NOT NULL,
-    PRIMARY KEY (blob_id, name_id)   -- new blobs come last: a batch is written in one stroke
+    first INTEGER NOT NULL,          -- blob id
+    others BLOB NOT NULL,            -- the distance of each further blob from the one before
+    PRIMARY KEY (name_id, first)
 ) WITHOUT ROWID;
 
 -- Imports as written; what they resolve to depends on the tree and is worked out by each reader.
@@ -160,4 +174,3 @@ CREATE INDEX policy_paths ON paths (id) WHERE policy = 1;
 CREATE INDEX files_absent ON files (worktree_id) WHERE skip = 'missing_blob';
 CREATE INDEX symbols_by_name ON definitions (name_id);
 CREATE INDEX files_by_blob ON files (blob_id);
-CREATE INDEX occurrences_by_name ON occurrences (name_id);

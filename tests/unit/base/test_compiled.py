@@ -281,6 +281,7 @@ def test_names_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
         ("describe_symbols", (b"x", [], [], [0, 1, 9, 0, 0, 0, 0])),
         ("describe_symbols", (b"x", [], [], ["x"])),
         ("macro_lines", ("x",)),
+        ("find_places", ("x", b"", 1)),
         ("plain_tokens", ([7],)),
         ("plain_tokens", (("x",),)),
         ("score_chunks", (b"x", [(b"x", 1.0, False, 0.0)], 700)),

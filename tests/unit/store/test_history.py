@@ -50,9 +50,9 @@ def _publish(database: Database, tree: dict[str, int], force: bool = False) -> i
     with database.write():
         new = dict.fromkeys(gone, "") | {row.path: row.oid for row in rows}
         was = history.before(database, base, new)
-        mapping.replace_rows(database, base.worktree_id, gone, rows, lambda _path: False)
+        ids = mapping.replace_rows(database, base.worktree_id, gone, rows, lambda _path: False)
         made = mapping.raise_generation(database, base.worktree_id, Head("c", "t"), "run", "{}")
-        history.record(database, base, made, was, force)
+        history.record(database, base, made, was, ids, force)
     return made
 
 

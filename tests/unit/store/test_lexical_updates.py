@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import subprocess
 import sys
 import threading
@@ -14,6 +15,7 @@ import pytest
 from gitindex.base.errors import StoreError
 from gitindex.languages.facts import FactsKey
 from gitindex.store.lexical import LexicalQuery, LexicalReader
+from gitindex.store.lexical_current import CurrentReader
 from gitindex.store.lexical_segments import MERGED, Segment, SegmentList, to_merge
 from gitindex.store.lexical_updates import FEW, MANY_SEGMENTS, LexicalUpdates
 from gitindex.store.seal import ALL, lexical_damage
@@ -76,6 +78,16 @@ def test_no_file_of_a_merged_segment_stays(path: str) -> None:
     assert files == held
 
 
+def test_a_file_that_is_gone_is_noticed_by_a_reader_that_is_kept(path: str) -> None:
+    _first(path)
+    current = CurrentReader(path)
+    assert current.open() is current.open()
+    [file] = [name for name in os.listdir(path) if name.endswith(".term")]
+    os.unlink(os.path.join(path, file))
+    with pytest.raises(StoreError):
+        current.open()
+
+
 def test_what_a_dead_writer_left_is_removed(path: str) -> None:
     """Its files are in no list: neither ours nor Tantivy's, which the next change wrote anew."""
     left = [f"{'0a' * 16}.{end}" for end in ("store", "12.del")]
@@ -108,10 +120,52 @@ def test_a_long_life_merges_on_the_way(path: str) -> None:
     for number in range(100, 100 + 3 * MANY_SEGMENTS):
         updates.add(_key(number), "more", "")
         updates.commit()
-        assert len(_names(path)) <= MANY_SEGMENTS
+        assert len(_names(path)) <= 2 * MANY_SEGMENTS
+        if number > 120:
+            updates.tidy()  # a moment in which nobody waits
+            assert len(_names(path)) <= MANY_SEGMENTS
         assert LexicalReader(path).holds(_key(number))
     updates.close()
     assert len(_keys(path)) == 40 + 3 * MANY_SEGMENTS
+
+
+FULL_DISK = """
+import sys
+from contextlib import suppress
+from tests.unit.store.test_lexical_updates import *
+from tests.unit.store.test_lexical_updates import _first, _key, _keys, _names
+
+path, filler = sys.argv[1] + "/lexical", Path(sys.argv[1], "filler")
+_first(path)
+updates = LexicalUpdates(path)
+for number in range(100, 100 + MANY_SEGMENTS):
+    updates.add(_key(number), f"word{number}", "")
+    updates.commit()
+with suppress(OSError), filler.open("wb", 0) as file:
+    while True:
+        file.write(bytes(4096))
+before = _names(path)
+updates.tidy()
+assert _names(path) == before, "nothing could be merged"
+filler.unlink()
+updates.add(_key(200), "word200", "")
+updates.commit()
+updates.tidy()
+assert len(_names(path)) < len(before)
+updates.close()
+assert len(_keys(path)) == 41 + MANY_SEGMENTS
+assert not lexical_damage(sys.argv[1], ALL)
+"""
+
+
+def test_a_full_disk_stops_a_merge_and_nothing_else(tmp_path: Path) -> None:
+    """A real file system of 4 MB: the documents are there, and are merged when there is room again."""
+    inside = 'mount -t tmpfs -o size=4m none "$1" && exec "$2" -c "$3" "$1"'
+    command = ["unshare", "-rm", "sh", "-c", inside, "-", str(tmp_path), sys.executable, FULL_DISK]
+    if shutil.which("unshare") is None or subprocess.run(["unshare", "-rm", "true"]).returncode:
+        pytest.skip("mounting needs a namespace of users")
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_document_that_is_there_is_replaced(path: str) -> None:

@@ -1,0 +1,142 @@
+"""The blobs that use each name: a table that follows the rows of `occurrences`, and other indexes by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from gitindex.store.blob_names import read_names
+from gitindex.store.connection import Database, marks
+from gitindex.store.migrations import statements_of
+from gitindex.store.numbers import blobs_of, pack_numbers, steps_of
+
+TABLE = "name_blobs"
+CHUNK = 400
+"""Maximum number of values bound in one statement."""
+PAIRS_AT_ONCE = 1 << 19
+"""Pairs of name and blob that are held in memory to build the table: some 60 MB."""
+
+_MADE_LATER = {TABLE, "symbols_by_name"}
+DROP_NAME_INDEXES = [f"DROP TABLE IF EXISTS {TABLE}", "DROP INDEX IF EXISTS symbols_by_name"]
+"""For the first load of an empty store; `make_name_indexes` recreates them."""
+
+
+def make_name_indexes(database: Database) -> None:
+    """Create missing indexes by name: after a first load, or after one that was interrupted."""
+    missing = _MADE_LATER - {name for (name,) in database.rows("SELECT name FROM sqlite_master")}
+    if not missing:
+        return
+    with database.joined():
+        database.run_all(s for s in statements_of("1_facts.sql") if s.split()[2] in missing)
+        if TABLE in missing:
+            _fill(database)
+
+
+class NameIndex:
+    """Follows blobs that come and go. The caller holds the write transaction.
+
+    `prefix` selects a table of the same shape elsewhere: a reader's overlay.
+    """
+
+    def __init__(self, database: Database, prefix: str = "") -> None:
+        self._db = database
+        self._prefix = prefix
+        self._table = f"{prefix}{TABLE}"
+
+    def add(self, blobs: Iterable[tuple[int, bytes]]) -> None:
+        """Add blobs that are not in it, given with their names as `occurrences` has them."""
+        if self._is_there():
+            self._insert(_by_name(blobs))
+
+    def remove(self, blob_ids: list[int]) -> None:
+        """Remove some blobs; their rows of `occurrences` are still there."""
+        if not blob_ids or not self._is_there():
+            return
+        source = f"{self._prefix}occurrences"
+        gone: dict[int, list[int]] = {}
+        for at in range(0, len(blob_ids), CHUNK):
+            part = blob_ids[at : at + CHUNK]
+            sql = f"SELECT blob_id, names FROM {source} WHERE blob_id IN ({marks(part)})"
+            for name_id, blobs in _by_name(self._db.rows(sql, *part)).items():
+                gone.setdefault(name_id, []).extend(blobs)
+        names = sorted(gone)
+        for at in range(0, len(names), CHUNK):
+            self._remove_from(names[at : at + CHUNK], gone)
+
+    def _remove_from(self, names: list[int], gone: dict[int, list[int]]) -> None:
+        some = f"WHERE name_id IN ({marks(names)})"
+        held: dict[int, set[int]] = {}
+        for name_id, first, others in self._db.rows(
+            f"SELECT name_id, first, others FROM {self._table} {some}", *names
+        ):
+            held.setdefault(name_id, set()).update(blobs_of(first, others))
+        self._db.run(f"DELETE FROM {self._table} {some}", *names)
+        left = {name_id: sorted(held[name_id].difference(gone[name_id])) for name_id in held}
+        self._insert({name_id: blobs for name_id, blobs in left.items() if blobs})
+
+    def _insert(self, by_name: dict[int, list[int]]) -> None:
+        self._db.insert_many(
+            self._table,
+            "(?,?,?)",
+            (
+                (name_id, blobs[0], pack_numbers(steps_of(blobs)[1:]) if blobs[1:] else b"")
+                for name_id, blobs in sorted(by_name.items())
+            ),
+        )
+
+    def _is_there(self) -> bool:
+        """Is it kept up to date? A first load makes it in the end."""
+        found = self._prefix or self._db.row("SELECT 1 FROM sqlite_master WHERE name=?", TABLE)
+        return bool(found)
+
+
+def name_index_faults(database: Database) -> list[int]:
+    """Return the blobs whose names are not those under which the index has them."""
+    held: dict[int, list[int]] = {}
+    for name_id, first, others in database.rows(f"SELECT name_id, first, others FROM {TABLE}"):
+        for blob_id in blobs_of(first, others):
+            _count(held.setdefault(blob_id, [0, 0, 0]), name_id)
+    expected: dict[int, list[int]] = {}
+    for blob_id, names in _rows(database):
+        sums = expected.setdefault(blob_id, [0, 0, 0])
+        for name_id in read_names(names)[0]:
+            _count(sums, name_id)
+    return sorted(b for b in held.keys() | expected.keys() if held.get(b) != expected.get(b))
+
+
+def _count(sums: list[int], name_id: int) -> None:
+    """Add a name to sums that are the same for the same names in any order."""
+    sums[0] += 1
+    sums[1] += name_id
+    sums[2] += name_id * name_id
+
+
+def _fill(database: Database) -> None:
+    index = NameIndex(database)
+    part: list[tuple[int, bytes]] = []
+    size = 0
+    for row in _rows(database):
+        part.append(row)
+        size += len(row[1]) // 3
+        if size > PAIRS_AT_ONCE:
+            index.add(part)
+            part, size = [], 0
+    index.add(part)
+
+
+def _rows(database: Database) -> Iterator[tuple[int, bytes]]:
+    """Yield the blobs that have names, in their order."""
+    last = int(database.row("SELECT coalesce(max(blob_id), 0) FROM occurrences")[0])
+    for first in range(1, last + 1, CHUNK):
+        sql = "SELECT blob_id, names FROM occurrences WHERE blob_id BETWEEN ? AND ? ORDER BY 1"
+        yield from database.rows(sql, first, first + CHUNK - 1)
+
+
+def _by_name(blobs: Iterable[tuple[int, bytes]]) -> dict[int, list[int]]:
+    found: dict[int, list[int]] = {}
+    for blob_id, names in sorted(blobs):
+        for name_id in read_names(names)[0]:
+            if name_id in found:
+                found[name_id].append(blob_id)
+            else:
+                found[name_id] = [blob_id]
+    return found
