@@ -135,9 +135,10 @@ def converted_paths(
     if not shadowed:
         entries = [entry for entry in entries if entry.size]
     suspects = other_sizes(worktree, entries) if len(entries) > FEW else entries
-    if not suspects:
+    unlike = unlike_blob(worktree, suspects) if suspects else []
+    if not unlike:
         return []
-    return differing(worktree, suspects, attributes_now(worktree, [e.path for e in suspects]))
+    return differing(worktree, unlike, attributes_now(worktree, [e.path for e in unlike]))
 
 
 def still_explained(worktree: Worktree, note: ConversionNote) -> bool:
@@ -180,25 +181,32 @@ def attributes_now(worktree: Worktree, paths: list[bytes]) -> AttributesNow:
     return AttributesNow(filters, _drivers(asked), digest.hexdigest())
 
 
-def differing(worktree: Worktree, entries: list[SizedEntry], now: AttributesNow) -> list[bytes]:
-    """Return paths whose bytes on disk are now another blob for git.
-
-    Paths with a filter driver of the user are skipped: running all filters again costs too much.
-    """
+def unlike_blob(worktree: Worktree, entries: list[SizedEntry]) -> list[SizedEntry]:
+    """Return those whose bytes on disk are not the bytes of their blob."""
     from gitindex.base.confined_read import ConfinedRoot
-    from gitindex.git.hidden_edits import not_filtered
 
-    unclear: list[SizedEntry] = []
+    found: list[SizedEntry] = []
     with ConfinedRoot(worktree.root) as disk:
         for entry in entries:
-            if now.filters.get(entry.path) in now.drivers or entry.size > MAX_BYTES:
+            if entry.size > MAX_BYTES:
                 continue
             try:
                 file = disk.read(entry.path, MAX_BYTES)
             except OSError:
                 continue  # missing or unreadable: `git status` reports it
             if file is not None and blob_id(file.data, len(entry.oid)) != entry.oid:
-                unclear.append(entry)
+                found.append(entry)
+    return found
+
+
+def differing(worktree: Worktree, unlike: list[SizedEntry], now: AttributesNow) -> list[bytes]:
+    """Return paths of those whose bytes on disk are now another blob for git.
+
+    Paths with a filter driver of the user are skipped: running all filters again costs too much.
+    """
+    from gitindex.git.hidden_edits import not_filtered
+
+    unclear = [entry for entry in unlike if now.filters.get(entry.path) not in now.drivers]
     return not_filtered(worktree, [(entry.path, entry.oid) for entry in unclear])
 
 

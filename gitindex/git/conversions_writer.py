@@ -18,11 +18,15 @@ from gitindex.git.conversions import (
     render_conversions,
     shared_plain,
     still_explained,
+    unlike_blob,
 )
 from gitindex.git.file_system import was_read, write_unread
 from gitindex.git.hidden_edits import look_at_index
 from gitindex.git.index_file import SizedEntry
 from gitindex.git.shadow_index import identity_of, index_of
+
+MAX_OLD = 2
+"""Known pairs for each entry of the index from which those of other indexes are dropped."""
 
 
 def note_conversions(worktree: Worktree, digits: int) -> None:
@@ -36,11 +40,15 @@ def note_conversions(worktree: Worktree, digits: int) -> None:
     if steady and is_noted(held, look.checksum):
         return
     known = read_plain(worktree, 4 + look.id_bytes)
-    entries = look.beyond(frozenset())
+    if (
+        len(known) > MAX_OLD * look.entries
+    ):  # most are of files as they were: keep those of this index
+        known &= frozenset(entry.pair for entry in look.beyond(frozenset()))
+    entries = look.beyond(known)
     seen = held.explained if steady else {}
-    new = [e for e in entries if e.pair not in known and seen.get(e.path) != e.pair]
+    new = [e for e in entries if seen.get(e.path) != e.pair]
     others = other_sizes(worktree, new)
-    plain = {e.pair for e in entries} & known | {e.pair for e in new} - {e.pair for e in others}
+    plain = known | {e.pair for e in new} - {e.pair for e in others}
     suspects = [entry for entry in entries if entry.pair not in plain]
     note = _explain(worktree, look.checksum, suspects, others)
     if identity_of(index_of(worktree)) != before:
@@ -57,6 +65,6 @@ def _explain(
     if not suspects:
         return NO_NOTE._replace(checksum=checksum, attributes="-")
     now = attributes_now(worktree, [entry.path for entry in suspects])
-    differ = set(differing(worktree, new, now))
+    differ = set(differing(worktree, unlike_blob(worktree, new), now))
     explained = {e.path: e.pair for e in suspects if e.path not in differ}
     return ConversionNote(checksum, now.digest, explained, tuple(sorted(differ)))

@@ -44,6 +44,7 @@ class IndexLook(NamedTuple):
     beyond: Beyond  # entries whose pair of size and id is not a known one
     checksum: bytes
     id_bytes: int
+    entries: int  # how many there are in all
 
 
 def look_at_index(worktree: Worktree, digits: int) -> IndexLook:
@@ -53,13 +54,17 @@ def look_at_index(worktree: Worktree, digits: int) -> IndexLook:
         with open(index_of(worktree), "rb") as file:
             data = file.read()
     except FileNotFoundError:
-        return IndexLook([], lambda _known: [], b"", id_bytes)
+        return IndexLook([], lambda _known: [], b"", id_bytes, 0)
     checksum = data[-CHECKSUM:]
     try:
         unchecked = find_unchecked(data, id_bytes)
         # no functools: a prompt would pay 3 ms for it
         return IndexLook(
-            unchecked, lambda known: entries_beyond(data, id_bytes, known), checksum, id_bytes
+            unchecked,
+            lambda known: entries_beyond(data, id_bytes, known),
+            checksum,
+            id_bytes,
+            int.from_bytes(data[8:12]),
         )
     except Unreadable:  # split, sparse or of a newer format: git reads it, or reports what is wrong
         records = list(_records(worktree))
@@ -69,6 +74,7 @@ def look_at_index(worktree: Worktree, digits: int) -> IndexLook:
             lambda known: [entry for entry in sized if entry.pair not in known],
             checksum,
             id_bytes,
+            len(records),
         )
 
 

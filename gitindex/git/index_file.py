@@ -1,10 +1,12 @@
-"""The only reader of git's index file: times, entries that git does not check, a digest. Pure."""
+"""The reader of git's index file: paths, times, entries that git does not check. Pure.
+
+`index_contents.py` compares two of them.
+"""
 
 from __future__ import annotations
 
 import struct
 
-from gitindex.base.digest import sha256
 from gitindex.base.errors import GitIndexError
 from gitindex.base.lean import TYPE_CHECKING, NamedTuple
 
@@ -16,16 +18,16 @@ SECOND = 1_000_000_000
 LARGE = 1 << 18
 """Bytes of an index from which the compiled part saves more than its loading costs."""
 
-_HEADER = struct.Struct(">4sII")
+HEADER = struct.Struct(">4sII")
 _ENTRY = struct.Struct(">I4xI")  # seconds of change and of modification
-_ENTRIES = _HEADER.size
+ENTRIES = HEADER.size
 _STAT_BYTES = 36
 _EXTENDED = 0x40  # of the first byte of the flags
 _FULL = struct.Struct(">IIII8xI")  # both times with their nanoseconds, mode
 _SIZE = 36  # offset of the size of an entry's file
 _ID = 40  # offset of the id of an entry
 _MORE = struct.Struct(">H")
-_ASSUMED, _EXTENDED_FLAG, _NAME = 0x8000, 0x4000, 0x0FFF
+_ASSUMED, EXTENDED_FLAG, _NAME = 0x8000, 0x4000, 0x0FFF
 _SKIPPED = 0x4000  # in the second flags
 _WHOLE = frozenset({b"TREE", b"REUC", b"UNTR", b"FSMN", b"EOIE", b"IEOT"})
 """Extensions beside which the entries are complete; a split or sparse index has others."""
@@ -61,7 +63,7 @@ class SizedEntry(NamedTuple):
 def entries_beyond(data: bytes, id_bytes: int, known: frozenset[bytes]) -> list[SizedEntry]:
     """Return regular files that git checks and whose pair of size and id is not known."""
     try:
-        kind, version, count = _HEADER.unpack_from(data)
+        kind, version, count = HEADER.unpack_from(data)
         if kind != b"DIRC" or version not in (2, 3):
             raise Unreadable
         return _beyond(data, count, id_bytes, known)
@@ -75,8 +77,8 @@ def _beyond(data: bytes, count: int, id_bytes: int, known: frozenset[bytes]) -> 
     for at in _odd_entries(data, count, id_bytes, known)[0]:
         pair = data[at + _SIZE : at + _ID + id_bytes]
         (flags,) = flags_of(data, at + _ID + id_bytes)
-        start = at + fixed + (2 if flags & _EXTENDED_FLAG else 0)
-        more = flags_of(data, start - 2)[0] if flags & _EXTENDED_FLAG else 0
+        start = at + fixed + (2 if flags & EXTENDED_FLAG else 0)
+        more = flags_of(data, start - 2)[0] if flags & EXTENDED_FLAG else 0
         mode = int.from_bytes(data[at + 24 : at + 28])
         if pair not in known and mode >> 12 == 8 and not (flags & _ASSUMED or more & _SKIPPED):
             path = data[start : data.index(b"\0", start)]
@@ -91,11 +93,11 @@ def _size(pair: bytes) -> int:
 def find_unchecked(data: bytes, id_bytes: int) -> list[UncheckedEntry]:
     """Return entries git does not check, or whose times were set."""
     try:
-        kind, version, count = _HEADER.unpack_from(data)
+        kind, version, count = HEADER.unpack_from(data)
         if kind != b"DIRC" or version not in (2, 3):
             raise Unreadable
         found, end = _unchecked(data, count, id_bytes)
-        names = {name for name, _ in _extensions(data, end, id_bytes)}
+        names = {name for name, _ in extensions_of(data, end, id_bytes)}
     except (struct.error, IndexError, ValueError) as error:
         raise Unreadable from error
     if not names <= _WHOLE:
@@ -110,8 +112,8 @@ def _unchecked(data: bytes, count: int, id_bytes: int) -> tuple[list[UncheckedEn
     odd, end = _odd_entries(data, count, id_bytes)
     for at in odd:
         (flags,) = _MORE.unpack_from(data, at + fixed - 2)
-        start = at + fixed + (2 if flags & _EXTENDED_FLAG else 0)
-        skipped = bool(flags & _EXTENDED_FLAG and _MORE.unpack_from(data, start - 2)[0] & _SKIPPED)
+        start = at + fixed + (2 if flags & EXTENDED_FLAG else 0)
+        skipped = bool(flags & EXTENDED_FLAG and _MORE.unpack_from(data, start - 2)[0] & _SKIPPED)
         covered = skipped or bool(flags & _ASSUMED)
         changed, modified = _ENTRY.unpack_from(data, at)
         if covered or changed != modified:
@@ -129,9 +131,9 @@ def _odd_entries(
     Those with special flags or two different times; if pairs of size and id are `known`, those with
     another pair.
     """
-    compiled = _compiled(data)
+    compiled = compiled_part(data)
     if compiled is not None:
-        found, end = compiled.odd_entries(data, _ENTRIES, count, id_bytes, known)
+        found, end = compiled.odd_entries(data, ENTRIES, count, id_bytes, known)
         return found, end
     return odd_entries(data, count, id_bytes, known)
 
@@ -141,7 +143,7 @@ def odd_entries(
 ) -> tuple[list[int], int]:
     """Return the same without the compiled part."""
     found = []
-    at, fixed = _ENTRIES, 42 + id_bytes
+    at, fixed = ENTRIES, 42 + id_bytes
     glance = struct.Struct(f">I4xI{28 + id_bytes}xH").unpack_from
     for _ in range(count):
         changed, modified, flags = glance(data, at)
@@ -149,16 +151,16 @@ def odd_entries(
         if known is None:
             odd = flags > _NAME or changed != modified
         else:
-            odd = flags & _EXTENDED_FLAG or data[at + _SIZE : at + _ID + id_bytes] not in known
+            odd = flags & EXTENDED_FLAG or data[at + _SIZE : at + _ID + id_bytes] not in known
         if odd or length == _NAME:
             found.append(at)
-            start = at + fixed + (2 if flags & _EXTENDED_FLAG else 0)
+            start = at + fixed + (2 if flags & EXTENDED_FLAG else 0)
             length = data.index(b"\0", start) - at - fixed
         at += (fixed + length + 8) & ~7
     return found, at
 
 
-def _compiled(data: bytes) -> ModuleType | None:
+def compiled_part(data: bytes) -> ModuleType | None:
     """Return the compiled part if so large an index is worth loading it."""
     if len(data) < LARGE:
         return None
@@ -184,11 +186,11 @@ class IndexPaths(NamedTuple):
 def paths_of(data: bytes, id_bytes: int) -> IndexPaths:
     """Return all paths, in git's order; an unmerged one may be there twice."""
     try:
-        kind, version, count = _HEADER.unpack_from(data)
+        kind, version, count = HEADER.unpack_from(data)
         if kind != b"DIRC" or version not in (2, 3):
             raise Unreadable
         found, end = _paths(data, count, id_bytes)
-        if not {name for name, _ in _extensions(data, end, id_bytes)} <= _WHOLE:
+        if not {name for name, _ in extensions_of(data, end, id_bytes)} <= _WHOLE:
             raise Unreadable
     except (struct.error, IndexError, ValueError) as error:
         raise Unreadable from error
@@ -198,10 +200,10 @@ def paths_of(data: bytes, id_bytes: int) -> IndexPaths:
 def _paths(data: bytes, count: int, id_bytes: int) -> tuple[IndexPaths, int]:
     files: list[bytes] = []
     submodules: set[bytes] = set()
-    at, fixed, flags_at, flags_of = _ENTRIES, 42 + id_bytes, 40 + id_bytes, _MORE.unpack_from
+    at, fixed, flags_at, flags_of = ENTRIES, 42 + id_bytes, 40 + id_bytes, _MORE.unpack_from
     for _ in range(count):
         (flags,) = flags_of(data, at + flags_at)
-        start = at + fixed + (2 if flags & _EXTENDED_FLAG else 0)
+        start = at + fixed + (2 if flags & EXTENDED_FLAG else 0)
         length = flags & _NAME
         end = start + length if length != _NAME else data.index(b"\0", start)
         if data[at + 26] >> 4 == 0xE:
@@ -218,9 +220,9 @@ def surely_lacks(data: bytes, folder: bytes, whole: bool) -> bool | None:
     Paths are sorted, so only those before the folder are read. False if the entries say nothing: version
     4 does not spell out its paths. Not for a split index, which has entries elsewhere.
     """
-    if len(data) < _ENTRIES:
+    if len(data) < ENTRIES:
         return False if whole else None
-    signature, version, count = _HEADER.unpack_from(data)
+    signature, version, count = HEADER.unpack_from(data)
     if signature != b"DIRC" or version not in (2, 3):
         return False
     found = [_lacks(data, count, id_bytes, folder) for id_bytes in (20, 32)]
@@ -235,12 +237,12 @@ _LACKING, _HAVING, _SHORT, _MISFIT = range(4)
 
 def _lacks(data: bytes, count: int, id_bytes: int, folder: bytes) -> int:
     """The same if ids have this length: with the wrong one, names do not end where they should."""
-    at, fixed = _ENTRIES, 42 + id_bytes
+    at, fixed = ENTRIES, 42 + id_bytes
     for _ in range(count):
         if at + fixed + 2 + len(folder) > len(data):
             return _SHORT
         (flags,) = _MORE.unpack_from(data, at + fixed - 2)
-        start = at + fixed + (2 if flags & _EXTENDED_FLAG else 0)
+        start = at + fixed + (2 if flags & EXTENDED_FLAG else 0)
         end = data.find(b"\0", start)
         if end < 0:
             return _SHORT
@@ -258,59 +260,30 @@ def _lacks(data: bytes, count: int, id_bytes: int, folder: bytes) -> int:
 def stamps_of(data: bytes, id_bytes: int) -> Iterator[tuple[int, int]]:
     """Yield the seconds of change and modification of all files and folders git would trust."""
     try:
-        end = _ENTRIES
-        for start, end in _entries(data, id_bytes):  # noqa: B007 - the last is needed below
+        end = ENTRIES
+        for start, end in entry_spans(data, id_bytes):  # noqa: B007 - the last is needed below
             yield _ENTRY.unpack_from(data, start)
-        for name, content in _extensions(data, end, id_bytes):
+        for name, content in extensions_of(data, end, id_bytes):
             if name == b"UNTR":
                 yield from _folders(content, id_bytes)
     except (struct.error, IndexError, ValueError) as error:
         raise Unreadable from error
 
 
-def digest_of(data: bytes, id_bytes: int) -> str:
-    """Return a digest of all entries of an index, without the stat data of their files."""
-    try:
-        contents, end = _contents(data, id_bytes)
-        names = [name for name, _ in _extensions(data, end, id_bytes)]
-        if b"link" in names:
-            raise Unreadable  # there are more entries in another file
-    except (struct.error, IndexError, ValueError) as error:
-        raise Unreadable from error
-    return sha256(contents).hexdigest()
-
-
-def _contents(data: bytes, id_bytes: int) -> tuple[bytes, int]:
-    """Return mode, id, flags and name of all entries, and the end of all entries."""
-    compiled = _compiled(data)
-    kind, version, count = _HEADER.unpack_from(data)
-    if compiled is not None and kind == b"DIRC" and version in (2, 3):
-        found, end = compiled.entry_contents(data, _ENTRIES, count, id_bytes)
-        return found, end
-    return contents_of(data, id_bytes)
-
-
-def contents_of(data: bytes, id_bytes: int) -> tuple[bytes, int]:
-    """Return the same without the compiled part."""
-    end, parts = _ENTRIES, list[bytes]()
-    for start, end in _entries(data, id_bytes):
-        parts += (data[start + 24 : start + 28], data[start + 40 : end])
-    return b"".join(parts), end
-
-
-def _entries(data: bytes, id_bytes: int) -> Iterator[tuple[int, int]]:
+def entry_spans(data: bytes, id_bytes: int) -> Iterator[tuple[int, int]]:
     """Yield start and end of each entry."""
-    signature, version, count = _HEADER.unpack_from(data)
+    signature, version, count = HEADER.unpack_from(data)
     if signature != b"DIRC" or version not in (2, 3, 4):
         raise Unreadable
-    at = _ENTRIES
+    at = ENTRIES
     for _ in range(count):
         end = _next_entry(data, at, id_bytes, version)
         yield at, end
         at = end
 
 
-def _extensions(data: bytes, at: int, id_bytes: int) -> Iterator[tuple[bytes, bytes]]:
+def extensions_of(data: bytes, at: int, id_bytes: int) -> Iterator[tuple[bytes, bytes]]:
+    """Yield name and content of the extensions after the entries."""
     end = len(data) - id_bytes
     while at < end:
         name, size = struct.unpack_from(">4sI", data, at)

@@ -74,6 +74,8 @@ _UNREADABLE = (KeyError, ValueError, OSError, MemoryError, _CORE.GitError)
 """What pygit2 raises for a damaged repository: which of them depends on where libgit2 noticed it."""
 _SET_WINDOW_SIZE, _SET_MAPPED_LIMIT = 1, 3
 """Options of libgit2."""
+MAX_LISTED = 20_000
+"""Entries of trees in memory."""
 READS = 500
 """Number of blobs after which packs are opened anew: every page of their indexes would be in memory else."""
 
@@ -93,6 +95,10 @@ class Pygit2Repository:
             ) from error
         self._reads = 0
         self._compared: tuple[str, str, list[tuple[bytes, Entry | None]]] = "", "", []
+        self._listings: dict[
+            str, Listing
+        ] = {}  # cache: of two trees that are compared, one was before
+        self._listed = 0
 
     def head(self) -> Head:
         try:
@@ -114,7 +120,7 @@ class Pygit2Repository:
 
     def entries(self, tree: str) -> Iterator[Entry]:
         _limit_windows()  # all of its blobs may be read next
-        for _, entry in compare_trees(self._list, NO_TREE, tree):
+        for _, entry in compare_trees(self._list_anew, NO_TREE, tree):
             if entry is not None:
                 yield entry
 
@@ -164,6 +170,16 @@ class Pygit2Repository:
             return False
 
     def _list(self, oids: Iterable[str]) -> dict[str, Listing]:
+        held = self._listings
+        found = {oid: held[oid] if oid in held else self._list_one(oid) for oid in oids}
+        self._listed += sum(len(found[oid]) for oid in found.keys() - held.keys())
+        if self._listed > MAX_LISTED:
+            held.clear()
+            self._listed = sum(map(len, found.values()))
+        held |= found
+        return found
+
+    def _list_anew(self, oids: Iterable[str]) -> dict[str, Listing]:
         return {oid: self._list_one(oid) for oid in oids}
 
     def _list_one(self, oid: str) -> Listing:

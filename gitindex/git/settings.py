@@ -9,6 +9,7 @@ from gitindex.base.lean import NamedTuple
 from gitindex.base.worktree import Worktree
 from gitindex.git.command import try_git
 
+YES = ("true", "yes", "on", "1")
 USER_SCOPES = ("global", "system")
 """Scopes of git's configuration that are the user's own."""
 
@@ -40,6 +41,7 @@ SETTINGS = (
     ),
     Setting("submodules", "false", "true: submodules that a git template opted in are indexed"),
     Setting("strict", "false", "true: no answer while a job runs, as with --strict"),
+    Setting("mcp.write", "false", "true: agents may apply renames (your own config only)"),
     Setting("pack.dest", "", "where packs are pushed to and pulled from (your own config only)"),
     Setting("pack.key", "", "the SSH key that signs packs (your own config only)"),
     Setting("pack.signers", "", "allowed signers; else gpg.ssh.allowedSignersFile (your own only)"),
@@ -79,6 +81,11 @@ def user_setting(worktree: Worktree, key: str) -> str:
         if scope in USER_SCOPES and not is_inside(origin.removeprefix("file:"), worktree):
             value = text
     return value
+
+
+def user_allows(worktree: Worktree, key: str) -> bool:
+    """Is a key true in the user's or the system's configuration?"""
+    return user_setting(worktree, key).lower() in YES
 
 
 def is_inside(origin: str, worktree: Worktree) -> bool:

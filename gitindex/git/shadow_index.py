@@ -10,8 +10,11 @@ from __future__ import annotations
 import os
 
 from gitindex.base.atomic_file import read_small
-from gitindex.base.lean import NamedTuple
+from gitindex.base.lean import TYPE_CHECKING, NamedTuple
 from gitindex.base.worktree import Worktree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 SETTINGS = (
     "-c",
@@ -47,10 +50,12 @@ class ShadowRecord(NamedTuple):
     doubtful: (
         int  # files that git reads again with that index: changed in its second, or never looked at
     )
+    unsure: int  # files that git reads again with the copy: changed since it looked at all of them
+    unasked: int  # updates of the copy since somebody asked for it
     identity: tuple[int, ...]  # of the copy
 
     def render(self) -> bytes:
-        return " ".join(map(str, (*self[:4], *self.identity))).encode()
+        return " ".join(map(str, (*self[:6], *self.identity))).encode()
 
 
 def find_shadow(worktree: Worktree, untracked: bool = True) -> Shadow | None:
@@ -66,15 +71,19 @@ def find_shadow(worktree: Worktree, untracked: bool = True) -> Shadow | None:
     return None
 
 
-def read_note(worktree: Worktree) -> ShadowRecord | None:
+def read_note(
+    worktree: Worktree, read: Callable[[str], bytes | None] = read_small
+) -> ShadowRecord | None:
     """Return the runner's record, if it belongs to the present copy."""
     try:
-        checksum, id_bytes, digest, *rest = (read_small(worktree.shadow) or b"").decode().split()
-        doubtful, *identity = map(int, rest)
-        note = ShadowRecord(checksum, int(id_bytes), digest, doubtful, tuple(identity))
+        checksum, id_bytes, digest, *rest = (read(worktree.shadow) or b"").decode().split()
+        doubtful, unsure, unasked, *identity = map(int, rest)
     except (OSError, ValueError):
         return None
-    return note if identity_of(copy_of(worktree)) == note.identity else None
+    if identity_of(copy_of(worktree)) != tuple(identity):
+        return None
+    counts = doubtful, unsure, unasked
+    return ShadowRecord(checksum, int(id_bytes), digest, *counts, tuple(identity))
 
 
 def has_checksum(worktree: Worktree, note: ShadowRecord) -> bool:
@@ -92,7 +101,8 @@ def has_checksum(worktree: Worktree, note: ShadowRecord) -> bool:
 
 def _says_the_same(worktree: Worktree, note: ShadowRecord) -> bool:
     """Has git rewritten its index with nothing but new stat data?"""
-    from gitindex.git.index_file import Unreadable, digest_of  # lazily: most callers do not need it
+    from gitindex.git.index_contents import digest_of  # lazily: most callers do not need it
+    from gitindex.git.index_file import Unreadable
 
     try:
         with open(index_of(worktree), "rb") as file:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from gitindex.base.errors import GitIndexError
+from gitindex.base.pattern import compile_later
 from gitindex.git.interface import (
     GITLINK,
     LINK,
@@ -22,6 +23,8 @@ CHUNK = 200
 """Number of trees requested at once: their names fit into a pipe."""
 
 _TYPE = 0o170000
+_ENTRIES = {n: compile_later(rb"(?s)([0-7]+) ([^\0]+)\0(.{%d})" % n) for n in (20, 32)}
+"""Mode, name and id of each entry of a tree, by the length of an id."""
 
 Listing = Mapping[bytes, tuple[int, str]]
 """Name → mode and object id, of one folder."""
@@ -32,8 +35,18 @@ Load = Callable[[Iterable[str]], Mapping[str, Listing]]
 
 def parse_tree(data: bytes, id_bytes: int) -> Listing:
     """Return the entries of a raw tree object."""
+    listed = _ENTRIES[id_bytes].findall(data)
+    modes = {spelled: _plain_mode(int(spelled, 8)) for spelled in {entry[0] for entry in listed}}
+    found = {name: (modes[spelled], oid.hex()) for spelled, name, oid in listed}
+    read = sum([len(spelled) + len(name) for spelled, name, _ in listed])
+    if read + len(listed) * (2 + id_bytes) == len(data):
+        return found
+    return parse_odd_tree(data, id_bytes)  # entries that are spelled in another way, or cut
+
+
+def parse_odd_tree(data: bytes, id_bytes: int) -> Listing:
+    """Return the same, byte by byte."""
     found = {}
-    modes: dict[bytes, int] = {}
     at, size, find = 0, len(data), data.index
     try:
         while at < size:
@@ -42,10 +55,7 @@ def parse_tree(data: bytes, id_bytes: int) -> Listing:
             after = end + 1 + id_bytes
             if after > size:
                 raise ValueError("an id is cut short")
-            spelled = data[at:space]
-            mode = modes.get(spelled)
-            if mode is None:
-                mode = modes[spelled] = _plain_mode(int(spelled, 8))
+            mode = _plain_mode(int(data[at:space], 8))
             found[data[space + 1 : end]] = (mode, data[end + 1 : after].hex())
             at = after
     except ValueError:
@@ -76,10 +86,9 @@ def compare_trees(load: Load, old: str, new: str) -> Iterator[tuple[bytes, Entry
                     yield prefix[:-1], Entry(prefix[:-1], TREE, after)
                     continue
             seen.add((before, after))
-            for name in sorted(was.keys() | now.keys()):  # what is left out must be deterministic
+            others = {name for name, _ in was.items() ^ now.items()}
+            for name in sorted(others):  # what is left out must be deterministic
                 a, b = was.get(name), now.get(name)
-                if a == b:
-                    continue
                 count += 1
                 if count > MAX_ENTRIES:
                     raise GitIndexError(f"more than {MAX_ENTRIES} paths differ between two trees")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import shutil
@@ -14,6 +15,7 @@ from gitindex.base.vocabulary import EditScope
 from gitindex.git import shadow_index as shadow
 from gitindex.git import shadow_writer as casting
 from gitindex.git import worktree_probe
+from gitindex.git.file_system import read_unnoticed
 from gitindex.git.index_file import Unreadable, stamps_of
 from gitindex.git.process import Running
 from gitindex.git.shadow_index import copy_of, find_shadow
@@ -154,11 +156,76 @@ CHANGES: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("name", CHANGES)
 def test_the_copy_hides_nothing(tree: Repo, name: str) -> None:
+    """Neither the copy that git made by a look at all files, nor one with changed entries."""
     refresh_shadow_index(tree.worktree)
     before = check(tree)
     assert set(before.untracked) == {b"d2/new.py", b"d3/sub/deep/er/new.py"}
+    tree.write("d9/sub/tracked.py", "x = 99\n")
+    tree.write("d9/added.py", "")
+    os.unlink(tree.path / "d10/sub/tracked.py")
+    tree.git("add", "d9", "d10")
+    tree.git("rm", "-q", "--cached", "d11/sub/tracked.py")
+    update(tree)
+    assert set(check(tree).untracked) == {*before.untracked, b"d11/sub/tracked.py"}
     CHANGES[name](tree.path)
     check(tree)
+
+
+def update(repo: Repo) -> None:
+    """Bring the copy to the entries that git's index has now."""
+    note = shadow.read_note(repo.worktree)
+    assert note is not None
+    assert find_shadow(repo.worktree) is None
+    assert casting.update_shadow_index(repo.worktree, note, asked=True)
+    data = Path(copy_of(repo.worktree)).read_bytes()
+    assert b"UNTR" in data, "git knows the new files of unchanged folders"
+
+
+def test_entries_that_git_cannot_be_given(tree: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Flags, conflicts, too many, a foreign copy: the copy stays, and says that it is another index's."""
+    refresh_shadow_index(tree.worktree)
+    note, held = shadow.read_note(tree.worktree), Path(copy_of(tree.worktree)).read_bytes()
+    assert note is not None
+    for words in (
+        ("update-index", "--skip-worktree", "top.py"),
+        ("update-index", "--assume-unchanged", "top.py"),
+        ("add", "--intent-to-add", "d2/new.py"),
+        ("update-index", "--index-version", "4"),
+        ("update-index", "--split-index"),
+    ):
+        tree.git(*words)
+        with contextlib.suppress(Unreadable):
+            assert not casting.update_shadow_index(tree.worktree, note, asked=True), words
+        assert find_shadow(tree.worktree) is None, words
+        tree.git("update-index", "--no-split-index")
+        tree.git("update-index", "--index-version", "2")
+        tree.git("read-tree", "HEAD")
+    tree.git("add", "d2/new.py")
+    monkeypatch.setattr(casting, "MAX_CHANGES", 0)
+    assert not casting.update_shadow_index(tree.worktree, note, asked=True)
+    monkeypatch.undo()
+    monkeypatch.setattr(casting, "_change_entries", lambda *_: True)  # a git that does nothing
+    assert not casting.update_shadow_index(tree.worktree, note, asked=True)
+    assert Path(copy_of(tree.worktree)).read_bytes() == held
+    monkeypatch.undo()
+    os.utime(copy_of(tree.worktree))
+    assert not casting.update_shadow_index(tree.worktree, note, asked=True)
+
+
+def test_it_is_kept_up_for_a_while_if_nobody_asks(tree: Repo) -> None:
+    casting.keep_shadow_index(tree.worktree)
+    looked = Path(copy_of(tree.worktree)).stat().st_mtime
+    for number in range(casting.MAX_UNASKED + 2):
+        tree.write("top.py", f"y = {number}\n")
+        tree.commit()
+        casting.keep_shadow_index(tree.worktree)
+        current = shadow.read_note(tree.worktree, read_unnoticed)
+        assert current is not None
+        assert shadow.has_checksum(tree.worktree, current) == (number < casting.MAX_UNASKED)
+    assert find_shadow(tree.worktree) is None, "somebody asks"
+    casting.keep_shadow_index(tree.worktree)
+    assert check(tree).dirty == ()
+    assert Path(copy_of(tree.worktree)).stat().st_mtime == looked, "git looked at all files once"
 
 
 def test_the_users_own_rules(tree: Repo, tmp_path: Path) -> None:
@@ -225,7 +292,10 @@ def test_random_changes(tree: Repo) -> None:
         Path(tree.worktree.shadow).unlink(missing_ok=True)
         age(tree)
         refresh_shadow_index(tree.worktree)
-        for _ in range(12):
+        for step in range(12):
+            if step % 4 == 3:
+                tree.git("add", "-A")
+                update(tree)
             files = [p for p in tree.path.rglob("*") if p.is_file() and ".git" not in p.parts]
             picked = chance.choice(files)
             target = picked.with_name(
