@@ -14,6 +14,7 @@ from gitindex.base.vocabulary import FactsStatus, MentionKind, SkipReason, Unexp
 from gitindex.languages.implicit_calls import called_without_name
 from gitindex.languages.scopes.model import MODELLED
 from gitindex.query.names.finder import PROVEN, At, Found
+from gitindex.query.names.fixtures import is_fixture
 from gitindex.query.names.meanings import ECMA
 from gitindex.query.names.mentions import MentioningFile, look, look_in
 from gitindex.query.names.project import Project
@@ -192,7 +193,7 @@ def _unnamed(project: Project, targets: Iterable[Definition]) -> Iterator[FoundP
         source = project.source(target.path)
         if source is None:
             continue
-        unnamed = called_without_name(source.language, target.name)
+        unnamed = called_without_name(source.language, target.name) or is_fixture(project, target)
         unread = source.language in MODELLED and project.scopes(target.path) is None
         if unnamed or unread:
             start = project.offset(target.path, target.line, target.column)

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from gitindex.languages.scopes.model import Part
+from gitindex.languages.scopes.bound import Part
 from gitindex.query.names.chains import read_chain, receiver
 from gitindex.query.names.signatures import type_arguments, type_parameters
 from gitindex.query.names.typed import typed_names

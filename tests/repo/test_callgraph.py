@@ -21,7 +21,8 @@ FILES = {
     "core.py": "class Base:\n    def run(self):\n        return helper()\n\n\nclass Sub(Base):\n    def run(self):\n        return super().run()\n\n\ndef helper():\n    return deep()\n\n\ndef deep():\n    return 1\n",
     "app.py": "from core import Sub, helper\n\n\ndef main(thing):\n    Sub().run()\n    thing.run()\n    return map(helper, [])\n\n\nhelper()\n",
     "many.py": "".join(f"class C{i}:\n    def poll(self):\n        pass\n\n\n" for i in range(7)),
-    "use.py": "def go(x):\n    x.poll()\n    eval('1')\n",
+    "use.py": "def go(x):\n    x.poll()\n    eval('1')\n    x.setdefault(1)\n",
+    "store.py": "class Store:\n    def setdefault(self, key):\n        pass\n\n\ndef own():\n    Store().setdefault(1)\n",
 }
 
 
@@ -111,7 +112,12 @@ def test_notes_tell_what_is_not_known(still: Repo) -> None:
     answer = ask(still, "go", direction=Direction.CALLEES)
     assert answer["edges"] == []
     notes = {(n["type"], n["symbolId"], n["startLine"]) for n in answer["notes"]}
-    assert ("unresolved_receiver", "use.py#go", 2) in notes
+    assert {("unresolved_receiver", "use.py#go", line) for line in (2, 4)} <= notes
+    callers = edges(ask(still, "setdefault", direction=Direction.CALLERS))
+    assert {(start, kind) for start, _, kind, _, _ in callers} == {
+        ("use.py#go", "dynamic"),
+        ("store.py#own", "call"),
+    }
     assert ("eval_exec", None, None) in notes
     cut = ask(still, "go", direction=Direction.CALLEES, note_limit=1)
     assert (cut["notesTruncated"], cut["returnedNoteCount"]) == (True, 1)

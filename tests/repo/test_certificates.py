@@ -47,6 +47,20 @@ class A implements Closeable {
 }
 class Plain { void alone() {} }
 """,
+    "formats.py": """SPACE = 1
+PLAIN = 2
+TEXT = "{SPACE} PLAIN".format(**globals())
+def run():
+    amount = 3
+    return "%(amount)d" % locals()
+""",
+    "template.py": """from string import Template
+DOLLAR = 3
+print(Template('$DOLLAR').substitute(globals()))
+""",
+    "conftest.py": "import pytest\n\n\n@pytest.fixture\ndef crate():\n    return 1\n",
+    "test_crate.py": "def test_it(crate):\n    assert crate\n",
+    "whole.py": "def run():\n    amount = 3\n    return amount\n",
     "far.py": "from lib.absent import fetch\nfetch()\n",
     "near.py": "def fetch():\n    pass\n",
 }
@@ -110,3 +124,19 @@ def test_a_receiver_that_is_no_interface_does_not_block(still: Repo) -> None:
 
 def test_the_id_of_a_node_means_that_node(still: Repo) -> None:
     assert [d["qualifiedName"] for d in ask(still, "keys/a.go#key")["definitions"]] == ["key"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "complete"),
+    [
+        ("SPACE", False),
+        ("PLAIN", True),
+        ("DOLLAR", False),
+        ("crate", False),
+        ("formats.py:5:5", False),
+        ("whole.py:2:5", True),
+    ],
+)
+def test_names_that_a_format_or_a_parameter_reads(still: Repo, asked: str, complete: bool) -> None:
+    with open_tree(still.worktree, ".") as view:
+        assert find_references(view, ReferenceQuery(asked))["complete"] is complete

@@ -45,12 +45,12 @@ def test_programs_of_python_are_known_by_more_than_their_suffix(repo: Repo) -> N
     repo.index_files({"go.mod": "module m\n\ngo 1.19\n"})
     wrong, asked = list[str](), 0
     for number, program in enumerate(PROGRAMS):
-        if "main.py" in program["files"]:
+        if "main.py" in program["files"] and number % 4 < 2:  # half: each takes 0.2 s
             folder, name = f"pkg{number}", ("main.pyw", "main")[number % 2]
             wrong += _ask(repo, _with_script(program, name), folder, f"Name{number}x")[1]
             shutil.rmtree(repo.path / folder)
             asked += 1
-    assert asked > 100
+    assert asked > 70
     assert not wrong, "\n".join(wrong)
 
 

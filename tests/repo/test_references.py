@@ -22,8 +22,8 @@ FILES = {
     "pkg/core.py": "LIMIT = 3\n\n\ndef build():\n    return LIMIT\n\n\nclass Engine:\n    def run(self):\n        return self.stop()\n\n    def stop(self):\n        return build()\n",
     "pkg/shapes.py": "from pkg.core import Engine\n\n\nclass Shape(Engine):\n    def __init__(self, motor: Engine):\n        self.motor = motor\n\n    def go(self):\n        self.motor.run()\n        return super().run()\n",
     "app.py": "import json\nimport pkg.core as core\nfrom pkg import make, Shape\n\n\ndef main(build):\n    shape = Shape(core.Engine())\n    shape.go()\n    json.run()\n    return make() + build + core.build()\n\n\ndef other(thing):\n    thing.run()\n",
-    "web/util.ts": "export default function pad(s: string) { return s }\nexport const WIDTH = 2\nexport class Box { open() { return WIDTH } }\nconst inner = 1\nexport { inner as outer }\n",
-    "web/app.ts": "import padding, { Box as Crate, outer } from './util'\nimport * as util from './util'\nconst box: Crate = new Crate()\nbox.open()\nexport const x = padding('a') + util.WIDTH + outer\ntest('a', () => { const padding = 1; return padding })\n",
+    "web/util.ts": "export default function pad(s: string) { return s }\nexport const WIDTH = 2\nexport class Box { open() { return WIDTH } }\nconst inner = 1\nexport { inner as outer }\nexport function each(n: number, use: (box: Box, n: number) => void) {}\ntype Use = (box: Box) => void\nexport class Later { constructor(use?: Use | null) {} }\nexport function any<T extends Box>(use: (it: T) => void) {}\n",
+    "web/app.ts": "import padding, { Box as Crate, outer } from './util'\nimport * as util from './util'\nconst box: Crate = new Crate()\nbox.open()\nexport const x = padding('a') + util.WIDTH + outer\ntest('a', () => { const padding = 1; return padding })\nutil.each(1, (one) => one.open())\nnew util.Later(it => it.open())\nutil.any(function (it) { it.open() })\n",
     "doc.txt": "call build first\n",
 }
 
@@ -88,7 +88,11 @@ def test_typescript_default_renamed_and_namespaces(still: Repo) -> None:
     assert places(still, "pad") == {("web/app.ts", 1, "import"), ("web/app.ts", 5, "import")}
     assert places(still, "WIDTH") == {("web/util.ts", 3, "exact"), ("web/app.ts", 5, "import")}
     assert ("web/app.ts", 5, "import") in places(still, "inner")
-    assert places(still, "Box.open") == {("web/app.ts", 4, "import")}
+    assert places(still, "Box.open") == {  # by what is called with a function, but for a parameter
+        *(("web/app.ts", line, "import") for line in (4, 7, 8)),
+        ("web/app.ts", 9, "name"),
+    }
+    assert places(still, "Later.constructor") == {("web/app.ts", 8, "import")}
     assert ("web/app.ts", 3, "import") in places(still, "Box")
 
 

@@ -1,12 +1,14 @@
 """The object of a member access and the value of a name, from the tree, in a worker.
 
-Only forms that name what they give are read: names, members, calls, `new`, Go's literals and
-conversions. For any other form the reply is None, and nothing is proven by it.
+Only forms that name what they give are read: names, members, calls, `new`, literals, conversions
+and casts. For any other form the reply is None, and nothing is proven by it.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+
+from gitindex.languages.scopes.declared import TYPE_NAMES, named_type
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -30,16 +32,19 @@ _NAMES = frozenset(
 _MEMBERS = {
     "attribute": ("object", "attribute"),
     "member_expression": ("object", "property"),
-    "nested_identifier": ("object", "property"),
-    "nested_type_identifier": ("module", "name"),
     "selector_expression": ("operand", "field"),
-    "qualified_type": ("package", "name"),
     "field_access": ("object", "field"),
     "scoped_identifier": ("scope", "name"),
 }
 """Member accesses, with the fields of the object and of the name."""
 _CALLS = {"call": "function", "call_expression": "function", "new_expression": "constructor"}
-_MADE = frozenset({"object_creation_expression", "composite_literal"})
+_MADE = frozenset(
+    {
+        *("object_creation_expression", "cast_expression"),
+        *("composite_literal", "type_conversion_expression", "type_assertion_expression"),
+    }
+)
+"""Java and Go: expressions that are instances of a type which they name."""
 _SAME = frozenset({"parenthesized_expression", "non_null_expression"})
 """Forms that stand for what is inside."""
 
@@ -59,6 +64,8 @@ def _parts(node: Node, left: int) -> list[Row] | None:
     if kind in _SAME:
         inner = [child for child in node.named_children if child.type != "comment"]
         return _parts(inner[0], left) if len(inner) == 1 else None
+    if kind in TYPE_NAMES:
+        return [[name, False, ""] for name in named_type(node).split(".") if name] or None
     if kind in _MEMBERS:
         return _member(node, *_MEMBERS[kind], left)
     if kind in _CALLS:
@@ -66,7 +73,7 @@ def _parts(node: Node, left: int) -> list[Row] | None:
     if kind == "method_invocation":
         return _invocation(node, left)
     if kind in _MADE:
-        return _made(node, left)
+        return _made(node)
     if kind == "unary_expression" and node.child(0) is not None:  # Go: `&T{}`, `*p`
         operand = node.child_by_field_name("operand")
         known = operand is not None and _operator(node) in ("&", "*")
@@ -107,7 +114,7 @@ def _call(node: Node, function: Node | None, left: int) -> list[Row] | None:
 def _loaded(given: Node, how: str) -> str:
     """Return the module of `require('x')` or the type of Go's `new(T)`; empty if it is not plain."""
     if how == "new":
-        return _text(given) if given.type in ("type_identifier", "qualified_type") else ""
+        return named_type(given)
     inner = given.named_children
     plain = given.type == "string" and len(inner) == 1 and inner[0].type == "string_fragment"
     return _text(inner[0]) if plain else ""
@@ -121,27 +128,15 @@ def _invocation(node: Node, left: int) -> list[Row] | None:
     return [*front, [_text(name), True, ""]] if front is not None else None
 
 
-def _made(node: Node, left: int) -> list[Row] | None:
-    """Return the class of Java's `new T(…)` or Go's `T{…}`, called."""
-    made = node.child_by_field_name("type")
+def _made(node: Node) -> list[Row] | None:
+    """Return an instance of the type that Java's `new T(…)` and `(T) x` or Go's `T{…}` name."""
+    types = node.children_by_field_name("type")
     bodies = any(child.type == "class_body" for child in node.children)
-    if made is not None and made.type == "generic_type":
-        inner = made.child_by_field_name("type") or made.named_child(0)
-        made = inner
-    if made is None or bodies or node.child(0) is None:
+    inner = node.type == "object_creation_expression" and node.children[0].type != "new"
+    if len(types) != 1 or bodies or inner:  # `(A & B) x`, `new A() { … }`, `outer.new Inner()`
         return None
-    if node.type == "object_creation_expression" and node.children[0].type != "new":
-        return None  # `outer.new Inner()`
-    parts = _type(made, left)
-    return [*parts[:-1], [parts[-1][0], True, ""]] if parts else None
-
-
-def _type(node: Node, left: int) -> list[Row] | None:
-    if node.type == "scoped_type_identifier":
-        names = [child for child in node.named_children if child.type != "comment"]
-        front = _type(names[0], left - 1) if len(names) == 2 and left > 0 else None
-        return [*front, [_text(names[1]), False, ""]] if front else None
-    return _parts(node, left) if node.type in _NAMES or node.type in _MEMBERS else None
+    name = named_type(types[0])
+    return [["new", True, name]] if name else None
 
 
 def _operator(node: Node) -> str:

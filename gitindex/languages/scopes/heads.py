@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _NO_BASES = frozenset({"keyword_argument", "comment"})
-_GENERIC = {"subscript": "value", "generic_type": "type"}
-"""Types with arguments, with the field of the type itself."""
 
 
 def read_heads(marks: dict[str, list[Any]], captures: dict[str, list[Node]]) -> None:
@@ -29,19 +27,12 @@ def read_heads(marks: dict[str, list[Any]], captures: dict[str, list[Node]]) -> 
         marks["slashes"].append(node.start_byte)
     for node in captures.get("defaults", ()):
         marks["defaults"].append([node.start_byte, node.end_byte])
-    for node in captures.get("struct", ()):
-        if _is_plain(node):
-            marks["structs"].append([node.start_byte, node.end_byte])
 
 
 def _without_arguments(node: Node) -> Node:
-    while node.type in _GENERIC:
-        inner = node.child_by_field_name(_GENERIC[node.type]) or node.child_by_field_name("name")
-        inner = inner or node.named_child(0)
-        if inner is None:
-            break
-        node = inner
-    return node
+    """Return the class of Python's `Base[T]`; any other base as it is."""
+    inner = node.child_by_field_name("value") if node.type == "subscript" else None
+    return inner if inner is not None else node
 
 
 def _either(node: Node) -> list[Node]:
@@ -49,11 +40,3 @@ def _either(node: Node) -> list[Node]:
     if node.type not in ("union_type", "intersection_type"):
         return [node]
     return [found for child in node.named_children for found in _either(child)]
-
-
-def _is_plain(struct: Node) -> bool:
-    """Return whether every field of a Go struct has a name: none is embedded."""
-    listed = struct.named_children[0].named_children if struct.named_children else []
-    fields = [child for child in listed if child.type != "comment"]
-    named = all(field.child_by_field_name("name") is not None for field in fields)
-    return named and not struct.has_error

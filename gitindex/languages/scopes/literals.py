@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gitindex.languages.scopes.declared import ELEMENTS, named_type
+
 if TYPE_CHECKING:
     from tree_sitter import Node
 
@@ -11,20 +13,6 @@ UNNAMED = "struct{"
 """The type of a struct without a name, which itself declares the field."""
 VALUES = "="
 """The type of a map, an array or a slice, whose keys are values."""
-_ELEMENTS = {
-    "map_type": "value",
-    "array_type": "element",
-    "slice_type": "element",
-    "implicit_length_array_type": "element",
-}
-
-
-def element_type(value: Node) -> Node | None:
-    """Return the type of a literal of a slice or an array; None for any other value."""
-    if value.type == "expression_list" and value.named_child_count == 1:
-        value = value.named_children[0]
-    kind = value.child_by_field_name("type") if value.type == "composite_literal" else None
-    return kind if kind is not None and kind.type in ("slice_type", "array_type") else None
 
 
 def is_unnamed(field: Node) -> bool:
@@ -50,25 +38,26 @@ def literal_type(key: Node) -> str | None:
     VALUES if it has no named type, empty if the type is unknown, None if the node is not a key of a
     composite literal.
     """
-    node, depth = key.parent, 0
+    here, node, placed = key, key.parent, list[str]()
     while node is not None and node.type in ("literal_element", "keyed_element", "literal_value"):
-        depth += node.type == "literal_value"
-        node = node.parent
+        if node.type == "literal_value":
+            placed.append("value")
+        elif placed and node.child_by_field_name("key") == here and node.type == "keyed_element":
+            placed[-1] = "key"
+        here, node = node, node.parent
     if node is None or node.type != "composite_literal":
         return None
     kind = node.child_by_field_name("type")
-    for _ in range(depth - 1):  # `[]T{{a: 1}}`: the inner literal is a T, or a *T
-        if kind is None or kind.type not in _ELEMENTS:
+    for how in reversed(placed[:-1]):  # `[]T{{a: 1}}`: the inner literal is a T, or a *T
+        if kind is None or kind.type not in ELEMENTS:
             return ""
-        kind = kind.child_by_field_name(_ELEMENTS[kind.type])
+        kind = kind.child_by_field_name(ELEMENTS[kind.type] if how == "value" else "key")
         if kind is not None and kind.type == "pointer_type":
             kind = kind.named_children[0] if kind.named_children else None
     if kind is None:
         return ""
-    if kind.type in _ELEMENTS:
+    if kind.type in ELEMENTS:
         return VALUES
     if kind.type == "struct_type":
         return UNNAMED if key.text in _fields(kind) else ""
-    if kind.type == "generic_type":
-        kind = kind.child_by_field_name("type")
-    return (kind.text or b"").decode("utf-8", "replace") if kind is not None else ""
+    return named_type(kind)

@@ -8,16 +8,19 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from gitindex.languages.scopes.bound import Bound, DeclaredType, Part, to_parts, to_type
+
 SCOPES = b"scopes"
 """The request to a worker for the scopes of a text."""
 
 KINDS_AT = b"kinds:"
 """Start of the request for the kinds of some offsets, which follow as JSON."""
 
-WHOLE, EACH = -1, -2
-
 MODELLED = frozenset({"python", "javascript", "typescript", "tsx", "go", "java"})
 """Languages with fully modelled scopes: there a local binding excludes other meanings of a name."""
+
+NOMINAL = frozenset({"go", "java"})
+"""Languages where the declared type is the type."""
 
 EXCLUDING = frozenset({"c"})
 """Languages with scopes of local variables only: they exclude a meaning, and certify nothing."""
@@ -28,7 +31,7 @@ ORDERED = frozenset({"c", "go", "java"})
 MARKS = (
     *("keys", "labels", "stars", "assigned", "sets", "exports", "members", "literals"),
     *("receivers", "taken", "given", "typed", "unnamed", "shorthands"),
-    *("bases", "decorators", "slashes", "defaults", "structs"),
+    *("bases", "decorators", "slashes", "defaults"),
 )
 """Lists of a payload in addition to ranges and names."""
 
@@ -49,27 +52,6 @@ _ONLY_TYPES = frozenset({"type", "typeparam"})
 _OF_HEAD = frozenset({"param", "rest", "typeparam", "own"})
 _SEPARATE = frozenset({"typescript", "tsx", "java"})
 """Languages that separate the names of types and values."""
-
-
-class Part(NamedTuple):
-    """One link of a chain: `name`, or `name(…)`. An empty name means that it cannot be parsed."""
-
-    name: str
-    called: bool
-    load: str = ""  # the module in `require('…')` or `import('…')`; the type in `new(…)`
-    inner: str = ""  # the content of a parenthesised expression
-
-
-class Bound(NamedTuple):
-    """How a name gets its value: by annotation, or from an expression or a part of it."""
-
-    annotation: str = ""
-    value: str = ""
-    pick: int = WHOLE  # or each element, or the n-th of a tuple
-    parts: tuple[Part, ...] = ()  # the value as a chain of the tree; empty for any other value
-
-
-NOWHERE = Bound()
 
 
 class TextRange(NamedTuple):
@@ -94,6 +76,7 @@ class Declaration(NamedTuple):
     value: tuple[int, int]
     pick: int
     parts: tuple[Part, ...]
+    type: DeclaredType | None
 
 
 class _Declared:
@@ -162,9 +145,9 @@ class FileScopes:
         self.taken: dict[int, tuple[Part, ...]] = {}
         """Offsets of names in destructuring patterns, with the chain that they take a member of."""
         for at, chain in told["taken"]:
-            self.taken[at] = _parts(chain) or self.taken.get(at, ())
+            self.taken[at] = to_parts(chain) or self.taken.get(at, ())
         self._read_heads(told)
-        self._typed = {at: (start, end) for at, start, end in told["typed"]}
+        self._typed = dict(told["typed"])
         self.stars: list[int] = told["stars"]
         self.assigned: dict[str, list[Assigned]] = {}
         for name, offset, owner, *spans in told["assigned"]:
@@ -185,15 +168,13 @@ class FileScopes:
         self.bases: dict[int, list[tuple[Part, ...]]] = {}
         """Offset of a class's name → its bases; an empty chain is one that the tree does not name."""
         for at, chain in told["bases"]:
-            self.bases.setdefault(at, []).append(_parts(chain))
+            self.bases.setdefault(at, []).append(to_parts(chain))
         self.decorators: dict[int, list[str]] = {}
         """Offset of a name → its decorators and its metaclass; empty for what is no plain name."""
         for at, name in told["decorators"]:
             self.decorators.setdefault(at, []).append(name)
         self._slashes: list[int] = told["slashes"]
         self._defaults = {self.scope_at(start): (start, end) for start, end in told["defaults"]}
-        self.plain_structs = frozenset(self._text((start, end)) for start, end in told["structs"])
-        """Go only: types of structs without embedded fields, as they are written."""
 
     @property
     def names(self) -> dict[str, list[Declaration]]:
@@ -311,12 +292,12 @@ class FileScopes:
         return self._chain(number) if number is not None else ()
 
     def _chain(self, number: int) -> tuple[Part, ...]:
-        return _parts(json.loads(self._chains[number]))
+        return to_parts(json.loads(self._chains[number]))
 
     def bound_at(self, name: str, offset: int) -> Bound | None:
         """Return the type of the field or of the first result named there, or the value it gets."""
         if offset in self._typed:
-            return Bound(self._text(self._typed[offset]))
+            return Bound(type=to_type(self._typed[offset]))
         found = [d for d in self.declared(name) if d.offset == offset]
         return self.bound(found[0]) if found else None
 
@@ -355,12 +336,12 @@ class FileScopes:
         return any(one is not None and one.scope == scope for one in found)
 
     def bound(self, declaration: Declaration) -> Bound:
-        """Return how a declaration gets its value, as text."""
+        """Return how a declaration gets its value: as text, and what the tree says of it."""
+        nominal = self.language in NOMINAL
         return Bound(
-            self._text(declaration.annotation).lstrip(": "),
-            self._text(declaration.value),
-            declaration.pick,
-            declaration.parts,
+            "" if nominal else self._text(declaration.annotation).lstrip(": "),
+            "" if nominal else self._text(declaration.value),
+            *declaration[-3:],
         )
 
     def bound_of(self, assigned: Assigned) -> Bound:
@@ -389,10 +370,7 @@ class FileScopes:
         return self.data[span[0] : span[1]].decode("utf-8", "replace") if span[1] else ""
 
 
-def _parts(rows: Any) -> tuple[Part, ...]:
-    return tuple(Part(*row) for row in rows or ())
-
-
 def _declaration(row: list[Any]) -> Declaration:
-    *first, annotation, value, pick, chain = row
-    return Declaration._make([*first, tuple(annotation), tuple(value), pick, _parts(chain)])
+    *first, annotation, value, pick, chain, kind = row
+    spans = tuple(annotation), tuple(value)
+    return Declaration._make([*first, *spans, pick, to_parts(chain), to_type(kind)])

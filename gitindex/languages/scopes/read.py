@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from gitindex.languages.scopes.bound import EACH, WHOLE
 from gitindex.languages.scopes.chains import read_parts
+from gitindex.languages.scopes.declared import read_type, type_of, visible_from
 from gitindex.languages.scopes.exports import read_exports
 from gitindex.languages.scopes.heads import read_heads
-from gitindex.languages.scopes.literals import VALUES, element_type, is_unnamed, literal_type
+from gitindex.languages.scopes.literals import VALUES, is_unnamed, literal_type
 from gitindex.languages.scopes.model import (
     BLOCK,
     COMPREHENSION,
-    EACH,
     FUNCTION,
     KINDS,
     MARKS,
     MODULE,
+    NOMINAL,
     OUTER,
-    WHOLE,
 )
 from gitindex.languages.scopes.packed import packed, to_json
 from gitindex.languages.scopes.strings import QUIET, keep_quiet, nested
@@ -77,7 +78,8 @@ _AROUND = frozenset({"function", "class", "type", "enum"})
 class _Reading:
     """The ranges of one text, and the declarations found in them."""
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, language: str) -> None:
+        self.language = language
         self.ranges: list[list[int]] = [[0, size + 1, MODULE, -1, -1, -1]]
         self.names: dict[tuple[int, str, int], list[Any]] = {}
         self.moved: list[list[Any]] = []
@@ -128,6 +130,7 @@ class _Reading:
         spans: tuple[Any, ...],
         pick: int,
         chain: list[Any] | None = None,
+        kind_of: list[Any] | None = None,
     ) -> None:
         """Add a declaration; for the same name and place, keep the one with more information."""
         name = (node.text or b"").decode("utf-8", "replace")
@@ -137,7 +140,7 @@ class _Reading:
             kind = "var" if how == "hoist" else how
             if how == "function" and scope != self.home(offset, how):
                 kind = "hoisted"
-            row = [name, offset, scope, kind, start, *spans, pick, chain]
+            row = [name, offset, scope, kind, start, *spans, pick, chain, kind_of]
             old = self.names.get(key)
             if old is None or (old[5][1] > 0) + (old[6][1] > 0) < (spans[0][1] > 0) + (
                 spans[1][1] > 0
@@ -166,7 +169,7 @@ def read_scopes(data: bytes, language: str) -> bytes:
     if parsed is None:
         return b""
     matches, broken = parsed
-    reading = _Reading(len(text))
+    reading = _Reading(len(text), language)
     found: dict[tuple[int, int], int] = {}
     rest: list[dict[str, list[Node]]] = []
     marks: dict[str, list[Any]] = {mark: [] for mark in MARKS}
@@ -216,7 +219,6 @@ _MARKS = frozenset(
         "head",
         "slash",
         "defaults",
-        "struct",
         "export.name",
         "export.default",
         "export.whole",
@@ -277,7 +279,7 @@ def _mark(marks: dict[str, list[Any]], captures: dict[str, list[Node]]) -> None:
     for node in captures.get("typed", ()):
         if node.type == "field_identifier" and is_unnamed(node):
             marks["unnamed"].append(node.start_byte)
-        marks["typed"].append([node.start_byte, *_span([_first_type(captures["type"][0])])])
+        marks["typed"].append([node.start_byte, read_type(_first_type(captures["type"][0]), node)])
     for node in captures.get("short", ()):
         marks["shorthands"].append(node.start_byte)
     read_heads(marks, captures)
@@ -294,10 +296,8 @@ def _take(reading: _Reading, marks: dict[str, list[Any]], captures: dict[str, li
     spans = _span(captures.get("type")), _span(captures.get("value") or captures.get("each"))
     if "field" in captures:
         _field(marks, captures, spans)
-    value = captures["value"][0] if "value" in captures else None
-    made = element_type(value) if value is not None else None
-    if made is not None and spans[0] == (0, 0):
-        spans = _span([made]), spans[1]
+    value = next((captures[c][0] for c in ("value", "each") if c in captures), None)
+    nominal = reading.language in NOMINAL
     each = "each" in captures
     ends = [node.end_byte for node in captures.get("from", ())]
     for capture, nodes in captures.items():
@@ -305,15 +305,18 @@ def _take(reading: _Reading, marks: dict[str, list[Any]], captures: dict[str, li
             continue
         how = capture[5:]
         for node in nodes:
-            told = how != "rest" and (node.type in _NAMES or node.type in _LISTS)
+            told = (nominal or how != "rest") and (node.type in _NAMES or node.type in _LISTS)
             for target, pick in _targets(node):
-                start = max(ends) if ends else target.start_byte
+                start = max(ends) if ends else visible_from(target, how, reading.language)
                 listed = node.type == "expression_list"  # Go: the second is the element
                 if (each and listed and pick == 1) or (
                     told and not (each and (listed or pick != WHOLE))
                 ):
-                    chain = _value_parts(value, pick) if value is not None and not each else None
-                    reading.declare(target, how, start, spans, EACH if each else pick, chain)
+                    kind = type_of(captures, target, value) if nominal else None
+                    part = EACH if each and (kind is None or "type" not in captures) else pick
+                    known = value if nominal or not each else None
+                    chain = _value_parts(known, WHOLE if each else pick) if known else None
+                    reading.declare(target, how, start, spans, part, chain, kind)
                 else:
                     reading.declare(target, how, start, _NONE, WHOLE)
 
@@ -363,6 +366,13 @@ def _value_parts(node: Node, pick: int) -> list[Any] | None:
     return read_parts(node) if pick == WHOLE else None
 
 
+def _number(name: Node) -> int:
+    """Return which of several names of Go's `var a, b = f()` one is; WHOLE for any other name."""
+    spec = name.parent if name.parent is not None and name.parent.type == "var_spec" else None
+    names = spec.children_by_field_name("name") if spec is not None else []
+    return names.index(name) if len(names) > 1 and name in names else WHOLE
+
+
 def _targets(node: Node) -> Iterator[tuple[Node, int]]:
     """Yield the names that a pattern binds, with the part of the value that each takes."""
     if node.type in _LISTS:
@@ -377,7 +387,7 @@ def _targets(node: Node) -> Iterator[tuple[Node, int]]:
     while stack:
         here = stack.pop()
         if here.type in _NAMES:
-            yield here, WHOLE
+            yield here, _number(here)
         elif here.type in _FIELDS:
             inner = here.child_by_field_name(_FIELDS[here.type])
             stack += [inner] if inner is not None else here.named_children[:1]

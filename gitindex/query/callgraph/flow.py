@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from gitindex.languages.facts import Occurrence, Use
+from gitindex.languages.scopes.bound import WHOLE
 from gitindex.languages.scopes.flow import FileFlow, Span
-from gitindex.languages.scopes.model import MODULE, WHOLE, Declaration, FileScopes
+from gitindex.languages.scopes.model import MODULE, Declaration, FileScopes
 from gitindex.languages.syntax.kinds import FUNCTIONS, TYPES
 from gitindex.query.names.chains import closing, receiver, split_top
 from gitindex.query.names.expressions import Expression, read_expression

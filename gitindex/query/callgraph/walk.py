@@ -10,12 +10,14 @@ from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.base.vocabulary import Direction, EdgeKind, Layer, Tier
 from gitindex.languages.facts import Import, Occurrence, Use
+from gitindex.languages.scopes.model import NOMINAL
 from gitindex.languages.syntax.kinds import FUNCTIONS, SCOPES, TYPES
 from gitindex.query.callgraph.flow import ValueFlow
 from gitindex.query.callgraph.notes import GraphNote
+from gitindex.query.names.builtins import METHODS
 from gitindex.query.names.finder import Finder
 from gitindex.query.names.known import known_uses
-from gitindex.query.names.meanings import State
+from gitindex.query.names.meanings import Meaning, State
 from gitindex.query.names.sites import Site
 from gitindex.query.names.source import Definition, FileNames
 from gitindex.query.names.targets import ReferenceTarget, find_target
@@ -214,8 +216,9 @@ class Walk:
         if found or sure_only or meaning.state is State.DEFINED:
             return
         maybe = binder.candidates(source, meaning, place.name)
-        if len(maybe) > MAX_MAYBE:
-            told = f"{place.name} may be any of {len(maybe)} definitions"
+        if not is_drawn(source, meaning, place.name, maybe):
+            any_of = f"any of {len(maybe)} definitions" if len(maybe) > 1 else maybe[0].qualified
+            told = f"{place.name} may be {any_of}"
             self.notes.append(
                 GraphNote(source.path, "unresolved_receiver", node.id, place.line + 1, told)
             )
@@ -251,6 +254,16 @@ class Walk:
                 if source is not None and node.path in project.resolve(source, item):
                     other = self._module(source)
                     yield _import_edge(other, node, source.path, item), other
+
+
+def is_drawn(source: FileNames, meaning: Meaning, name: str, maybe: list[Definition]) -> bool:
+    """Return whether a call by name alone gets edges; a note, if it may mean too much.
+
+    Where types are declared, an object that the tree has no type for is most likely from outside.
+    """
+    common = source.language in NOMINAL or name in METHODS.get(source.language, ())
+    unknown = common and meaning.state is State.UNKNOWN and not meaning.bare
+    return not maybe or (len(maybe) <= MAX_MAYBE and not unknown)
 
 
 def _callable(

@@ -7,11 +7,13 @@ from gitindex.languages.facts import Use
 from gitindex.languages.implicit_calls import called_without_name
 from gitindex.languages.syntax.kinds import FUNCTIONS
 from gitindex.query.impact.change import ChangedSymbol, Difference, TreeChange
-from gitindex.query.impact.fixtures import fixture_users, is_fixture, is_shared
+from gitindex.query.impact.fixtures import fixture_users, is_shared
 from gitindex.query.names.finder import Finder
+from gitindex.query.names.fixtures import is_fixture
 from gitindex.query.names.project import Project
 from gitindex.query.names.sites import Site
 from gitindex.query.names.source import Definition, enclosing
+from gitindex.view.tree import BLOBS_NAMED
 
 MAX_EXAMINED = 400
 """Files whose names are resolved to follow callers; what needs more is left to imports."""
@@ -19,7 +21,7 @@ MAX_IN_LARGE_TREES = 12
 LARGE_TREE = 2_000
 """Files; in larger trees a name costs several times as much to resolve."""
 _SIZE = "SELECT count(*) FROM {live}"
-_WIDTH = "SELECT count(*) FROM {names} n JOIN {occurrences} o ON o.name_id=n.id WHERE n.text=?"
+_WIDTH = f"SELECT count(*) FROM {BLOBS_NAMED} WHERE n.text=?"
 
 Asked = tuple[Finder, Definition]
 

@@ -6,10 +6,10 @@ import os
 import re
 
 from gitindex.languages.syntax.kinds import FUNCTIONS
+from gitindex.query.names.fixtures import fixture_decorator
 from gitindex.query.names.project import Project
 from gitindex.query.names.source import Definition
 
-_FIXTURE = re.compile(r"@[\w.]*\bfixture\b(\(.*?\))?", re.DOTALL)
 _NAMED = re.compile(r"\bname\s*=\s*[\"'](\w+)[\"']")
 _EVERYWHERE = re.compile(r"\bautouse\s*=\s*True\b")
 
@@ -19,14 +19,9 @@ def is_shared(path: str) -> bool:
     return path.rpartition("/")[2] == "conftest.py"
 
 
-def is_fixture(project: Project, definition: Definition) -> bool:
-    """Return whether a function is decorated as a fixture."""
-    return bool(_decorator(project, definition))
-
-
 def fixture_users(project: Project, fixture: Definition) -> list[Definition]:
     """Return the tests and fixtures that take a fixture as parameter; all tests if it is autouse."""
-    told = _decorator(project, fixture)
+    told = fixture_decorator(project, fixture)
     named = _NAMED.search(told)
     name = re.compile(rf"\b{re.escape(named.group(1) if named else fixture.name)}\b")
     sources = [s for s in map(project.source, _paths(project, fixture.path)) if s is not None]
@@ -53,10 +48,3 @@ def _paths(project: Project, path: str) -> list[str]:
     found = sorted(os.fsdecode(raw) for (raw,) in rows if raw.endswith(b".py"))
     project.load(found)
     return found
-
-
-def _decorator(project: Project, definition: Definition) -> str:
-    if definition.kind not in FUNCTIONS or not definition.path.endswith(".py"):
-        return ""
-    found = _FIXTURE.search(project.span(definition.path, definition.start_line, definition.line))
-    return found.group() if found else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gitindex.base.pattern import compile_later
-from gitindex.languages.scopes.model import Part
+from gitindex.languages.scopes.bound import Part
 
 MAX_LOOK = 4_000
 """Bytes to search for a matching bracket, or for anything else."""
@@ -20,10 +20,8 @@ _WORD = compile_later(r"[^\W\d][\w$]*|\$[\w$]*")
 _PREFIX = compile_later(r"^(?:await|new|yield|return|typeof|cast)\s+")
 _STEP = compile_later(r"\s*(?:\?\.|!\.|->|::|\.)\s*(?=[\w$#])")
 _COMMENT = compile_later(rb"(?:^|\s)(?://|#(?![\w]*[(:]))")
-_LOADS = ("require", "import", "new")
-_MADE = compile_later(r"\(\s*([\w.]+)(?:\[.*\])?\s*\)")
+_LOADS = ("require", "import")
 _LITERAL = compile_later(r"""\(\s*(["'`])([^"'`$]+)\1\s*\)""")
-_CAST = compile_later(r"\(([\w.]+(?:<[^()]*>)?)\)\s*[\w(]")
 _BRACKETS = str.maketrans("([{<", ")]}>")
 
 
@@ -50,6 +48,24 @@ def receiver(data: bytes, at: int, arrows: bool = False) -> list[Part] | None:
     return parts[::-1]
 
 
+def enclosing_call(data: bytes, at: int) -> tuple[str, int, int] | None:
+    """Return the name that is called with the argument at `at`, its offset, and the argument's number."""
+    depth = number = 0
+    for here in range(at - 1, max(-1, at - MAX_LOOK), -1):
+        char = data[here : here + 1]
+        if char in (b")", b"]", b"}"):
+            depth += 1
+        elif char in (b"(", b"[", b"{"):
+            depth -= 1
+            if depth < 0:
+                typed = _opening(data, here) if data[here - 1 : here] == b">" else here
+                name, start = _word_before(data, typed or 0)
+                return (name, start, number) if char == b"(" and name else None
+        elif char == b"," and not depth:
+            number += 1
+    return None
+
+
 def read_chain(text: str) -> list[Part] | None:
     """Parse an expression that is one chain; None for any other."""
     text = text.strip().rstrip(";").strip()
@@ -74,18 +90,12 @@ def read_chain(text: str) -> list[Part] | None:
 
 def _load(name: str, arguments: str) -> str:
     """Return the module that a call names, as `require('./x')` does; empty for any other call."""
-    if name == "new":  # in Go
-        made = _MADE.fullmatch(arguments)
-        return made.group(1) if made else ""
     match = _LITERAL.fullmatch(arguments) if name in _LOADS else None
     return match.group(2) if match else ""
 
 
 def cast_type(text: str, language: str) -> str:
-    """Return the type of a cast: `x as T` in TypeScript, `(T) x` in Java; empty without one."""
-    if language == "java":
-        match = _CAST.match(text)
-        return match.group(1) if match else ""
+    """Return the type of TypeScript's `x as T`; empty without one."""
     _, cast, told = text.rpartition(" as ")
     return told.rstrip("; )") if cast and language in ("javascript", "typescript", "tsx") else ""
 

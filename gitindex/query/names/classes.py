@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
-from gitindex.languages.scopes.model import CLASS, FUNCTION, MODELLED, OUTER, FileScopes, Part
+from gitindex.languages.scopes.bound import Part
+from gitindex.languages.scopes.model import (
+    CLASS,
+    FUNCTION,
+    MODELLED,
+    NOMINAL,
+    OUTER,
+    FileScopes,
+)
 from gitindex.languages.syntax.kinds import FUNCTIONS, SPACES
 from gitindex.query.names.chains import read_chain
 from gitindex.query.names.heritage import declared, heritage, heritage_items
@@ -13,7 +21,7 @@ from gitindex.query.names.meanings import ECMA, STRICT, is_type
 from gitindex.query.names.names import Names
 from gitindex.query.names.signatures import type_arguments, type_parameters
 from gitindex.query.names.source import Definition, FileNames, is_python
-from gitindex.query.names.values import MAX_DEPTH, NOMINAL, ExpressionPlace, Value, ValueKind
+from gitindex.query.names.values import MAX_DEPTH, ExpressionPlace, Value, ValueKind
 
 _PLAIN_DECORATORS = frozenset(
     {
@@ -361,12 +369,9 @@ class Classes:
         self, source: FileNames, definition: Definition
     ) -> Iterator[Sequence[Part] | None]:
         """Yield the bases of a class as chains; None for one that is no chain."""
-        modelled = source.language in MODELLED
-        scopes = self._project.scopes(source.path) if modelled else None
-        if scopes is not None:
-            yield from scopes.bases.get(self._at(definition), ())
+        if source.language in MODELLED:
+            scopes = self._project.scopes(source.path)
+            yield from scopes.bases.get(self._at(definition), ()) if scopes is not None else [None]
             return
-        if modelled:  # its scopes cannot be read: nothing is proven
-            self._guessed.add((definition.path, definition.ordinal))
         for text in heritage(self._names.header(source, definition), source.language):
             yield read_chain(text)

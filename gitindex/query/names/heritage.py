@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from gitindex.base.pattern import compile_later
-from gitindex.languages.scopes.model import Bound
-from gitindex.query.names.chains import closing, split_top
+from gitindex.languages.scopes.bound import Bound
+from gitindex.query.names.chains import split_top
 from gitindex.query.names.source import Definition
 
 _HERITAGE = compile_later(
@@ -35,9 +35,7 @@ def heritage(signature: str, language: str) -> list[str]:
 
 def heritage_items(signature: str, language: str) -> list[str]:
     """Return the base classes as they are written."""
-    if language == "python":
-        found = [p for p in _arguments(signature) if "=" not in p]
-    elif match := _ALIAS.match(signature):
+    if match := _ALIAS.match(signature):
         found = re.split(r"[|&]", match.group(1))
     else:
         lists = _HERITAGE.findall(signature)
@@ -47,10 +45,3 @@ def heritage_items(signature: str, language: str) -> list[str]:
             lists = [signature.partition("<")[2]]
         found = [item for text in lists for item in split_top(text, ",")]
     return [item.strip() for item in found]
-
-
-def _arguments(signature: str) -> list[str]:
-    opened = signature.find("(")
-    if opened < 0:
-        return []
-    return list(split_top(signature[opened + 1 : closing(signature, opened)], ","))

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import NamedTuple
 
-from gitindex.languages.scopes.model import Bound
+from gitindex.languages.scopes.bound import Bound
 from gitindex.languages.syntax.kinds import TYPES
 from gitindex.query.names.source import Definition
 

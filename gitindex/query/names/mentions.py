@@ -79,7 +79,7 @@ def look_in(project: Project, files: list[MentioningFile], name: str) -> TextMen
     for file in some:
         project.know(file.path, file.oid)
     project.read(file.path for file in some)
-    places = {file: list(places_of(project, file.path, name)) for file in some}
+    places = {file: list(places_of(project, file, name)) for file in some}
     return TextMentions(
         {file: found for file, found in places.items() if found}, len(files) - len(some)
     )
@@ -100,15 +100,16 @@ def files_holding(view: TreeView, name: str) -> list[MentioningFile]:
     return [found[path] for path in sorted(found)]
 
 
-def places_of(project: Project, path: str, name: str) -> Iterator[tuple[int, int, int]]:
+def places_of(project: Project, file: MentioningFile, name: str) -> Iterator[tuple[int, int, int]]:
     """Yield every occurrence of a name as a whole word: line, column and offset."""
-    data = project.text(path)
+    data = project.text(file.path)
+    letters = _WORDS - {b"$"} if file.language == "python" else _WORDS
     needle = name.encode("utf-8", "surrogatepass")
     start = data.find(needle)
     line = seen = first = 0
     while start >= 0:
         end = start + len(needle)
-        if data[start - 1 : start] not in _WORDS and data[end : end + 1] not in _WORDS:
+        if data[start - 1 : start] not in letters and data[end : end + 1] not in letters:
             passed = data.count(b"\n", seen, start)
             if passed:
                 line += passed

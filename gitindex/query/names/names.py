@@ -14,7 +14,18 @@ from gitindex.languages.scopes.model import (
     Resolved,
 )
 from gitindex.languages.syntax.kinds import FUNCTIONS, SPACES
-from gitindex.query.names.meanings import ECMA, STRICT, UNBOUND, UNKNOWN, Meaning, State, defined
+from gitindex.query.names.builtins import BUILTINS
+from gitindex.query.names.meanings import (
+    ECMA,
+    OUTSIDE,
+    STRICT,
+    UNBOUND,
+    UNKNOWN,
+    Meaning,
+    State,
+    defined,
+    is_type,
+)
 from gitindex.query.names.modules import Modules, top_symbols
 from gitindex.query.names.project import Project
 from gitindex.query.names.source import Definition, FileNames
@@ -53,13 +64,15 @@ class Names:
         scopes = self.project.scopes(source.path) if at >= 0 else None
         if scopes is not None:
             found = scopes.resolve(name, at, of_type, called)
-            if found is None and of_type:
+            if found is None and of_type and source.language != "java":
                 found = scopes.resolve(name, at)
             if found is not None and found.kind != MODULE:
                 return self._local(source, scopes, name, found)
         here = scope
         while (symbol := source.symbol(here)) is not None:
             kids = source.children(here, name)
+            if of_type and source.language == "java":  # which separates the names of types
+                kids = list(filter(is_type, kids))
             if symbol.kind in FUNCTIONS:
                 if scopes is None:
                     if kids:
@@ -97,25 +110,26 @@ class Names:
             return defined(dict.fromkeys(definitions), sure)
         if imported:
             return imported[0]
+        return self._variable(source, scopes, name, found)._replace(sure=sure)
+
+    def _variable(
+        self, source: FileNames, scopes: FileScopes, name: str, found: Resolved
+    ) -> Meaning:
+        """Return a name that a scope declares and that is neither a symbol nor imported."""
         told = [(scopes.bound(d), d) for d in found.declarations]
-        bound, first = next(((b, d) for b, d in told if b.annotation or b.value), told[0])
-        at = first.value[0] or first.annotation[0] or first.offset
-        within = self.function_at(source, first.offset)
-        state = State.LOCAL
-        if found.kind == CLASS and first.kind != "typeparam":
-            state = State.UNKNOWN  # a member that is not a symbol
+        bound, first = next(((b, d) for b, d in told if d.annotation[1] or d.value[1]), told[0])
+        member = found.kind == CLASS and first.kind != "typeparam" and source.language != "java"
         single = len({(d.annotation, d.value) for d in found.declarations}) == 1
         single = single and not scopes.is_set_again(name, found.scope)
         single = single and not scopes.is_moved(name) and not scopes.changes_classes
         if any(d.kind == "param" and d.value[1] for d in found.declarations):
             single = False  # a default: callers give other values
         return Meaning(
-            state,
+            State.UNKNOWN if member else State.LOCAL,  # in Java of a class without a name
             bound=bound,
-            within=within,
-            at=at,
+            within=self.function_at(source, first.offset),
+            at=first.value[0] or first.annotation[0] or first.offset,
             variable=found.scope,
-            sure=sure,
             single=single,
         )
 
@@ -264,7 +278,12 @@ class Names:
             and d.parent < 0
             and "." not in d.qualified
         ]
-        return defined(near, source.language == "go") if near else UNKNOWN
+        if near:
+            return defined(near, source.language == "go")
+        own = source.language == "java" and name in BUILTINS["java"]
+        return (
+            OUTSIDE._replace(sure=True) if own and not self.project.definitions(name) else UNKNOWN
+        )
 
     def _is_family(self, source: FileNames, definition: Definition) -> bool:
         other = self.project.source(definition.path)

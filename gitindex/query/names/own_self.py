@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from gitindex.base.pattern import compile_later
 from gitindex.languages.facts import Occurrence, Use
-from gitindex.languages.scopes.model import CLASS, FileScopes, Part
+from gitindex.languages.scopes.bound import Part
+from gitindex.languages.scopes.model import CLASS, FileScopes
 from gitindex.languages.table import may_be_of
 from gitindex.query.names.chains import closing, split_top
 from gitindex.query.names.dispatch import Dispatch

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 from gitindex.languages.facts import Occurrence, Use
+from gitindex.languages.scopes.bound import Part
 from gitindex.languages.scopes.literals import UNNAMED
-from gitindex.languages.scopes.model import Part
 from gitindex.languages.syntax.kinds import FUNCTIONS
 from gitindex.query.names.chains import UNREADABLE, receiver
 from gitindex.query.names.meanings import (
@@ -197,10 +197,15 @@ class Binder:
     def _by_use(self, source: FileNames, place: Occurrence, at: int, found: Meaning) -> Meaning:
         """Return the methods that a call means, the fields otherwise; sure in the innermost class."""
         called = place.use == Use.CALL
+        if place.use in _TYPE_USES:
+            inner = [d for d in found.definitions if is_type(d)]
+            return found._replace(definitions=tuple(inner)) if inner else UNKNOWN
         kept = [d for d in found.definitions if (d.kind in FUNCTIONS) == called]
         types = any(map(is_type, found.definitions))  # `new Inner()` is a call, too
-        if not kept or types or place.use not in (Use.CALL, Use.REFERENCE):
+        if types or place.use not in (Use.CALL, Use.REFERENCE):
             return found
+        if not kept:
+            return UNKNOWN  # a name of a class around it
         owner = self.types.classes.owner(source, place.enclosing)
         return defined(kept, owner is not None and self.types.classes.is_innermost(owner, at))
 
@@ -235,7 +240,7 @@ class Binder:
         return (place.name, False) in self.types.classes.parameters(scopes, found[0])
 
     def _key_as_value(self, source: FileNames, place: Occurrence, at: int) -> Meaning | None:
-        """Return the meaning of a key in a Go composite literal if its type is not a struct."""
+        """Return the field that a key of a Go composite literal is, or the value."""
         scopes = self.project.scopes(source.path)
         if scopes is None or at not in scopes.literals:
             return None
@@ -246,8 +251,12 @@ class Binder:
         found = self.names.lookup(source, package or name, place.enclosing, at, not package)
         if found.module is not None:
             found = self.names.modules.below(found.module, name)
-        if any(d.kind == "struct" for d in found.definitions):
-            return None
+        structs = [d for d in found.definitions if d.kind == "struct"]
+        if structs:
+            own = self.project.source(structs[0].path) or source
+            fields = own.children(structs[0].ordinal, place.name)
+            sure = found.sure and not scopes.partial and len(found.definitions) == 1
+            return defined(fields, sure) if fields else None
         value = self._bare(source, place, at)
         known = value.state in (State.DEFINED, State.LOCAL)
         return value._replace(bare=True, sure=False) if known else None

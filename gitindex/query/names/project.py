@@ -18,7 +18,8 @@ from gitindex.languages.scopes.model import EXCLUDING, MODELLED, FileScopes
 from gitindex.query.names.memory import Memory, TreeMemory
 from gitindex.query.names.source import Definition, FileNames, LiveFile, Text, place_of
 from gitindex.query.names.written import WrittenImports, words_of_file
-from gitindex.view.tree import TreeView
+from gitindex.store.blob_names import find_places, split_places
+from gitindex.view.tree import BLOBS_NAMED, TreeView
 
 MAX_LOCALS = 100
 """Files of one answer whose scopes are read only to leave out local variables."""
@@ -36,12 +37,11 @@ _SYMBOLS_NAMED = (
     f"{_SYMBOL} {{names}} n CROSS JOIN {{symbols}} s ON s.name_id=n.id"
     " CROSS JOIN {live} l ON l.blob_id=s.blob_id WHERE n.text=?"
 )
-_PLACES = "SELECT l.path, o.places FROM"
+_PLACES = "SELECT l.path, o.names, o.places, n.id FROM"
 _PLACES_NAMED = (
-    f"{_PLACES} {{names}} n CROSS JOIN {{occurrences}} o ON o.name_id=n.id"
+    f"{_PLACES} {BLOBS_NAMED} CROSS JOIN {{occurrences}} o ON o.blob_id=u.value"
     " CROSS JOIN {live} l ON l.blob_id=o.blob_id WHERE n.text=?"
 )
-_NAMED = "WHERE o.name_id=(SELECT id FROM {names} WHERE text=?)"
 LISTED = "{listed} w CROSS JOIN {live} l ON l.path=w.column1"
 
 
@@ -80,21 +80,25 @@ class Project:
         only = [os.fsencode(path) for path in within]
         self.view.ensure_facts(words=[name], paths=only or None)
         if only:
-            sql = f"{_PLACES} {LISTED} JOIN {{occurrences}} o ON o.blob_id=l.blob_id {_NAMED}"
-            rows = rows_of(self.view, sql, only, name)
+            sql = f"{_PLACES} {LISTED} JOIN {{occurrences}} o ON o.blob_id=l.blob_id"
+            rows = rows_of(self.view, f"{sql} CROSS JOIN {{names}} n WHERE n.text=?", only, name)
         else:
             rows = self.view.rows(_PLACES_NAMED, name)
-        return {os.fsdecode(path): unpack_places(name, packed) for path, packed in rows}
+        found = {os.fsdecode(path): find_places(*row) for path, *row in rows}
+        return {path: unpack_places(name, packed) for path, packed in found.items() if packed}
 
     def places_in(self, path: str) -> list[Occurrence]:
         """Return every occurrence in one file, in its order."""
         self._settle([path])
         rows = self.view.rows(
-            "SELECT n.text, o.places FROM {live} l JOIN {occurrences} o ON o.blob_id=l.blob_id"
-            " JOIN {names} n ON n.id=o.name_id WHERE l.path=?",
+            "SELECT o.names, o.places FROM {live} l JOIN {occurrences} o ON o.blob_id=l.blob_id"
+            " WHERE l.path=?",
             os.fsencode(path),
         )
-        found = [place for name, packed in rows for place in unpack_places(name, packed)]
+        by_id = {name_id: packed for row in rows for name_id, packed in split_places(*row)}
+        sql = "SELECT text, id FROM {names} WHERE id IN (SELECT value FROM json_each(?))"
+        named = self.view.rows(sql, str(list(by_id)))
+        found = [place for name, at in named for place in unpack_places(name, by_id[at])]
         return sorted(found, key=lambda place: (place.line, place.column))
 
     def load(self, paths: Iterable[str]) -> None:

@@ -30,6 +30,9 @@ _NAMED = compile_later(rb"\b(?:TypeVar|ParamSpec|TypeVarTuple)\(\s*[\"']$")
 _LOCALS = compile_later(rb"\b(?:locals|vars)\s*\(\s*\)|\bf_locals\b")
 _DOTTED = compile_later(rb"[\w.]*")
 _FORMATTED = compile_later(rb"\{[^{}\n]*\.$")
+_FIELD = compile_later(rb"(?:\{|%\(|\$\{?)$")
+_LISTING = ("globals", "locals", "vars", "__dict__", "f_locals", "f_globals")
+"""What gives names as data, which a format then reads: `"{name}".format(**globals())`."""
 
 
 def is_in_template(
@@ -39,7 +42,10 @@ def is_in_template(
     data = project.text(file.path)
     text = data[span[0] : span[1]]
     if file.language == "python":
-        return _FORMATTED.search(data, max(span[0], start - 200), start) is not None
+        if _FORMATTED.search(data, max(span[0], start - 200), start) is not None:
+            return True
+        field = _FIELD.search(data, max(span[0], start - 2), start) is not None
+        return field and any(project.places(word) for word in _LISTING)
     if file.language != "go":
         return False
     source = project.source(file.path)
@@ -84,7 +90,12 @@ def _may_be_read(project: Project, targets: Iterable[Definition]) -> bool:
 
 def _are_hidden(project: Project, targets: Iterable[Definition]) -> bool:
     """Return whether no string reaches the variables of the functions of Python around targets."""
-    return all(t.path.endswith(".py") and not _LOCALS.search(project.text(t.path)) for t in targets)
+    return all(t.path.endswith(".py") and not lists_locals(project, t.path) for t in targets)
+
+
+def lists_locals(project: Project, path: str) -> bool:
+    """Return whether a file of Python gives the variables of a function as data."""
+    return _LOCALS.search(project.text(path)) is not None
 
 
 def _is_own_name(project: Project, file: MentioningFile, start: int) -> bool:

@@ -17,6 +17,7 @@ from gitindex.query.names.known import known_at
 from gitindex.query.names.meanings import Meaning
 from gitindex.query.names.mentions import is_annotation
 from gitindex.query.names.places import LABEL, Binder
+from gitindex.query.names.read_strings import lists_locals
 from gitindex.query.names.source import Definition, FileNames, enclosing
 
 MAX_NAME = 1_000
@@ -151,6 +152,9 @@ def _meant(binder: Binder, source: FileNames, place: Occurrence) -> ReferenceTar
         places = binder.project.places(place.name, [source.path]).get(source.path, [])
         same = [p for p in places if _is_same(binder.meaning(source, p), meaning)] or [place]
         whole = meaning.sure and "eval_exec" not in source.origin.flags
+        whole = whole and not (
+            source.language == "python" and lists_locals(binder.project, source.path)
+        )
         declared = tuple(_declarations(binder, source, place, meaning))
         return ReferenceTarget(place.name, (), tuple(same), source.path, whole, declared)
     found = meaning.definitions

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gitindex.base.pattern import compile_later
-from gitindex.languages.scopes.model import EACH, WHOLE, Bound
-from gitindex.query.names.chains import split_top
+from gitindex.languages.scopes.bound import Bound
 from gitindex.query.names.signatures import returned
 
 MAX_TEXT = 1 << 18
-_COMPOSITE = compile_later(r"^&?\s*((?:\w+\.)?\w+)(?:\[[^\]{}]*\])?\{")
 Locals = dict[str, Bound]
 
 _BEFORE = frozenset({"csharp", "cpp", "dart", "php"})
@@ -60,16 +58,3 @@ def _read(text: str, language: str) -> Iterator[tuple[str, Bound]]:
     elif language in _AFTER:
         for name, kind in (*_NAME_TYPE.findall(text), *_MADE.findall(text)):
             yield name, Bound(kind.replace("::", "."))
-
-
-def go_value(bound: Bound) -> Bound:
-    """Return one value of a Go value list; for a call, its first result."""
-    if bound.pick == EACH:
-        return bound
-    values = list(split_top(bound.value, ","))
-    if bound.pick == WHOLE or (len(values) > max(bound.pick, 0) > -1 and len(values) > 1):
-        text = values[max(bound.pick, 0)].strip() if bound.pick != WHOLE else bound.value
-    else:
-        text = bound.value if bound.pick == 0 else ""
-    made = _COMPOSITE.match(text)
-    return Bound(value=f"{made.group(1)}()" if made else text)

@@ -6,9 +6,11 @@ import re
 from collections.abc import Sequence
 
 from gitindex.base.pattern import compile_later
-from gitindex.languages.scopes.model import EACH, EXPORTED_WHOLE, MODELLED, WHOLE, Bound, Part
+from gitindex.languages.scopes.bound import EACH, WHOLE, Bound, DeclaredType, Part, dotted
+from gitindex.languages.scopes.model import EXPORTED_WHOLE, MODELLED, NOMINAL
 from gitindex.languages.syntax.kinds import FUNCTIONS, SPACES
-from gitindex.query.names.chains import LITERAL, cast_type, closing, read_chain, split_top
+from gitindex.query.names import callbacks
+from gitindex.query.names.chains import LITERAL, cast_type, read_chain, split_top
 from gitindex.query.names.classes import Classes
 from gitindex.query.names.heritage import declared
 from gitindex.query.names.meanings import (
@@ -25,10 +27,9 @@ from gitindex.query.names.names import Names
 from gitindex.query.names.project import Project
 from gitindex.query.names.source import Definition, FileNames
 from gitindex.query.names.type_names import OF_EACH, PLAIN, WRAPPERS
-from gitindex.query.names.typed import field_type, go_value, result_of
+from gitindex.query.names.typed import field_type, result_of
 from gitindex.query.names.values import (
     MAX_DEPTH,
-    NOMINAL,
     NOT_KNOWN,
     NOT_OURS,
     ExpressionPlace,
@@ -42,7 +43,6 @@ _THIS = frozenset({"this", "self", "$this", "Self", "static"})
 _SUPER = frozenset({"super", "parent", "base"})
 _CLASS = frozenset({"cls", "mcs", "mcls", "klass"})
 _GENERIC = compile_later(r"^([\w.$]+)\s*([\[<].*[\]>])$", re.S)
-_UNNAMED = NOT_OURS._replace(sure=True)  # of a Go struct type without a name
 _NOTHING = frozenset({"None", "null", "undefined", "", "void"})
 _BOUND = compile_later(r"\bbound\s*=\s*[\"']?([\w.]+)")
 _EITHER = compile_later(r"\s+(?:if|or|and|else)\s+|\s*(?:\?\?|\|\|)\s*")
@@ -68,6 +68,8 @@ class Types:
             value = self._first(parts[0], place)
         for part in parts[own or 1 :]:
             before = value.sure
+            if value.kind is ValueKind.UNNAMED:
+                return NOT_KNOWN  # the types of its fields are not looked at
             meaning = self.member(value, part.name, place.depth)
             value = self._value(meaning, place, part.name, value)
             value = self._call(value, place) if part.called else value
@@ -85,7 +87,7 @@ class Types:
 
     def member(self, value: Value, name: str, depth: int = 0) -> Meaning:
         """Return the meaning of an attribute of a value."""
-        if value.kind is ValueKind.OUTSIDE:
+        if value.kind in (ValueKind.OUTSIDE, ValueKind.UNNAMED):
             return OUTSIDE
         if value.module is not None:
             return self.names.modules.below(value.module, name)
@@ -118,6 +120,19 @@ class Types:
             )
         ]
 
+    def _typed(self, kind: DeclaredType, place: ExpressionPlace, pick: int = WHOLE) -> Value:
+        """Return an instance of a declared type of Go or Java, or an element of one."""
+        at = kind.target()
+        if pick != WHOLE:
+            each = at.inner if pick == EACH else None
+            return self._typed(each, place.deeper()) if each is not None else NOT_KNOWN
+        if at.has_no_name():
+            return Value(ValueKind.UNNAMED, sure=True)
+        value = self._named_type(at.parts, place._replace(at=at.at).deeper())
+        if value.kind is ValueKind.OUTSIDE:  # in Go it may be an interface, to which none points
+            return value._replace(sure=at is not kind or place.source.language == "java")
+        return value
+
     def annotation(self, text: str, place: ExpressionPlace, pick: int = WHOLE) -> Value:
         """Return an instance of the type that an annotation names."""
         text = text.strip().strip("\"'` ")
@@ -127,21 +142,12 @@ class Types:
         if len(parts) > 1:
             found = [self.annotation(part, place.deeper(), pick) for part in parts]
             return next((v for v in found if v.definition is not None), NOT_KNOWN)
-        text, go = parts[0].strip() if parts else "", place.source.language == "go"
-        if text.startswith("[") and go:
-            inner = text.partition("]")[2].lstrip("*& ")
-            return self.annotation(inner, place.deeper()) if pick != WHOLE else NOT_OURS
-        scopes = self.project.scopes(place.source.path) if go else None
-        if scopes is not None and text in scopes.plain_structs:
-            return _UNNAMED  # without members of a named type
+        text = parts[0].strip() if parts else ""
         if text.endswith("[]"):
             return self.annotation(text[:-2], place.deeper()) if pick != WHOLE else NOT_OURS
         if text in ("Self", "this"):
             return instance_of(self.classes.owner(place.source, place.scope))
         if match := _GENERIC.match(text):
-            whole = closing(text, match.start(2)) == len(text) - 1
-            if place.source.language in NOMINAL and not whole:  # `A<B>.C<D>`
-                return NOT_KNOWN
             return self._generic(match.group(1), match.group(2)[1:-1], place, pick)
         if pick != WHOLE:
             return NOT_KNOWN
@@ -189,14 +195,12 @@ class Types:
     def _first(self, part: Part, place: ExpressionPlace) -> Value:
         if part.inner:
             return self.expression(part.inner, place.deeper())
-        if not part.name:
-            return NOT_KNOWN
-        if part.name == LITERAL:
-            return NOT_OURS
+        if not part.name or part.name == LITERAL:
+            return NOT_OURS if part.name else NOT_KNOWN
         source, scope = place.source, place.scope
-        if part.name == "new" and part.load and source.language == "go":
-            return self.annotation(part.load, place.deeper())._replace(sure=True)
-        if part.load and part.name != "new" and source.language in ECMA:
+        if part.name == "new" and part.load and source.language in NOMINAL:
+            return self._named_type(dotted(part.load), place.deeper())
+        if part.load and source.language in ECMA:
             return self._value(self.names.modules.loaded(source, part.load), place, part.name)
         if part.name in _SUPER and (part.called or source.language != "python"):
             owner = self.classes.owner(source, scope)
@@ -215,7 +219,7 @@ class Types:
         self, meaning: Meaning, place: ExpressionPlace, name: str, holder: Value = NOT_KNOWN
     ) -> Value:
         if meaning.state is State.OUTSIDE:
-            attribute = self._attribute(holder, name, place.depth) if holder.definition else None
+            attribute = self._attribute(holder, name, place.depth)
             return attribute or NOT_OURS._replace(sure=meaning.sure)
         if meaning.module is not None:
             return Value(ValueKind.MODULE, module=meaning.module, sure=meaning.sure)
@@ -232,9 +236,7 @@ class Types:
             return value._replace(sure=sure and not self.classes.may_change(found[0]))
         if meaning.state is State.UNBOUND and name in PLAIN:
             return NOT_OURS
-        if holder.definition is not None:
-            return self._attribute(holder, name, place.depth) or NOT_KNOWN
-        return NOT_KNOWN
+        return self._attribute(holder, name, place.depth) or NOT_KNOWN
 
     def _local(self, bound: Bound, meaning: Meaning, place: ExpressionPlace, name: str) -> Value:
         source, within = place.source, meaning.within
@@ -249,6 +251,9 @@ class Types:
                 return instance_of(owner)._replace(sure=sure)
             place = place._replace(scope=within.ordinal)
         found = self._bound(bound, place._replace(at=meaning.at).deeper(), name)
+        if found.kind is ValueKind.UNKNOWN and not bound.annotation and source.language in ECMA:
+            told = callbacks.declared_type(self, place, meaning.variable, name)
+            found = self.annotation(*told)._replace(sure=False) if told is not None else found
         single = meaning.single or source.language in NOMINAL
         return found._replace(sure=found.sure and single)
 
@@ -266,25 +271,24 @@ class Types:
         self._busy.add(key)
         try:
             value = NOT_KNOWN
-            if bound.annotation and bound.annotation != "var":
-                text = bound.annotation.lstrip("*& ") if place.source.language == "go" else ""
-                value = self.annotation(text or bound.annotation, place.deeper(), bound.pick)
-                sure = place.source.language in NOMINAL
-                if value.kind is not ValueKind.OUTSIDE:
-                    sure = sure and value.sure
-                elif text:  # in Go: otherwise it may be an interface
-                    sure = bound.annotation.startswith("*") or value.sure
-                value = value._replace(sure=sure)
+            if bound.type or bound.annotation:
+                value = self._told(bound, place.deeper(), bound.pick)
             if value.kind is ValueKind.UNKNOWN and bound.parts:
-                value = self.chain(bound.parts, place.deeper())
+                follow = self._part if bound.pick == EACH else self.chain
+                value = follow(bound.parts, place.deeper())
+                return value._replace(sure=value.sure and bound.type is None)
             if value.kind is ValueKind.UNKNOWN and bound.value:
-                if place.source.language == "go":
-                    bound = go_value(bound)
                 value = self.expression(bound.value, place.deeper(), bound.pick)
-                value = value._replace(sure=bound.pick == EACH and value is _UNNAMED)
+                return value._replace(sure=False)
             return value
         finally:
             self._busy.discard(key)
+
+    def _told(self, bound: Bound, place: ExpressionPlace, pick: int) -> Value:
+        """Return an instance of the type that is declared, or annotated, which proves nothing."""
+        if bound.type is not None:
+            return self._typed(bound.type, place, pick)
+        return self.annotation(bound.annotation, place, pick)._replace(sure=False)
 
     def _call(self, value: Value, place: ExpressionPlace) -> Value:
         if value.module is not None and place.source.language in ECMA:  # CommonJS, as a whole
@@ -306,15 +310,15 @@ class Types:
         source = self.project.source(definition.path) if definition else None
         if definition is None or source is None:
             return NOT_KNOWN
-        text = self._declared(source, definition).annotation.lstrip("* ")
-        if source.language not in NOMINAL:
-            text = result_of(
-                self.names.header(source, definition), definition.name, source.language
-            )
+        if source.language in NOMINAL:
+            bound = self._declared(source, definition)
+        else:
+            told = self.names.header(source, definition)
+            bound = Bound(result_of(told, definition.name, source.language))
         beside = self.classes.beside(source, definition, definition.ordinal, depth + 1)
-        return self.annotation(text, beside, pick)
+        return self._told(bound, beside, pick)
 
-    def _part(self, parts: list[Part], place: ExpressionPlace, pick: int) -> Value:
+    def _part(self, parts: Sequence[Part], place: ExpressionPlace, pick: int = EACH) -> Value:
         """Return an element or item of a chain's value, if an annotation declares it."""
         *front, last = parts
         if front:
@@ -322,26 +326,22 @@ class Types:
             meaning = self.member(value, last.name, place.depth)
         else:
             value, meaning = NOT_KNOWN, self._look(last.name, place)
-        if last.called:
-            for definition in meaning.definitions:
-                if definition.kind in FUNCTIONS:
-                    return self._result(
-                        Value(ValueKind.FUNCTION, definition), place.depth, pick=pick
-                    )
-            return NOT_KNOWN
-        if meaning.bound and meaning.bound.annotation:
+        functions = [d for d in meaning.definitions if d.kind in FUNCTIONS]
+        found, depth = NOT_KNOWN, place.depth + 1
+        if functions and depth <= MAX_DEPTH:  # called, or a property
+            found = self._result(Value(ValueKind.FUNCTION, functions[0]), place.depth, pick)
+        elif meaning.bound is not None and not last.called:
             scope = meaning.within.ordinal if meaning.within else place.scope
-            inner = ExpressionPlace(place.source, scope, meaning.at, place.depth + 1)
-            return self.annotation(meaning.bound.annotation, inner, pick=pick)
-        for definition in meaning.definitions:
-            source = self.project.source(definition.path)
-            told = declared(definition).annotation
-            if definition.kind in FUNCTIONS:
-                return self._result(Value(ValueKind.FUNCTION, definition), place.depth, pick=pick)
-            if told and source is not None:
-                beside = self.classes.beside(source, definition, definition.parent, place.depth + 1)
-                return self.annotation(told, beside, pick=pick)
-        return self._attribute(value, last.name, place.depth, pick=pick) or NOT_KNOWN
+            inner = ExpressionPlace(place.source, scope, meaning.at, depth)
+            found = self._told(meaning.bound, inner, pick)
+        for definition in meaning.definitions[:1] if not last.called and not functions else ():
+            source = self.project.source(definition.path) or place.source
+            beside = self.classes.beside(source, definition, definition.parent, depth)
+            found = self._told(self._declared(source, definition), beside, pick)
+        if found.kind is ValueKind.UNKNOWN and not last.called:
+            return self._attribute(value, last.name, place.depth, pick=pick) or NOT_KNOWN
+        sure = (value if front else meaning).sure and len(meaning.definitions) < 2
+        return found._replace(sure=found.sure and sure)
 
     def _generic(self, base: str, inner: str, place: ExpressionPlace, pick: int) -> Value:
         name = base.rpartition(".")[2]
@@ -375,7 +375,8 @@ class Types:
         value = self.chain(parts, place.deeper())
         if value.kind is ValueKind.TYPE:
             return value._replace(kind=ValueKind.OBJECT)
-        if value.kind is ValueKind.OUTSIDE or parts[-1].name in PLAIN:
+        named = place.source.language in NOMINAL and self.project.definitions(parts[-1].name)
+        if value.kind is ValueKind.OUTSIDE or (parts[-1].name in PLAIN and not named):
             return NOT_OURS
         return NOT_KNOWN
 
@@ -390,9 +391,8 @@ class Types:
                 continue
             seen.add((at.path, at.ordinal))
             for bound, place in self.assignments(at, name):
-                value = self._bound(
-                    bound._replace(pick=pick), place._replace(depth=depth + 1), f"self.{name}"
-                )
+                inner = place._replace(depth=depth + 1)
+                value = self._bound(bound._replace(pick=pick), inner, f"self.{name}")
                 if value.kind is not ValueKind.UNKNOWN:
                     return value._replace(sure=False)  # code anywhere may assign it
             todo = [*self.classes.bases(at)[0], *todo]

@@ -12,9 +12,6 @@ from gitindex.query.names.source import Definition, FileNames
 MAX_DEPTH = 12
 """Maximum steps from one expression to the next."""
 
-NOMINAL = frozenset({"go", "java"})
-"""Languages where the declared type is the type."""
-
 
 class ValueKind(StrEnum):
     """Kinds of values."""
@@ -25,6 +22,7 @@ class ValueKind(StrEnum):
     FUNCTION = "function"
     SUPER = "super"  # an instance, used as one of its bases
     OUTSIDE = "outside"
+    UNNAMED = "unnamed"  # an array, or a Go struct of a type without a name
     UNKNOWN = "unknown"
 
 

@@ -31,7 +31,7 @@
   type: (pointer_type (generic_type type_arguments: (type_arguments (type_elem (type_identifier) @bind.typeparam)))))))
 
 (parameter_declaration name: (identifier) @bind.param type: (_) @type)
-(variadic_parameter_declaration name: (identifier) @bind.rest)
+(variadic_parameter_declaration name: (identifier) @bind.rest type: (_) @type)
 (short_var_declaration left: (_) @bind.var right: (_) @value) @from
 (var_spec name: (identifier) @bind.var type: (_) @type) @from
 (var_spec name: (identifier) @bind.var value: (_) @value) @from
@@ -62,4 +62,3 @@
 
 (type_spec name: (_) @head type: (struct_type (field_declaration_list (field_declaration !name type: (_) @base))))
 (type_spec name: (_) @head type: (interface_type (type_elem . (_) @base .)))
-(struct_type) @struct

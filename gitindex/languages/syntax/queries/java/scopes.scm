@@ -36,9 +36,11 @@
 (record_declaration parameters: (formal_parameters (formal_parameter name: (_) @bind.member)))
 (formal_parameter type: (_) @type name: (_) @bind.param)
 (spread_parameter (variable_declarator name: (_) @bind.rest))
+(spread_parameter (_) @type . "..." (variable_declarator name: (_) @bind.rest))
 (lambda_expression parameters: (identifier) @bind.param)
 (inferred_parameters (identifier) @bind.param)
-(catch_formal_parameter (catch_type . (_) @type) name: (_) @bind.param)
+(catch_formal_parameter name: (_) @bind.param)
+(catch_formal_parameter (catch_type . (_) @type .) name: (_) @bind.param)
 (local_variable_declaration type: (_) @type declarator: (variable_declarator name: (_) @bind.var))
 (local_variable_declaration type: (_) @type
   declarator: (variable_declarator name: (_) @bind.var value: (_) @value))

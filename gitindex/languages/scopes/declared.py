@@ -1,0 +1,118 @@
+"""The declared types of Go and Java, and names of types, from the tree, in a worker."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gitindex.languages.scopes.bound import LISTED, NAMED, OTHER, POINTER, STRUCT
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+Row = list[object]  # offset, form, the dotted name or the row of what is inside
+
+_NAMES = frozenset({"type_identifier", "package_identifier", "identifier", "property_identifier"})
+TYPE_NAMES = frozenset(
+    {
+        *("qualified_type", "scoped_type_identifier", "generic_type"),
+        *("nested_type_identifier", "nested_identifier"),
+    }
+)
+"""Types with a qualified name or with arguments."""
+_AROUND = frozenset({"annotated_type", "parenthesized_type"})
+ELEMENTS = {
+    "map_type": "value",
+    "array_type": "element",
+    "slice_type": "element",
+    "implicit_length_array_type": "element",
+}
+"""Types with elements, with the field of the element's type."""
+_LITERALS = frozenset({"composite_literal", "type_conversion_expression"})
+
+
+def read_type(node: Node, name: Node | None = None) -> Row | None:
+    """Return the type of a declared name; None for Java's `var`, which declares none."""
+    around = name.parent if name is not None else None
+    told = _type(node)
+    if node.type == "type_identifier" and told[2] == "var":
+        return None
+    if around is not None:
+        told = _listed(told, around.child_by_field_name("dimensions"))
+        many = around.type.startswith("variadic") or (
+            around.parent is not None and around.parent.type == "spread_parameter"
+        )
+        told = [node.start_byte, LISTED, told] if many else told
+    return told
+
+
+def type_of(captures: dict[str, list[Node]], name: Node, value: Node | None) -> Row | None:
+    """Return the declared type of a variable, or that of Go's literal or conversion it gets."""
+    if "type" in captures:
+        return read_type(captures["type"][0], name)
+    if value is not None and value.type == "expression_list" and value.named_child_count == 1:
+        value = value.named_children[0]
+    made = value is not None and value.type in _LITERALS
+    kind = value.child_by_field_name("type") if value is not None and made else None
+    return _type(kind) if kind is not None else None
+
+
+def visible_from(target: Node, how: str, language: str) -> int:
+    """Return where a name begins to be seen: a type parameter everywhere, one of Go's in the body."""
+    if how == "typeparam":
+        return 0
+    function = target.parent and target.parent.parent and target.parent.parent.parent
+    if language != "go" or how not in ("param", "rest") or function is None:
+        return target.start_byte
+    body = function.child_by_field_name("body")
+    return body.start_byte if body is not None else function.end_byte
+
+
+def named_type(node: Node | None) -> str:
+    """Return the dotted name of a type or of what it points to; empty for any other type."""
+    told = _type(node) if node is not None else [0, OTHER, ""]
+    while told[1] == POINTER and isinstance(told[2], list):
+        told = told[2]
+    return str(told[2]) if told[1] == NAMED else ""
+
+
+def is_plain(struct: Node) -> bool:
+    """Return whether every field of a Go struct has a name: none is embedded."""
+    listed = struct.named_children[0].named_children if struct.named_children else []
+    fields = [child for child in listed if child.type != "comment"]
+    named = all(field.child_by_field_name("name") is not None for field in fields)
+    return named and not struct.has_error
+
+
+def _type(node: Node) -> Row:
+    kind, at = node.type, node.start_byte
+    if node.has_error:
+        return [at, OTHER, ""]
+    if kind in _NAMES or kind in TYPE_NAMES:
+        return [at, NAMED, ".".join(_names(node))]
+    if kind in _AROUND:
+        return _type(_last(node))
+    if kind == "pointer_type":
+        return [at, POINTER, _type(_last(node))]
+    if kind in ELEMENTS and (inner := node.child_by_field_name(ELEMENTS[kind])) is not None:
+        sizes = node.child_by_field_name("dimensions")  # of Java
+        return _listed(_type(inner), sizes) if sizes else [at, LISTED, _type(inner)]
+    return [at, STRUCT if kind == "struct_type" and is_plain(node) else OTHER, ""]
+
+
+def _last(node: Node) -> Node:
+    return next(c for c in reversed(node.named_children) if "comment" not in c.type)
+
+
+def _listed(told: Row, sizes: Node | None) -> Row:
+    """Return an array of a type of Java, with as many dimensions as there are brackets."""
+    for child in sizes.children if sizes is not None else ():
+        told = [told[0], LISTED, told] if child.type == "[" else told
+    return told
+
+
+def _names(node: Node) -> list[str]:
+    """Return the names of a named type, the outermost first, without its arguments."""
+    if node.type in _NAMES:
+        return [(node.text or b"").decode("utf-8", "replace")]
+    inside = (c for c in node.named_children if c.type in _NAMES or c.type in TYPE_NAMES)
+    return [name for child in inside for name in _names(child)]
