@@ -19,7 +19,8 @@ from gitindex.view.tree import open_tree
 from tests.support import Repo
 
 KINDS = ("function", "method", "class", "field", "constant", "variable")
-TIMEOUT = 300
+CPU_SECONDS = 300
+"""The most a package's own tests may take."""
 REASONS = {
     "only the name is the same": "by_name",
     "not complete": "not_complete",
@@ -46,28 +47,33 @@ def run_tests(folder: Path, command: list[str], paths: str) -> str:
     """What a package's own tests say where they fail; empty where they pass."""
     env = {**os.environ, "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}
     env["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # they take longer than most packages' tests
-    try:
-        done = subprocess.run(
-            [sys.executable, *command],
-            cwd=folder,
-            env=env,
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return f"not done after {TIMEOUT} s"
-    return (done.stdout + done.stderr)[-2000:] if done.returncode else ""
+    limit = f'ulimit -t {CPU_SECONDS}; exec "$@"'
+    done = subprocess.run(
+        ["sh", "-c", limit, "sh", sys.executable, *command],
+        cwd=folder,
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    told = (done.stdout + done.stderr)[-2000:]
+    return told or f"ended by {done.returncode}" if done.returncode else ""
 
 
 def symbols_of(repo: Repo, under: str) -> Iterator[str]:
-    """Ids of what can be renamed below a path; names that the language gives a meaning are left out."""
+    """Ids of what can be renamed below a path: symbols outside of functions, and modules.
+
+    Names that the language or a test runner gives a meaning are left out.
+    """
     with open_tree(repo.worktree, ".") as view:
         found = list_symbols(view, SymbolQuery("", path=under, limit=1000))["symbols"]
+    inside = {(s["path"], s["qualifiedName"]) for s in found if s["kind"] in ("function", "method")}
     for one in found:
-        if one["kind"] in KINDS and not one["name"].startswith(("__", "test", "Test", "setUp")):
+        outer = one["qualifiedName"].rpartition(".")[0]
+        named = not one["name"].startswith(("__", "test", "Test", "setUp"))
+        if one["kind"] in KINDS and named and (one["path"], outer) not in inside:
             yield f"{one['path']}#{one['qualifiedName']}"
+    yield from sorted({one["path"] for one in found if one["path"].endswith(".py")})
 
 
 def apply_rename(repo: Repo, symbol: str, new: str, memory: Memory) -> tuple[str, ...]:
@@ -86,7 +92,8 @@ def apply_rename(repo: Repo, symbol: str, new: str, memory: Memory) -> tuple[str
 def left_of(repo: Repo, symbol: str, memory: Memory) -> str:
     """What is still found under the old name; empty where its answer is empty and complete."""
     with open_tree(repo.worktree, ".") as view:
-        left = find_references(view, ReferenceQuery(symbol), memory)
+        asked = symbol if "#" in symbol else Path(symbol).stem  # a module
+        left = find_references(view, ReferenceQuery(asked), memory)
     ours = [r for r in left["references"] if r["tier"] != "name"]
     others = [d for d in left["definitions"] if f"{d['path']}#{d['qualifiedName']}" == symbol]
     if others or (not left["definitions"] and (ours or not left["complete"])):
@@ -106,7 +113,13 @@ def rename_and_run(
         wrong = run_tests(repo.path, command, paths) or left_of(repo, symbol, memory)
         return RenameOutcome(f"{symbol} → {new}: {wrong}" if wrong else "")
     finally:
-        repo.git("checkout", "-q", "--", ".")
+        put_back(repo)
+
+
+def put_back(repo: Repo) -> None:
+    """Give all files the bytes and paths of the last commit."""
+    repo.git("checkout", "-q", "--", ".")
+    repo.git("clean", "-fdq")  # a module that has moved
 
 
 def _kind(reason: str) -> str:

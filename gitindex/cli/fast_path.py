@@ -45,7 +45,7 @@ def take_globals(args: list[str]) -> list[str]:
 def run_everyday(args: list[str]) -> int | None:
     """Run the command and return its exit code; None if it needs the full parser."""
     if args == ["index"]:
-        from gitindex.cli.verbs.indexing import index
+        from gitindex.cli.verbs.refreshing import index
 
         return index()
     run = _VERBS.get(args[0]) if args else None

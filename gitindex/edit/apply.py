@@ -6,11 +6,22 @@ import os
 import stat
 import tempfile
 from contextlib import suppress
+from typing import Any
 
 from gitindex.base.confined_read import ConfinedRoot
 from gitindex.base.errors import GitIndexError
 from gitindex.base.escape import safe_text
-from gitindex.edit.rename import FileEdit
+from gitindex.edit.patch import FileEdit
+from gitindex.edit.rename import RenamePlan
+from gitindex.view.tree import TreeView
+
+
+def apply_plan(view: TreeView, plan: RenamePlan) -> dict[str, Any]:
+    """Write a plan that nothing blocks; returns its answer, which says whether it was applied."""
+    if plan.blocked:
+        return plan.answer
+    apply_edits(view.worktree.root, plan.edits)
+    return plan.answer | {"applied": True}
 
 
 def apply_edits(root: str, edits: list[FileEdit]) -> None:
@@ -23,16 +34,40 @@ def apply_edits(root: str, edits: list[FileEdit]) -> None:
             staged.append((edit, _stage(root, edit)))
         for edit, temporary in staged:
             _check(root, edit)
-            os.replace(temporary, os.path.join(root, edit.path))
+            _put(root, edit, temporary)
             written.append(edit)
     except (OSError, GitIndexError):
         for edit in written:
-            os.replace(_stage(root, edit._replace(new=edit.old)), os.path.join(root, edit.path))
+            _take_back(root, edit)
         raise
     finally:
         for _, temporary in staged:
             with suppress(FileNotFoundError):
                 os.unlink(temporary)
+
+
+def _put(root: str, edit: FileEdit, temporary: str) -> None:
+    """Give the new bytes their path; one that a moved file would take must be free."""
+    old = os.path.join(root, edit.path)
+    if not edit.moved:
+        os.replace(temporary, old)
+        return
+    new = os.path.join(root, edit.moved)
+    os.close(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL))  # fails where something is there
+    try:
+        os.replace(temporary, new)
+        os.unlink(old)
+    except OSError:
+        os.unlink(new)
+        raise
+
+
+def _take_back(root: str, edit: FileEdit) -> None:
+    """Put the old bytes back, at the old path."""
+    temporary = _stage(root, FileEdit(edit.target, edit.new, edit.old))
+    os.replace(temporary, os.path.join(root, edit.path))
+    if edit.moved:
+        os.unlink(os.path.join(root, edit.moved))
 
 
 def _check(root: str, edit: FileEdit) -> None:

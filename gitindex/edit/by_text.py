@@ -5,13 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from gitindex.base.pattern import compile_later
 from gitindex.base.vocabulary import MentionKind
+from gitindex.languages.syntax.kinds import TYPES
 from gitindex.query.absence import FoundPlace
+from gitindex.query.names.chains import read_chain
 from gitindex.query.names.finder import Finder
+from gitindex.query.names.fixtures import is_fixture
 from gitindex.query.names.mentions import look
-from gitindex.query.names.source import Definition
+from gitindex.query.names.project import Project
+from gitindex.query.names.source import Definition, FileNames, enclosing
+from gitindex.query.names.values import ExpressionPlace
 
 _READ = (MentionKind.STRINGS, MentionKind.DATA)
+_LISTED = compile_later(r"\b(?:vars|dir)\(\s*([\w.]+)\s*\)|([\w.]+)\.__dict__")
+_EXAMPLE = compile_later(r"\s*(?:>>>|\.\.\.) ")
+_NAMES = ("__name__", "__qualname__")
 _LISTING = ("vars", "dir", "__dict__")
 
 
@@ -22,8 +31,10 @@ def read_as_text(
     around = {d.qualified.rpartition(".")[0].rpartition(".")[2] or _module(d.path) for d in family}
     told = [
         *_computed(finder, family),
-        *_paths(finder, around, mentions),
-        *_listings(finder, around),
+        *_paths(finder, family[0], around, mentions),
+        *_listings(finder, family, around),
+        *_built(finder, family[0]),
+        *_injected(finder.project, family),
     ]
     return [f"{where}: {why}" for where, why in told if where not in force]
 
@@ -40,28 +51,89 @@ def _computed(finder: Finder, family: list[Definition]) -> Iterator[tuple[str, s
 
 
 def _paths(
-    finder: Finder, around: set[str], mentions: Iterable[FoundPlace]
+    finder: Finder, target: Definition, around: set[str], mentions: Iterable[FoundPlace]
 ) -> Iterator[tuple[str, str]]:
-    """Yield strings and data like `package.module.name` and `package.module:name`."""
+    """Yield strings and data like `package.module.name`, `package.module:name` and `name(…)`."""
     project = finder.project
     for found in mentions:
         start, data = found.start, project.text(found.path)
         before = data[max(0, start - 200) : start].decode("utf-8", "replace")
         path = re.split(r"[^\w.:]", before)[-1]
         owner = re.split(r"[.:]", path.rstrip(".:"))[-1]
+        where = f"{found.path}:{found.line + 1}"
         if found.why in _READ and path[-1:] in (".", ":") and owner in around:
-            yield f"{found.path}:{found.line + 1}", "a path in a text that may be read as code"
+            yield where, "a path in a text that may be read as code"
+        elif target.kind in TYPES and _is_shown(project, found, target.name):
+            yield where, "a text as `repr` gives it"
+        elif found.why == MentionKind.STRINGS and _EXAMPLE.match(
+            project.span(found.path, found.line, found.line)
+        ):
+            yield where, "an example that doctest runs"
 
 
-def _listings(finder: Finder, around: set[str]) -> Iterator[tuple[str, str]]:
+def _is_shown(project: Project, found: FoundPlace, name: str) -> bool:
+    """Is a place in a text like an object of a class is shown, in a docstring as the result of code?"""
+    data = project.text(found.path)
+    if found.why not in _READ or not data.startswith(f"{name}(".encode(), found.start):
+        return False
+    scopes = project.scopes(found.path)
+    if scopes is None or scopes.quiet(found.start) != "docstring":
+        return True
+    first, last = scopes.quiet_span(found.start)
+    return b">>>" in data[first:last]
+
+
+def _listings(
+    finder: Finder, family: list[Definition], around: set[str]
+) -> Iterator[tuple[str, str]]:
     """Yield places that list the names of the module or class: `vars(m)`, `dir(m)`, `m.__dict__`."""
-    project, owner = finder.project, "|".join(map(re.escape, sorted(around)))
-    listing = re.compile(rf"\b(?:vars|dir)\(\s*[\w.]*\b(?:{owner})\s*\)|\b(?:{owner})\.__dict__")
+    project = finder.project
     for word in _LISTING:
         for file, places in look(project, word).places.items():
-            for line in sorted({line for line, _, _ in places}):
-                if listing.search(project.span(file.path, line, line)):
+            source = project.source(file.path)
+            for line in sorted({line for line, _, _ in places} if source is not None else ()):
+                listed = [a or b for a, b in _LISTED.findall(project.span(file.path, line, line))]
+                own = any(chain.rpartition(".")[2] in around for chain in listed)
+                if own or any(_has(finder, source, line, chain, family) for chain in listed):
                     yield f"{file.path}:{line + 1}", "names of the module are listed there"
+
+
+def _built(finder: Finder, target: Definition) -> Iterator[tuple[str, str]]:
+    """Yield definitions whose names end in a class's, where names of classes are read: `visit_Name`."""
+    project = finder.project
+    if target.kind not in TYPES or not any(map(project.places, _NAMES)):
+        return
+    project.view.ensure_facts()
+    like = f"%!_{target.name.replace('_', '!_')}"
+    for (longer,) in project.view.rows(
+        "SELECT text FROM {names} WHERE text LIKE ? ESCAPE '!'", like
+    ):
+        for found in project.definitions(longer)[:1]:
+            yield f"{found.path}:{found.line + 1}", f"{longer} may be found by the class's name"
+
+
+def _injected(project: Project, family: list[Definition]) -> Iterator[tuple[str, str]]:
+    """Yield fixtures of pytest: parameters of their name ask for them."""
+    for d in family:
+        if is_fixture(project, d):
+            yield f"{d.path}:{d.line + 1}", "pytest gives a fixture to parameters of its name"
+
+
+def _has(
+    finder: Finder, source: FileNames | None, line: int, chain: str, family: list[Definition]
+) -> bool:
+    """Is a chain a module that offers the symbol: its own, or one that passes it on?"""
+    parts = read_chain(chain)
+    if not parts or source is None:
+        return False
+    at = finder.project.offset(source.path, line, 0)
+    around = enclosing(source, line)
+    place = ExpressionPlace(source, around.ordinal if around else -1, at)
+    value = finder.binder.types.chain(parts, place)
+    if value.module is None:
+        return False
+    offered = finder.binder.names.modules.exported(value.module.paths, family[0].name)
+    return any(d in family for d in offered.definitions)
 
 
 def _module(path: str) -> str:

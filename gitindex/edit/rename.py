@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
-import difflib
-import keyword
 import os
-import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from gitindex.base.errors import Exit, GitIndexError
-from gitindex.base.escape import path_fields, safe_text
+from gitindex.base.escape import safe_text
 from gitindex.base.vocabulary import Mutation, Tier
 from gitindex.edit.by_text import read_as_text
+from gitindex.edit.modules import (
+    beside,
+    find_module,
+    loaded_unnamed,
+    module_fields,
+    module_gate,
+    module_name,
+    moved,
+    named_in_text,
+)
+from gitindex.edit.new_name import check_new, module_taken, taken
+from gitindex.edit.patch import FileEdit, RenamePlace, diff, edits_of, spelled
 from gitindex.filestate.ambiguity import EditTarget
 from gitindex.filestate.mutation_gate import check_mutation_gate
-from gitindex.git.interface import blob_id
-from gitindex.query.absence import certify
+from gitindex.languages.facts import Use
+from gitindex.query.absence import Certificate, certify
+from gitindex.query.names.builtins import BUILTINS
 from gitindex.query.names.finder import Finder, Found
 from gitindex.query.names.memory import Memory
 from gitindex.query.names.project import Project
-from gitindex.query.names.source import Definition
+from gitindex.query.names.source import Definition, FileNames
 from gitindex.query.names.targets import find_target
 from gitindex.query.references import definition_fields, site_fields
 from gitindex.view.tree import TreeView
 
-_IDENTIFIER = re.compile(r"[^\W\d][\w$]*|\$[\w$]*")
 _PROOFS = {
     Tier.SEMANTIC: "the semantic layer names the symbol here",
     Tier.EXACT: "the file's own scopes lead to the definition",
@@ -46,16 +55,14 @@ class RenameRequest(NamedTuple):
     force: tuple[str, ...] = ()  # PATH:LINE of places that are renamed without a proof
 
 
-class FileEdit(NamedTuple):
-    """One edited file: its expected old bytes and its new bytes."""
+class _Proof(NamedTuple):
+    """What is known of a rename before the gate is asked."""
 
-    path: str
-    old: bytes
-    new: bytes
-
-    def fields(self) -> dict[str, Any]:
-        """Return the edit as fields of an answer; the hash is git's blob id of the old bytes."""
-        return {**path_fields(os.fsencode(self.path)), "blob": blob_id(self.old, 40)}
+    found: Found
+    certificate: Certificate
+    places: list[RenamePlace]
+    edits: list[FileEdit]
+    blocked: list[str]
 
 
 class RenamePlan(NamedTuple):
@@ -66,59 +73,91 @@ class RenamePlan(NamedTuple):
     blocked: list[str]
 
 
-class _RenamePlace(NamedTuple):
-    path: str
-    line: int
-    column: int
-    tier: Tier
-
-
 def plan_rename(view: TreeView, asked: RenameRequest, memory: Memory | None = None) -> RenamePlan:
-    """Return a plan: every place of the symbol, the proof of each, and what blocks the rename."""
+    """Return a plan: every place of the symbol, the proof of each, and what blocks the rename.
+
+    A symbol that is the path of a file is the module there.
+    """
     finder = Finder(view, memory)
+    home = finder.project.source(asked.symbol)
+    if home is not None:
+        return _plan_module(finder, home, asked)
+    if "/" in asked.symbol and not set("#:") & set(asked.symbol):
+        what = f"not in the tree, or without names: {safe_text(asked.symbol)}"
+        raise GitIndexError(what, "see `gitindex symbols`", Exit.NO)
     target = find_target(finder.binder, asked.symbol)
     chosen = _same_symbol(finder, target.definitions)
-    _check_new(asked.new, target.name, chosen)
+    check_new(asked.new, target.name, any(d.path.endswith((".py", ".pyi")) for d in chosen))
     family, known = _family(finder, chosen)
     found = finder.find(family)
     certificate = certify(finder.project, target.name, found, family, mentions=True)
-    places = _places(finder.project, family, found, target.name)
-    edits = _edits(finder.project, places, target.name, asked.new)
+    places = [RenamePlace(d.path, d.line, d.column, Tier.EXACT) for d in family]
+    places = spelled(finder.project, [*places, *_places(found)], target.name)
     blocked = [] if known else ["a base class is not in the tree: the name may be its member's"]
     blocked += _blocked(finder, family, places, asked)
+    blocked += _unforced(taken(finder, family, places, asked.new), asked.force)
     blocked += read_as_text(finder, family, certificate.quiet, asked.force)
+    edits = edits_of(finder.project, places, target.name, asked.new)
+    gate = check_mutation_gate(view, [EditTarget(d.path, d.qualified) for d in family])["status"]
+    told = [definition_fields(finder.project, d) for d in family]
+    return _plan(finder, asked, told, gate, _Proof(found, certificate, places, edits, blocked))
+
+
+def _plan_module(finder: Finder, home: FileNames, asked: RenameRequest) -> RenamePlan:
+    """Return the plan that gives a module another name: its file moves, and imports follow it."""
+    name = module_name(home)
+    new = asked.new.removesuffix(os.path.splitext(home.path)[1])
+    asked = asked._replace(new=new)
+    check_new(new, name, python=True)
+    found = find_module(finder, home, name)
+    certificate = certify(finder.project, name, found, (), mentions=True)
+    places = spelled(finder.project, _places(found), name)
+    blocked = [*beside(finder, home, new), *_unproven(finder, places, asked)]
+    blocked += _unforced(module_taken(finder, home, places, new), asked.force)
+    blocked += loaded_unnamed(finder, home, asked.force)
+    blocked += named_in_text(finder.project, name, certificate.quiet, asked.force)
+    edits = edits_of(finder.project, places, name, new)
+    edits = moved(finder.project, edits, home.path, new)
+    told = [module_fields(home, name)]
+    gate = module_gate(finder.view, home.path)
+    return _plan(finder, asked, told, gate, _Proof(found, certificate, places, edits, blocked))
+
+
+def _plan(
+    finder: Finder,
+    asked: RenameRequest,
+    definitions: list[dict[str, Any]],
+    gate: str,
+    proof: _Proof,
+) -> RenamePlan:
+    """Return the plan as it is answered: with what the certificate and the mutation gate say."""
+    found, certificate, places, edits, blocked = proof
     if not certificate.complete and not _all_forced(certificate.unexplained, asked.force):
         blocked.append(f"not complete: {certificate.total or 'some'} places are not explained")
-    gate = check_mutation_gate(view, [EditTarget(d.path, d.qualified) for d in family])
-    if gate["status"] != Mutation.OK and not asked.force:
-        blocked.append(f"the mutation gate says {gate['status']}")
-    forced = {(s.path, s.line, s.column): s for s in found.sites}
+    if sum(certificate.counts.values()) > len(certificate.quiet):
+        blocked.append("too many mentions: not all of them were looked at")
+    if gate != Mutation.OK and not asked.force:
+        blocked.append(f"the mutation gate says {gate}: see `gitindex state --gate FILE:NAME`")
+    sites = {site[:3]: site for site in found.sites}
     listed = [
         site_fields(finder.project, site) | {"proof": _PROOFS[site.tier]}
         for place in places
-        if (site := forced.get((place.path, place.line, place.column))) is not None
+        if (site := sites.get(place[:3])) is not None
     ]
-    answer = view.envelope(
-        name=target.name,
+    answer = finder.view.envelope(
+        name=definitions[0]["name"],
         newName=asked.new,
-        definitions=[definition_fields(finder.project, d) for d in family],
+        definitions=definitions,
         places=listed,
-        patch="".join(map(_diff, edits)),
+        patch="".join(map(diff, edits)),
         files=[edit.fields() for edit in edits],
         applies=not blocked,
         applied=False,
         blocked=blocked,
-        gate=gate["status"],
+        gate=gate,
         **certificate.fields(listing=True),
     )
     return RenamePlan(answer, edits, blocked)
-
-
-def rename_preview(
-    view: TreeView, symbol: str, new: str, memory: Memory | None = None
-) -> dict[str, Any]:
-    """Return the patch and its proof as an envelope, for MCP `rename_symbol`. Applies nothing."""
-    return plan_rename(view, RenameRequest(symbol, new), memory).answer
 
 
 def _same_symbol(finder: Finder, found: tuple[Definition, ...]) -> list[Definition]:
@@ -132,14 +171,6 @@ def _same_symbol(finder: Finder, found: tuple[Definition, ...]) -> list[Definiti
     [(path, qualified)] = symbols
     source = finder.project.source(path)
     return [s for s in (source.symbols if source else ()) if s.qualified == qualified]
-
-
-def _check_new(new: str, old: str, chosen: list[Definition]) -> None:
-    python = any(d.path.endswith((".py", ".pyi")) for d in chosen)
-    if not _IDENTIFIER.fullmatch(new) or (python and keyword.iskeyword(new)):
-        raise GitIndexError(f"not a name: {safe_text(new)}", code=Exit.USAGE)
-    if new == old:
-        raise GitIndexError("the new name is the old one", code=Exit.USAGE)
 
 
 def _family(finder: Finder, chosen: list[Definition]) -> tuple[list[Definition], bool]:
@@ -158,48 +189,61 @@ def _family(finder: Finder, chosen: list[Definition]) -> tuple[list[Definition],
     return family, known
 
 
-def _places(
-    project: Project, family: list[Definition], found: Found, name: str
-) -> list[_RenamePlace]:
-    """Return definitions and references spelled as the old name: each once, in order."""
-    raw = name.encode()
-    all_places = [_RenamePlace(d.path, d.line, d.column, Tier.EXACT) for d in family]
-    all_places += [_RenamePlace(s.path, s.line, s.column, s.tier) for s in found.sites]
-    kept: dict[tuple[str, int, int], _RenamePlace] = {}
-    for place in all_places:
-        start = project.offset(place.path, place.line, place.column)
-        data = project.text(place.path)
-        longer = data[start + len(raw) : start + len(raw) + 1]
-        if data[start : start + len(raw)] == raw and not (
-            longer.isalnum() or longer in (b"_", b"$")
-        ):
-            kept.setdefault(place[:3], place)
-    return sorted(kept.values())
-
-
 def _blocked(
-    finder: Finder, family: list[Definition], places: list[_RenamePlace], asked: RenameRequest
+    finder: Finder, family: list[Definition], places: list[RenamePlace], asked: RenameRequest
 ) -> list[str]:
     """Return the blocking reasons that concern single places or names."""
     project = finder.project
-    reasons = []
+    reasons = _unproven(finder, places, asked)
     for place in places:
         where = f"{place.path}:{place.line + 1}"
-        if where in asked.force:
-            continue
-        if place.tier is Tier.NAME:
-            reasons.append(f"{where}: only the name is the same")
-        elif _is_shorthand(project, place, family[0].name):
+        if where not in asked.force and _is_shorthand(project, place, family[0].name):
             reasons.append(f"{where}: a property and a variable in one")
-    taken = project.places(asked.new, {place.path for place in places})
-    reasons += [
-        f"{path}:{found[0].line + 1}: {asked.new} is used there already"
-        for path, found in sorted(taken.items())
-        if f"{path}:{found[0].line + 1}" not in asked.force
-    ]
+    reasons += _inferred(finder, family, places, asked.force)
+    first = family[0]
+    source = project.source(first.path)
+    built_in = BUILTINS.get(source.language, ()) if source is not None else ()
+    if first.name in built_in and not finder.binder.is_member(first):
+        reasons.append(f"the language has {first.name}, too: a use may mean that")
     clash = [d for d in project.definitions(asked.new) if _beside(d, family)]
     reasons += [f"{d.path}#{d.qualified} exists already" for d in clash]
     return reasons
+
+
+def _places(found: Found) -> list[RenamePlace]:
+    return [RenamePlace(s.path, s.line, s.column, s.tier) for s in found.sites]
+
+
+def _unproven(finder: Finder, places: list[RenamePlace], asked: RenameRequest) -> list[str]:
+    """Return the places that only have the name, and those that have the new name already."""
+    told = [(p.path, p.line, "only the name is the same") for p in places if p.tier is Tier.NAME]
+    taken = finder.project.places(asked.new, {place.path for place in places})
+    told += [
+        (path, found[0].line, f"{asked.new} is used there already")
+        for path, found in sorted(taken.items())
+    ]
+    reasons = ((f"{path}:{line + 1}", why) for path, line, why in told)
+    return [f"{where}: {why}" for where, why in reasons if where not in asked.force]
+
+
+def _inferred(
+    finder: Finder, family: list[Definition], places: list[RenamePlace], force: tuple[str, ...]
+) -> Iterator[str]:
+    """Yield uses of a member whose receiver is inferred, where another class has such a member."""
+    binder, name = finder.binder, family[0].name
+    others = [d for d in finder.project.definitions(name) if d not in family]
+    if not any(map(binder.is_member, others)):
+        return
+    wanted = {place[:3] for place in places}
+    for path, found in finder.project.places(name, {place.path for place in places}).items():
+        source = finder.project.source(path)
+        for place in found if source is not None else ():
+            where = f"{path}:{place.line + 1}"
+            use = place.use not in (Use.DEFINITION, Use.IMPORT) and where not in force
+            if source is not None and use and (path, place.line, place.column) in wanted:
+                meaning = binder.meaning(source, place)
+                if not meaning.sure and not meaning.bare:
+                    yield f"{where}: only the name is the same, or a type that is not proven"
 
 
 def _beside(definition: Definition, family: list[Definition]) -> bool:
@@ -209,7 +253,7 @@ def _beside(definition: Definition, family: list[Definition]) -> bool:
     )
 
 
-def _is_shorthand(project: Project, place: _RenamePlace, name: str) -> bool:
+def _is_shorthand(project: Project, place: RenamePlace, name: str) -> bool:
     source = project.source(place.path)
     if source is None or source.language not in _SHORTHAND:
         return False
@@ -223,34 +267,12 @@ def _is_shorthand(project: Project, place: _RenamePlace, name: str) -> bool:
     return not line.startswith((b"import", b"export"))
 
 
+def _unforced(reasons: Iterable[str], force: tuple[str, ...]) -> Iterator[str]:
+    """Yield reasons whose place the user has not forced."""
+    return (why for why in reasons if why.partition(": ")[0] not in force)
+
+
 def _all_forced(unexplained: Iterable[Any], force: tuple[str, ...]) -> bool:
     """Has the user forced every unproven place?"""
     open_places = [f"{m.path}:{m.line + 1}" for m in unexplained]
     return bool(open_places) and all(place in force for place in open_places)
-
-
-def _edits(project: Project, places: list[_RenamePlace], old: str, new: str) -> list[FileEdit]:
-    by_path: dict[str, list[int]] = {}
-    for place in places:
-        offset = project.offset(place.path, place.line, place.column)
-        by_path.setdefault(place.path, []).append(offset)
-    edits = []
-    for path, offsets in sorted(by_path.items()):
-        data = project.text(path)
-        changed = data
-        for offset in sorted(offsets, reverse=True):
-            changed = changed[:offset] + new.encode() + changed[offset + len(old.encode()) :]
-        edits.append(FileEdit(path, data, changed))
-    return edits
-
-
-def _diff(edit: FileEdit) -> str:
-    """Return a patch that `git apply` accepts."""
-    old = edit.old.decode("utf-8", "surrogateescape").splitlines(keepends=True)
-    new = edit.new.decode("utf-8", "surrogateescape").splitlines(keepends=True)
-    path = safe_text(edit.path)
-    lines = difflib.unified_diff(old, new, f"a/{path}", f"b/{path}")
-    text = "".join(
-        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
-    )
-    return f"diff --git a/{path} b/{path}\n{text}" if text else ""

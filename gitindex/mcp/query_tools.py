@@ -19,6 +19,7 @@ from gitindex.view.tree import TreeChoice, TreeView, open_tree
 
 MAP_TOKENS = 20_000
 GRAPH_NODES = 200
+MAY_WRITE = "gitindex.mcp.write"
 MAX_LINE = 240
 """Maximum number of characters of a line of code in an answer."""
 
@@ -79,11 +80,23 @@ def impact(server: ServerState, asked: Arguments) -> Answer:
 
 
 def rename_symbol(server: ServerState, asked: Arguments) -> Answer:
-    """Return the patch that renames a symbol, with the proof of every place; writes nothing."""
-    from gitindex.edit.rename import rename_preview
+    """Return the patch that renames a symbol, with the proof of every place; or apply it.
+
+    Only a user whose own configuration allows it lets an agent write.
+    """
+    from gitindex.edit.apply import apply_plan
+    from gitindex.edit.rename import RenameRequest, plan_rename
+    from gitindex.git.settings import user_allows
 
     with opened(server, asked) as view:
-        return rename_preview(view, asked["symbol"], asked["newName"], server.binding)
+        wanted = RenameRequest(asked["symbol"], asked["newName"])
+        plan = plan_rename(view, wanted, server.binding)
+        if not asked["apply"]:
+            return plan.answer
+        if not user_allows(view.worktree, MAY_WRITE):
+            why = f"the user has not set {MAY_WRITE}=true in their own git configuration"
+            return plan.answer | {"applies": False, "blocked": [*plan.blocked, why]}
+        return apply_plan(view, plan)
 
 
 def search_documents(server: ServerState, asked: Arguments) -> Answer:

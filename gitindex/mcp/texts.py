@@ -207,7 +207,8 @@ def _gate(answer: Answer) -> Lines:
 def _rename(answer: Answer) -> Lines:
     yield answer["patch"].rstrip("\n") or "nothing to rename"
     yield from (f"blocked: {why}" for why in answer.get("blocked", ()))
-    yield from _certificate(answer, counted(len(answer.get("files", ())), "files"))
+    done = "renamed in " if answer.get("applied") else ""
+    yield from _certificate(answer, done + counted(len(answer.get("files", ())), "files"))
 
 
 def _codebases(answer: Answer) -> Lines:

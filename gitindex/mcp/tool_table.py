@@ -226,9 +226,15 @@ TOOLS = (
     ),
     McpTool(
         "rename_symbol",
-        "The patch that renames a symbol, with what proves each place. Applies nothing.",
-        (SYMBOL, Param("newName", "text", "", most=256), *COMMON),
+        "Patch that renames a symbol or a FILE's module, with the proof of each place.",
+        (
+            SYMBOL,
+            Param("newName", "text", "", most=256),
+            Param("apply", "boolean", "", False),
+            *COMMON,
+        ),
         asking.rename_symbol,
+        reads=False,
     ),
     McpTool(
         "list_codebases",

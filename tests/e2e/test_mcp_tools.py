@@ -546,7 +546,9 @@ def test_the_tools_are_few_short_and_annotated(agent: Agent) -> None:
     actions = manage.input_schema["properties"]["action"]["enum"]
     assert set(actions) == {"create", "reindex", "sync", "clear", "status", "repair"}, "004-S6b"
     for tool in tools:
-        assert tool.annotations.read_only_hint is (tool.name != "manage_index")
+        assert tool.annotations.read_only_hint is (
+            tool.name not in ("manage_index", "rename_symbol")
+        )
         assert tool.annotations.open_world_hint is False
         assert tool.input_schema["additionalProperties"] is False
 

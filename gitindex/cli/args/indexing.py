@@ -141,7 +141,7 @@ def index(
     ] = None,
 ) -> None:
     """Build or refresh the index now, then print its status."""
-    from gitindex.cli.verbs import indexing as commands
+    from gitindex.cli.verbs import refreshing as commands
 
     leave(commands.index(path, force, as_json, seed))
 
@@ -153,7 +153,7 @@ def run(
     wait: Annotated[bool, option("--wait", help="Linger for more events before leaving.")] = False,
 ) -> None:
     """Be the runner: process queued refreshes."""
-    from gitindex.cli.verbs import indexing as commands
+    from gitindex.cli.verbs import refreshing as commands
 
     if once and wait:
         raise BadParameter("--once and --wait exclude each other")
@@ -167,7 +167,7 @@ def wait(
     as_json: Json = False,
 ) -> None:
     """Wait until HEAD is indexed; works itself if nobody does."""
-    from gitindex.cli.verbs import indexing as commands
+    from gitindex.cli.verbs import refreshing as commands
 
     if not isfinite(timeout):
         raise BadParameter("a number of seconds", param_hint="--timeout")

@@ -11,7 +11,10 @@ from gitindex.cli.declare import argument, option
 @app.command()
 def rename(
     symbol: Annotated[
-        str, argument(help="CLASS.NAME, FILE#NAME or FILE:LINE:COL.", complete=names)
+        str,
+        argument(
+            help="CLASS.NAME, FILE#NAME, FILE:LINE:COL, or FILE for a module.", complete=names
+        ),
     ],
     new: Annotated[str, argument(help="The new name.")],
     path: Path = ".",
@@ -24,7 +27,7 @@ def rename(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Rename a symbol: a patch with the proof of every place."""
+    """Rename a symbol or a module: a patch with the proof of every place."""
     from gitindex.cli.verbs.rename import rename as verb
     from gitindex.edit.rename import RenameRequest
 

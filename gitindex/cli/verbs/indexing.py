@@ -6,20 +6,17 @@ import os
 import sys
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Any
 
-from gitindex.base.errors import Exit, GitIndexError, NotIndexed
+from gitindex.base.errors import Exit, NotIndexed
 from gitindex.base.escape import counted, safe_text
 from gitindex.base.ownership import check_owner
-from gitindex.base.vocabulary import ManageOutcome, ProofOutcome
+from gitindex.base.vocabulary import ManageOutcome
 from gitindex.base.worktree import Worktree, find_worktree
 from gitindex.cli.printing import in_tree, print_answer
-from gitindex.cli.progress import progress_bar
 from gitindex.cli.shown_path import shown_path
 from gitindex.cli.terminal import say
-from gitindex.freshness.gate import STALE_CREATE
-from gitindex.freshness.observation import observe
+from gitindex.cli.verbs.refreshing import opted_in
 from gitindex.git.hook_switch import note_switch
 from gitindex.git.settings import SETTINGS, Setting, SettingValue, read_settings, unknown_settings
 from gitindex.install import hooks
@@ -27,7 +24,7 @@ from gitindex.query.health import job_fields, skipped_paths
 from gitindex.refresh import public_files
 from gitindex.refresh.log import read_log
 from gitindex.refresh.queue import Job, read_history
-from gitindex.refresh.spool import IMMEDIATE, INSTALL, Pace, append_event
+from gitindex.refresh.spool import INSTALL, append_event
 from gitindex.view.tree import NOW, TreeView
 
 PURGE_SECONDS = 60.0
@@ -153,86 +150,6 @@ def uninstall_aliases(as_json: bool = False) -> int:
     )
 
 
-def index(
-    path: str = ".", force: bool = False, as_json: bool = False, seed: str | None = None
-) -> int:
-    """Build or refresh the index now, in the foreground; `seed` names a destination of packs."""
-    from gitindex.refresh.run import refresh_now
-    from gitindex.refresh.runner import RefreshRequest
-
-    worktree = find_worktree(path)
-    check_owner(worktree)
-    with suppress(GitIndexError):  # the attempt itself says what is wrong, and leaves a record
-        seen = observe(worktree)
-        if seen.searchable and seen.proof.outcome is ProofOutcome.STALE_LOCAL and not as_json:
-            say(STALE_CREATE)
-    if force or seed is None or not _seed(worktree, seed):
-        with progress_bar("indexing") as report:
-            reason = "reindex" if force else "index"
-            refresh_now(RefreshRequest(worktree, reason, force), report)
-    from gitindex.freshness.report import show_status
-
-    code = show_status("json" if as_json else "brief", path)
-    if seed is not None:
-        from gitindex.sharing.packs import start_verification
-
-        start_verification(worktree)
-    return 0 if code in (Exit.OK, Exit.NO) else int(Exit.ERROR)
-
-
-def _seed(worktree: Worktree, dest: str) -> bool:
-    """Adopt the nearest pack and refresh; False if there is none or it is refused."""
-    from gitindex.cli.verbs.packs import pull_fields, pull_line
-    from gitindex.sharing.packs import pull
-
-    try:
-        with progress_bar("pulling") as report:
-            found = pull(worktree, dest, report)
-        told, done = pull_line(pull_fields(found)), found.outcome != "none"
-    except GitIndexError as error:
-        told, done = f"indexing without a pack: {error.message}", False
-    sys.stderr.write(f"gitindex: {told}\n")
-    return done
-
-
-def run(path: str = ".", wait: bool = False) -> int:
-    """Process queued refreshes until none is left, then exit (after a short linger with `wait`)."""
-    from gitindex.refresh.runner import Runner
-
-    worktree = _opted_in(path)
-    check_owner(worktree)
-    os.umask(0o077)
-    Runner(worktree, Pace() if wait else IMMEDIATE).serve()
-    return int(Exit.OK)
-
-
-def wait(path: str = ".", timeout: float = 60.0, as_json: bool = False) -> int:
-    """Wait until HEAD's tree is published and proven; runs the refresh itself if no runner does."""
-    error = _wait(path, timeout)
-    if as_json:
-        from gitindex.freshness.report import show_status
-
-        show_status("json", path)
-    elif error is not None:
-        raise error
-    elif sys.stdout.isatty():
-        say("fresh: HEAD is indexed")
-    return int(Exit.OK if error is None else Exit.NO)
-
-
-def _wait(path: str, timeout: float) -> GitIndexError | None:
-    """Return None once HEAD is indexed; otherwise the error that explains why it is not yet."""
-    from gitindex.refresh.run import wait_until_fresh
-
-    with progress_bar("waiting") as report:
-        verdict = wait_until_fresh(_opted_in(path), timeout, report)
-    if verdict is None:
-        return None
-    return GitIndexError(
-        f"not fresh after {timeout:g} s: {verdict.why}", "see `gitindex log`", Exit.NO
-    )
-
-
 def skipped(path: str = ".", as_json: bool = False) -> int:
     """List every tracked path without content in the index, and why."""
 
@@ -282,7 +199,7 @@ def _setting_fields(setting: Setting, value: SettingValue | None) -> dict[str, s
 
 def log(path: str = ".", limit: int = 40, as_json: bool = False) -> int:
     """Print the last lines of the store's log."""
-    answer = {"status": "ok", "lines": [*map(safe_text, read_log(_opted_in(path).store, limit))]}
+    answer = {"status": "ok", "lines": [*map(safe_text, read_log(opted_in(path).store, limit))]}
     return print_answer(lambda: answer, as_json, lambda _: [*map(say, answer["lines"])])
 
 
@@ -325,13 +242,6 @@ def _say_installed(states: list[hooks.HookState]) -> None:
 def _say_written(written: Sequence[str]) -> None:
     for path in written:
         say(f"gitindex written to {safe_text(path)}: commit it, or leave it to this clone")
-
-
-def _opted_in(path: str) -> Worktree:
-    worktree = find_worktree(path)
-    if not os.path.isdir(worktree.store):
-        raise NotIndexed
-    return worktree
 
 
 def _job_line(job: Job) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def rename(wanted: RenameRequest, path: str, apply: bool, as_json: bool) -> int:
     """Print the patch of a rename with its proof; with `apply`, write it if nothing blocks it."""
-    from gitindex.edit.apply import apply_edits
+    from gitindex.edit.apply import apply_plan
     from gitindex.edit.rename import plan_rename
 
     wanted = wanted._replace(symbol=named_place(path, wanted.symbol))
@@ -26,10 +26,7 @@ def rename(wanted: RenameRequest, path: str, apply: bool, as_json: bool) -> int:
     def question(view: TreeView) -> dict[str, Any]:
         with patience("following names"):
             plan = plan_rename(view, wanted)
-        if apply and not plan.blocked:
-            apply_edits(view.worktree.root, plan.edits)
-            return plan.answer | {"applied": True}
-        return plan.answer
+        return apply_plan(view, plan) if apply else plan.answer
 
     def code(answer: dict[str, Any]) -> int:
         return int(Exit.NO if answer["blocked"] else Exit.OK)

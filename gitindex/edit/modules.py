@@ -1,0 +1,257 @@
+"""Places that name a module of Python: imports, and what they bind."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.escape import path_fields, safe_text
+from gitindex.base.pattern import compile_later
+from gitindex.base.vocabulary import Layer, MentionKind, Mutation, Tier, Unexplained
+from gitindex.edit.patch import FileEdit
+from gitindex.filestate.ambiguity import EditTarget
+from gitindex.filestate.mutation_gate import check_mutation_gate
+from gitindex.languages.facts import Import, Occurrence, Use
+from gitindex.query.absence import FoundPlace
+from gitindex.query.names.builtins import BUILTINS
+from gitindex.query.names.finder import PROVEN, At, Finder, Found
+from gitindex.query.names.meanings import Meaning, State
+from gitindex.query.names.project import Project
+from gitindex.query.names.sites import Site, make_site
+from gitindex.query.names.source import FileNames
+from gitindex.view.tree import TreeView
+
+_CALLED = frozenset(
+    {
+        *("conftest", "setup", "noxfile", "fabfile", "tasks", "sitecustomize", "usercustomize"),
+        *("manage", "wsgi", "asgi", "settings", "models", "admin", "apps", "urls"),
+    }
+)
+"""Modules that programs outside of the tree look for by their name (pytest, Django, Celery …)."""
+_SEARCHED = frozenset({"commands", "migrations", "templatetags"})
+"""Folders whose modules they look for."""
+_ABOUT_MODULES = frozenset({"dynamic_import", "eval_exec", "monkey_patch"})
+"""Doubts about a file that concern the name of its module."""
+_PREFIX = compile_later(rb"[\w.]*$")
+_ALIAS = compile_later(rb"\sas\s+$")
+_STATEMENT = compile_later(rb"\b(?:import|from)\s+(?:\w+,\s*)*$")
+_NAMES = compile_later(rb"\bimport\b")
+_FINDERS = ("iter_modules", "walk_packages", "run_module", "runpy")
+_LISTING = ("listdir", "scandir", "glob", "iglob", "rglob", "iterdir", "walk")
+_FLAGGED = (
+    "SELECT l.path FROM {live} l JOIN {blobs} b ON b.id=l.blob_id"
+    " WHERE b.flags LIKE '%dynamic_import%'"
+)
+
+
+def module_name(home: FileNames) -> str:
+    """Return the name of the module in a file; GitIndexError where none can be renamed."""
+    stem = os.path.splitext(os.path.basename(home.path))[0]
+    if home.language != "python":
+        raise GitIndexError(
+            f"a module of {home.language} is not renamed: {safe_text(home.path)}",
+            "give FILE#NAME for a symbol in it",
+            Exit.USAGE,
+        )
+    is_test = stem.startswith("test_") or stem.endswith("_test")
+    searched = os.path.basename(os.path.dirname(home.path)) in _SEARCHED
+    called = stem.startswith("__") or stem in _CALLED or is_test or searched
+    if called or not stem.isidentifier():
+        raise GitIndexError(
+            f"programs look for a file of this name: {safe_text(home.path)}",
+            "rename it by hand with `git mv`, and what looks for it",
+            Exit.NO,
+        )
+    return stem
+
+
+def module_fields(home: FileNames, name: str) -> dict[str, Any]:
+    """Return a module with the fields of a definition."""
+    dotted = os.path.splitext(home.path)[0].replace("/", ".")
+    return {
+        "name": name,
+        "qualifiedName": safe_text(dotted),
+        "kind": "module",
+        **path_fields(os.fsencode(home.path)),
+        "line": 1,
+        "column": 1,
+        "layer": str(Layer.SYNTACTIC),
+    }
+
+
+def module_gate(view: TreeView, path: str) -> str:
+    """Return what the mutation gate says of a file, apart from doubts about what is in it."""
+    gate = check_mutation_gate(view, [EditTarget(path)])
+    [target] = gate["targets"]
+    facts = target["witness"]["facts"] if target["status"] == Mutation.NEEDS_DECISION else ()
+    if facts and all(_ABOUT_MODULES.isdisjoint(fact["flags"]) for fact in facts):
+        return str(Mutation.OK)
+    return str(gate["status"])
+
+
+def find_module(finder: Finder, home: FileNames, name: str) -> Found:
+    """Return the places that name a module, and why every other place of its name does not."""
+    sites: list[Site] = []
+    excluded: dict[At, str] = {}
+    finder.cut = False
+    for source, places in finder.occurrences(name):
+        for place in places:
+            told = PROVEN
+            if source.language == "python":
+                told = _judge(finder, home, source, place)
+            if told == Tier.IMPORT:
+                sites.append(make_site(source, place, Tier.IMPORT, ()))
+            else:
+                excluded[source.path, place.line, place.column] = told
+    return Found(sorted(sites, key=Site.order), excluded, finder.cut)
+
+
+def moved(project: Project, edits: list[FileEdit], path: str, new: str) -> list[FileEdit]:
+    """Return the edits with the module's own file at its new path."""
+    target = _path_of(path, new)
+    own = next((e for e in edits if e.path == path), None)
+    data = project.text(path)
+    own = own or FileEdit(path, data, data)
+    return [*(e for e in edits if e.path != path), own._replace(moved=target)]
+
+
+def beside(finder: Finder, home: FileNames, new: str) -> list[str]:
+    """Return what stands in the way of a module's new name."""
+    root, path = finder.view.worktree.root, home.path
+    folder, stem = os.path.dirname(path), os.path.splitext(path)[0]
+    other = ".py" if path.endswith(".pyi") else ".pyi"
+    reasons = [
+        f"{there} exists already"
+        for there in (_path_of(path, new), os.path.join(folder, new))
+        if os.path.lexists(os.path.join(root, there))
+    ]
+    if os.path.lexists(os.path.join(root, stem + other)) or os.path.isdir(os.path.join(root, stem)):
+        reasons.append(f"{stem} is more than one file")
+    if new in sys.stdlib_module_names:
+        reasons.append(f"Python has a module {new} of its own")
+    package = finder.project.source(os.path.join(folder, "__init__.py"))
+    name = os.path.basename(stem)
+    if package is not None:
+        lines = [d.line for d in package.named(name)]
+        lines += [
+            item.line
+            for item, there in package.bindings.get(name, ())
+            if finder.binder.names.modules.imported(package, item, there).definitions
+        ]
+        reasons += [f"{package.path}:{line + 1}: the package has {name}, too" for line in lines]
+    return reasons
+
+
+def loaded_unnamed(finder: Finder, home: FileNames, force: tuple[str, ...]) -> Iterator[str]:
+    """Yield files that may load the module though no text has its name.
+
+    Those that look for modules; and, of those that load modules by computed names, the ones that
+    list files or that lie in a package around it. Names that others compute stand in some text.
+    """
+    project = finder.project
+    told = [(path, f"modules are found by {w}") for w in _FINDERS for path in project.places(w)]
+    listing = {path for word in _LISTING for path in project.places(word)}
+    for row in finder.view.rows(_FLAGGED):
+        path = os.fsdecode(row[0])
+        folder = os.path.dirname(path)
+        if path in listing or not folder or home.path.startswith(f"{folder}/"):
+            told.append((path, "modules are loaded by computed names"))
+    yield from (f"{path}: {why}" for path, why in sorted(told) if path not in force)
+
+
+def named_in_text(
+    project: Project, name: str, mentions: Iterable[FoundPlace], force: tuple[str, ...]
+) -> Iterator[str]:
+    """Yield strings and data that may be read as the module's name, or as its path."""
+    size = len(name.encode())
+    for found in mentions:
+        where, data = f"{found.path}:{found.line + 1}", project.text(found.path)
+        before = data[max(0, found.start - 1) : found.start]
+        after = data[found.start + size : found.start + size + 2]
+        whole = before in (b'"', b"'") and after[:1] in (b'"', b"'")
+        path = before in (b".", b"/", b":", b"\\") or (
+            after[:1] in (b".", b":", b"/") and after[1:].isalnum()
+        )
+        code = _STATEMENT.search(data[max(0, found.start - 80) : found.start])
+        read = found.why in (MentionKind.STRINGS, MentionKind.DATA) and (whole or path or code)
+        if read and where not in force:
+            yield f"{where}: a path in a text that may be read as code"
+
+
+def _judge(finder: Finder, home: FileNames, source: FileNames, place: Occurrence) -> str:
+    """Return Tier.IMPORT for a place that names the module, else PROVEN or an Unexplained value."""
+    if place.use == Use.DEFINITION:
+        bound = [
+            _verdict(finder.binder.names.modules.imported(source, item, there), home, place.name)
+            for item, there in source.bindings.get(place.name, ())
+        ]
+        defined = [d for d in source.named(place.name) if d.line == place.line]
+        twice = Tier.IMPORT in bound and not any(map(finder.binder.is_member, defined))
+        return Unexplained.BOUND_ELSEWHERE if twice else PROVEN
+    if place.use == Use.IMPORT:
+        return _of_import(finder, home, source, place)
+    return _verdict(finder.binder.meaning(source, place), home, place.name)
+
+
+def _verdict(meaning: Meaning, home: FileNames, name: str) -> str:
+    if meaning.module is not None and home.path in meaning.module.paths:
+        alone = meaning.sure and meaning.module.paths == (home.path,)
+        return Tier.IMPORT if alone else Unexplained.BOUND_ELSEWHERE
+    match meaning.state:
+        case State.UNKNOWN:
+            return Unexplained.UNBOUND
+        case State.UNBOUND:
+            return PROVEN if name in BUILTINS["python"] else Unexplained.UNBOUND
+        case State.KEY:
+            return PROVEN
+        case _:
+            return PROVEN if meaning.sure else Unexplained.BOUND_ELSEWHERE
+
+
+def _of_import(finder: Finder, home: FileNames, source: FileNames, place: Occurrence) -> str:
+    """Judge a name in an import statement: part of a path, an imported name, or an alias."""
+    project = finder.project
+    at = project.offset(source.path, place.line, place.column)
+    line = max((i.line for i in source.imports if i.line <= place.line), default=-1)
+    items = [i for i in source.imports if i.line == line]
+    if not items:
+        return Unexplained.UNBOUND
+    data = project.text(source.path)
+    before = data[project.offset(source.path, line, 0) : at]
+    is_from = before.lstrip().startswith(b"from")
+    if _ALIAS.search(before):
+        found = [(i, there) for i in items for there, local in i.names if local == place.name]
+    elif is_from and _NAMES.search(before):
+        found = [(i, there) for i in items for there, _ in i.names if there == place.name]
+    else:
+        return _of_path(finder, home, source, before, place)
+    told = {
+        _verdict(finder.binder.names.modules.imported(source, item, there), home, place.name)
+        for item, there in found
+    }
+    return told.pop() if len(told) == 1 else Unexplained.BOUND_ELSEWHERE
+
+
+def _of_path(
+    finder: Finder, home: FileNames, source: FileNames, before: bytes, place: Occurrence
+) -> str:
+    """Judge a part of the path of a module: the path up to it must lead to the file."""
+    match = _PREFIX.search(before)
+    prefix = match.group().decode() if match else ""
+    dotted = prefix.lstrip(".") + place.name
+    wanted = Import(dotted, (), len(prefix) - len(prefix.lstrip(".")), place.line)
+    paths = finder.project.resolve(source, wanted)[:1]
+    resolver = finder.project.tree.resolver
+    certain = resolver.is_certain("python", wanted)
+    if not paths:
+        certain = not wanted.level and resolver.is_outside("python", dotted)
+    if not certain:
+        return Unexplained.BOUND_ELSEWHERE
+    return Tier.IMPORT if paths == (home.path,) else PROVEN
+
+
+def _path_of(path: str, new: str) -> str:
+    return os.path.join(os.path.dirname(path), new + os.path.splitext(path)[1])
