@@ -132,7 +132,8 @@ def questions(repo: Repo) -> dict[str, dict[str, Any]]:
         " JOIN files f ON f.blob_id=s.blob_id JOIN paths p ON p.id=f.path_id"
         " WHERE s.kind='function' AND s.parent=-1 AND s.end_line>s.start_line+3 AND"
         " (SELECT count(*) FROM symbols t WHERE t.name_id=s.name_id)=1 AND"
-        " (SELECT count(*) FROM occurrences o WHERE o.name_id=s.name_id) BETWEEN 4 AND 12"
+        " (SELECT sum(json_array_length(blob_list(first, others))) FROM name_blobs b"
+        " WHERE b.name_id=s.name_id) BETWEEN 4 AND 12"
         " ORDER BY p.path, s.ordinal LIMIT 1"
     )
     database.close()

@@ -24,7 +24,7 @@ from gitindex.base.worktree import find_worktree
 from gitindex.languages.facts import Occurrence, Use
 from gitindex.languages.syntax.kinds import FUNCTIONS
 from gitindex.query.callgraph.answer import GraphQuery, call_graph
-from gitindex.query.callgraph.walk import MAX_MAYBE
+from gitindex.query.callgraph.walk import is_drawn
 from gitindex.query.names.finder import Finder
 from gitindex.query.names.meanings import State
 from gitindex.query.names.memory import Memory
@@ -167,11 +167,20 @@ def _truth(marks: list[Mark], ours: dict[At, Definition]) -> Truth:
     for places in defined.values():
         for place in places:
             shared[place] |= places
+    blurred = {mark[:3] for mark in marks if mark.symbol in left_out} | _doubled(marks)
     for mark in marks:
-        if mark[:3] not in ours and mark.symbol in defined:
+        if mark[:3] not in ours and mark.symbol in defined and mark[:3] not in blurred:
             targets.setdefault(mark[:3], set()).update(defined[mark.symbol])
-    blurred = {mark[:3] for mark in marks if mark.symbol in left_out}
     return Truth(targets, {mark[:3] for mark in marks} - blurred, shared)
+
+
+def _doubled(marks: list[Mark]) -> set[At]:
+    """A use of a variable that shares its name with a type of the function is both to scip-typescript."""
+    symbols: dict[At, set[str]] = defaultdict(set)
+    for mark in marks:
+        if " local " in mark.symbol:
+            symbols[mark[:3]].add(mark.symbol)
+    return {at for at, found in symbols.items() if len(found) > 1}
 
 
 def _is_blurred(symbol: str, places: set[At], ours: dict[At, Definition]) -> bool:
@@ -197,7 +206,7 @@ def _judge(
     found = list(meaning.definitions)
     if meaning.state is not State.DEFINED:
         found = finder.binder.candidates(source, meaning, place.name)
-        found = found if len(found) <= MAX_MAYBE else []
+        found = found if is_drawn(source, meaning, place.name, found) else []
     homes = truth.targets.get(at, set())
     names = {_called(finder, ours[home]) for home in homes}
     true = {min(names)} if names else set()  # prototypes and the definition are one
@@ -273,7 +282,10 @@ def _callers(
 
 
 def _is_spelled(finder: Finder, at: At, name: str) -> bool:
-    start, raw = finder.project.offset(*at), name.encode()
+    """Return whether the name itself is code there; what a comment says of a type is a mention."""
+    start, raw, scopes = finder.project.offset(*at), name.encode(), finder.project.scopes(at[0])
+    if scopes is not None and scopes.quiet(start) == "comment":
+        return False
     return finder.project.text(at[0])[start : start + len(raw)] == raw
 
 

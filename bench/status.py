@@ -1,11 +1,20 @@
-"""`gitindex status`: what a shell prompt pays, against a bare interpreter and `git status`."""
+"""`gitindex status`: what a shell prompt pays, against a bare interpreter and `git status`.
+
+And the copy of git's index after a commit: what it costs to keep, and what a count of edits saves by it.
+"""
 
 from __future__ import annotations
 
-from bench.harness import BARE_PYTHON, GITINDEX, Row, round_robin, run
-from bench.scratch import Bench, small_repo
+from itertools import count
+
+from bench.harness import BARE_PYTHON, GITINDEX, Row, Used, round_robin, run, timed
+from bench.scratch import Bench, Repo, module_text, small_repo
+from gitindex.base.atomic_file import remove
+from gitindex.base.worktree import worktree_at
+from gitindex.git.shadow_writer import keep_shadow_index
 
 ROUNDS = 25
+COMMITS = 9
 
 
 def measure(bench: Bench) -> list[Row]:
@@ -43,4 +52,46 @@ def measure(bench: Bench) -> list[Row]:
             most_ratio=0.6,
         ),
         Row("  bare interpreter (python -I -c pass)", cpu["python"], "ms"),
+        *_copy_rows(big),
+    ]
+
+
+def _copy_rows(repo: Repo) -> list[Row]:
+    """After each commit: a count without a copy that fits, the update of the copy, a count
+    with it, a copy made anew."""
+    worktree, numbers = worktree_at(str(repo.path)), count(1)
+
+    def commit() -> None:
+        repo.write("bench_status.py", module_text(next(numbers)))
+        repo.commit()
+
+    def made_anew() -> Used:
+        remove(worktree.shadow)
+        return timed(lambda: keep_shadow_index(worktree))
+
+    variants = {
+        "commit": lambda: timed(commit),
+        "without": lambda: run([*GITINDEX, "status"], repo.path, codes=(0, 1)),
+        "update": lambda: timed(lambda: keep_shadow_index(worktree)),
+        "with": lambda: run([*GITINDEX, "status"], repo.path, codes=(0, 1)),
+        "git": lambda: run(["git", "--no-optional-locks", "status", "--porcelain"], repo.path),
+        "anew": made_anew,
+    }
+    cpu = {name: used.cpu for name, used in round_robin(variants, COMMITS).items()}
+    return [
+        Row("after a commit: status with its count", cpu["with"], "ms", cpu["git"], "git status"),
+        Row(
+            "  the same, copy of git's index not updated",
+            cpu["without"],
+            "ms",
+            cpu["git"],
+            "git status",
+        ),
+        Row(
+            "  updating the copy, once per runner",
+            cpu["update"],
+            "ms",
+            cpu["anew"],
+            "making it anew",
+        ),
     ]
