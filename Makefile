@@ -9,7 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE  # where it is set, every process compiles ever
 SECONDS ?= 600
 SEED ?=
 
-.PHONY: index test quick unit lint programs pages bench torture torture-full release dist tag clean
+.PHONY: index test suite quick unit lint programs pages bench torture torture-full release dist tag clean
 
 $(VENV)/.installed: pyproject.toml hatch_build.py $(wildcard native/*)
 	$(PYTHON) -m venv $(VENV)
@@ -41,7 +41,10 @@ programs: $(VENV)/.installed  ## what tests need besides Python and git
 pages: $(VENV)/.installed  ## the generated columns of tests/SCENARIOS.md and docs/promises.md
 	$(BIN)/python -m tests.pages
 
-test: lint programs  ## everything CI runs
+test: programs  ## everything CI runs: lint, and all tests beside it
+	$(MAKE) --no-print-directory --jobs 2 lint suite
+
+suite: $(VENV)/.installed
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not torture" --durations=25
 
 bench: $(VENV)/.installed  ## the benchmark table
