@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
+from hashlib import sha1
 from importlib.machinery import PathFinder
 from importlib.util import find_spec, module_from_spec
 from types import ModuleType
@@ -72,8 +73,9 @@ def _core_alone() -> Any:
 _CORE = _load_core()
 _UNREADABLE = (KeyError, ValueError, OSError, MemoryError, _CORE.GitError)
 """What pygit2 raises for a damaged repository: which of them depends on where libgit2 noticed it."""
-_SET_WINDOW_SIZE, _SET_MAPPED_LIMIT = 1, 3
+_SET_WINDOW_SIZE, _SET_MAPPED_LIMIT, _CHECK_HASHES = 1, 3, 22
 """Options of libgit2."""
+_NAMES_OF_KINDS = {number: name for name, number in KINDS.items()}
 MAX_LISTED = 20_000
 """Entries of trees in memory."""
 READS = 500
@@ -94,6 +96,7 @@ class Pygit2Repository:
                 f"libgit2 cannot open {safe_text(worktree.git_dir)}: {error}"
             ) from error
         self._reads = 0
+        self._packs_first = False  # where the last object of a whole tree was
         self._compared: tuple[str, str, list[tuple[bytes, Entry | None]]] = "", "", []
         self._listings: dict[
             str, Listing
@@ -119,12 +122,14 @@ class Pygit2Repository:
         return Head(commit, named)
 
     def entries(self, tree: str) -> Iterator[Entry]:
-        _limit_windows()  # all of its blobs may be read next
+        _prepare_for_many()  # all of its blobs may be read next
+        self._packs_first = True
         for _, entry in compare_trees(self._list_anew, NO_TREE, tree):
             if entry is not None:
                 yield entry
 
     def changes(self, old: str, new: str) -> Iterator[tuple[bytes, Entry | None]]:
+        self._packs_first = False  # what a commit adds is loose
         if self._compared[:2] != (
             old,
             new,
@@ -133,13 +138,16 @@ class Pygit2Repository:
         return iter(self._compared[2])
 
     def size(self, oid: str) -> int:
-        loose = self._loose.size(_whole(oid))
+        loose = None if self._packs_first else self._loose.size(_whole(oid))
         if loose is not None:
             return loose
         try:
-            _, size = self._packs.read_header(oid)
+            _, size = self._packs.read_header(_whole(oid))
         except _UNREADABLE as error:
-            raise _missing(oid, error) from None
+            loose = self._loose.size(oid) if self._packs_first else None
+            if loose is None:
+                raise _missing(oid, error) from None
+            return loose
         return int(size)
 
     def read(self, oid: str) -> bytes:
@@ -154,14 +162,18 @@ class Pygit2Repository:
         self._repo.free()
 
     def _read(self, oid: str) -> tuple[int, bytes]:
-        loose = self._loose.read(_whole(oid))
+        packs_first = self._packs_first
+        loose = None if packs_first else self._loose.read(_whole(oid))
         if loose is not None:
             return loose
         try:
-            kind, data = self._packs.read(oid)
+            return _checked(oid, *self._packs.read(_whole(oid)))
         except _UNREADABLE as error:
-            raise _missing(oid, error) from None
-        return int(kind), bytes(data)
+            loose = self._loose.read(oid) if packs_first else None
+            if loose is None:
+                raise _missing(oid, error) from None
+            self._packs_first = False  # others are likely loose, too: libgit2 is slow to miss one
+            return loose
 
     def _is_unborn(self) -> bool:
         try:
@@ -199,11 +211,18 @@ def _open_packs(folders: Iterable[str]) -> Any:
     return packs
 
 
-@cache
-def _limit_windows() -> None:
-    """Let libgit2 map little of a pack at once: else all that was read stays in memory.
+class _Hashes:
+    """Who compares objects with their ids: libgit2, or `_checked`, which takes a fifth of the time."""
 
-    pygit2's compiled core has no function for it. A library that does not export it stays as it is.
+    ours = False
+
+
+@cache
+def _prepare_for_many() -> None:
+    """Set libgit2 up for a first index; a library that does not export its options stays as it is.
+
+    It maps little of a pack at once: else all that was read stays in memory. And it leaves it to us to
+    hash what it read. pygit2's compiled core has no function for either.
     """
     import ctypes  # lazily: only a first index reads so much
 
@@ -211,6 +230,18 @@ def _limit_windows() -> None:
         options = ctypes.CDLL(_CORE.__file__).git_libgit2_opts
         options(_SET_WINDOW_SIZE, ctypes.c_size_t(8 << 20))
         options(_SET_MAPPED_LIMIT, ctypes.c_size_t(64 << 20))
+        _Hashes.ours = True  # before: another thread may be reading
+        options(_CHECK_HASHES, ctypes.c_int(0))
+
+
+def _checked(oid: str, kind: int, data: bytes) -> tuple[int, bytes]:
+    """Return an object that libgit2 read from a pack; ValueError if it is not the one of this id."""
+    if _Hashes.ours:
+        named = sha1(b"%b %d\0" % (_NAMES_OF_KINDS[kind], len(data)), usedforsecurity=False)
+        named.update(data)
+        if named.hexdigest() != oid:
+            raise ValueError("its content has another id")
+    return int(kind), bytes(data)
 
 
 def _whole(oid: str) -> str:

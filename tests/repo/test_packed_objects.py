@@ -92,14 +92,52 @@ def damage(data: bytes, rng: random.Random) -> bytes:
 
 
 def assert_right_or_missing(repository: Repository, head: str, whole: dict[str, bytes]) -> None:
-    for oid, data in whole.items():
-        try:
-            assert repository.read(oid) == data
-        except ObjectMissing:
-            continue
+    read_all(repository, whole)
     found = repository.head()
     assert found.commit == head
     assert len(list(repository.entries(found.tree))) == 5
+    read_all(repository, whole)  # from here on we compare what libgit2 read with its id
+
+
+def read_all(repository: Repository, whole: dict[str, bytes]) -> int:
+    """Returns how many objects were there; none may be another one."""
+    there = 0
+    for oid, data in whole.items():
+        try:
+            assert repository.read(oid) == data
+            assert repository.size(oid) == len(data)
+            there += 1
+        except ObjectMissing:
+            continue
+    return there
+
+
+@pytest.mark.parametrize("damaged", [False, True])
+def test_loose_objects_are_found_where_packs_are_asked_first(packed: Repo, damaged: bool) -> None:
+    whole = contents(packed)
+    packs = packed.path / ".git/objects/pack"
+    for path in sorted(packs.glob("*.pack")):
+        data = path.read_bytes()
+        subprocess.run(
+            ["git", "-C", str(packed.path), "-c", "core.hooksPath=/dev/null", "init", "-q", "copy"],
+            check=True,
+        )
+        unpack = ["git", "-C", str(packed.path / "copy"), "unpack-objects", "-q"]
+        subprocess.run(unpack, input=data, check=True, timeout=60)
+        if damaged:
+            path.chmod(0o600)
+            path.write_bytes(data[:12] + bytes(len(data) - 32) + data[-20:])
+    loose = packed.path / "copy/.git/objects"
+    alternates = packed.path / ".git/objects/info/alternates"
+    alternates.write_text(f"{loose}\n")
+
+    def look() -> None:
+        repository = Pygit2Repository(packed.worktree)
+        assert len(list(repository.entries(repository.head().tree))) == 5
+        repository._packs_first = True
+        assert read_all(repository, whole) == len(whole)
+
+    in_a_child(look)
 
 
 @pytest.mark.promise("I-35", cases=ROUNDS)
