@@ -34,15 +34,13 @@ def read_commit(repository: Repository, oid: str, with_paths: bool = True) -> Co
         if header is None or b"\0" in data or b"\nencoding " in head:
             return None
         parents = tuple(line[7:].decode() for line in header[2].splitlines())
-        found = message_of(oid, parents, *_split(message))
-        if not with_paths or len(parents) > 1:
-            return found  # git lists no paths of a merge
-        paths = _changed(repository, parents, header[1].decode())
+        listed = with_paths and len(parents) < 2  # git lists no paths of a merge
+        paths = _changed(repository, parents, header[1].decode()) if listed else ()
     except GitIndexError:
         return None
     if any(path.startswith((b"\n", b"\x01")) for path in paths):
         return None
-    return found._replace(paths=paths if len(paths) <= MAX_PATHS else ())
+    return message_of(oid, parents, *_split(message), paths)
 
 
 def _changed(repository: Repository, parents: tuple[str, ...], tree: str) -> tuple[bytes, ...]:

@@ -94,30 +94,33 @@ def _run(root: str, *args: str, stdin: bytes = b"") -> bytes | None:
 def _parsed(output: bytes) -> list[CommitMessage]:
     """Parse git's output: header, subject, body, then the paths, each ended by a zero byte."""
     found: list[CommitMessage] = []
-    commit: CommitMessage | None = None
+    head: list[str] = []  # of the commit that the paths belong to: its id and its parents
+    subject = body = b""
     paths: list[bytes] = []
     fields = iter(output.split(b"\0"))
     for field in fields:
         bare = field.removeprefix(b"\n")
         if bare.startswith(b"\x01"):
-            if commit is not None:
-                found.append(_with_paths(commit, paths))
-            oid, *parents = bare[1:].decode("ascii", "replace").split()
-            commit = message_of(oid, tuple(parents), next(fields, b""), next(fields, b""))
-            paths = []
+            if head:
+                found.append(message_of(head[0], tuple(head[1:]), subject, body, paths))
+            head = bare[1:].decode("ascii", "replace").split()
+            subject, body, paths = next(fields, b""), next(fields, b""), []
         elif bare:
             paths.append(bare)
-    return found if commit is None else [*found, _with_paths(commit, paths)]
+    if head:
+        found.append(message_of(head[0], tuple(head[1:]), subject, body, paths))
+    return found
 
 
-def message_of(oid: str, parents: tuple[str, ...], subject: bytes, body: bytes) -> CommitMessage:
-    """Return a commit without its paths; of a long message only the beginning counts."""
-    rest = _TRAILER.sub("", _text(body)[: 4 * MAX_BODY])[:MAX_BODY]
-    return CommitMessage(oid, parents, _text(subject)[:MAX_SUBJECT], rest, ())
-
-
-def _with_paths(commit: CommitMessage, paths: list[bytes]) -> CommitMessage:
-    return commit._replace(paths=tuple(paths)) if len(paths) <= MAX_PATHS else commit
+def message_of(
+    oid: str, parents: tuple[str, ...], subject: bytes, body: bytes, paths: Sequence[bytes] = ()
+) -> CommitMessage:
+    """Return a commit; of a long message only the beginning counts, of many paths none."""
+    rest = _text(body)[: 4 * MAX_BODY]
+    if "-" in rest:
+        rest = _TRAILER.sub("", rest)
+    counted = tuple(paths) if len(paths) <= MAX_PATHS else ()
+    return CommitMessage(oid, parents, _text(subject)[:MAX_SUBJECT], rest[:MAX_BODY], counted)
 
 
 def _text(data: bytes) -> str:

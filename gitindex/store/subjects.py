@@ -81,11 +81,11 @@ def count_words(
     counts: Counts = defaultdict(dict) if into is None else into
     for commit in commits:
         words = message_words(commit) if commit.paths else {}
-        length = sign * sum(words.values())
         if not words:
             continue
-        for word, count in ((ALL, length), *((w, sign * c) for w, c in words.items())):
-            held = counts[word]
+        words[ALL] = sum(words.values())
+        for word, weight in words.items():
+            held, count = counts[word], sign * weight
             for path in commit.paths:
                 held[path] = held.get(path, 0) + count
     return counts
@@ -293,6 +293,8 @@ def add_to_places(places: bytes, added: dict[int, int]) -> bytes:
 
     A commit changes a few of the thousands of paths that a common word has: only those are looked at.
     """
+    if not places and (not added or min(added.values()) > 0):
+        return array("I", chain.from_iterable(sorted(added.items()))).tobytes()  # a new window
     if len(added) * PLACES_PER_CHANGE > len(places):
         counts = _unpacked(places)
         for path_id, count in added.items():
