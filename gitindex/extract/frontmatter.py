@@ -7,7 +7,6 @@ the head. The result depends only on the text and its language.
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Iterator
 from datetime import date, datetime
@@ -27,6 +26,7 @@ MAX_DOTS = 64
 _TOPICS = ("topics", "tags", "keywords")
 _SUMMARY = ("summary", "description", "abstract")
 _CREATED = ("created_at", "created", "date", "revdate")
+_KEPT = (*_TOPICS, *_SUMMARY, *_CREATED)
 
 _DATE = compile_later(
     r"(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)"
@@ -48,7 +48,7 @@ class FrontMatter(NamedTuple):
 
 def read_front_matter(text: str, language: str) -> FrontMatter | None:
     """Return the front matter of a text, or None if it has no field that is kept."""
-    known = read_fields(text, language)
+    known = {} if _has_none_kept(text) else read_fields(text, language)
     if not known:
         return None  # most documents
     found = FrontMatter(_topics(known), _summary(known), _created(known))
@@ -64,6 +64,18 @@ def read_fields(text: str, language: str) -> Fields:
     else:
         fields = {} if language == "markdown" else _read_head(lines)
     return {field_name(name): value for name, value in fields.items()}
+
+
+def _has_none_kept(text: str) -> bool:
+    """Is this fenced front matter without the name of any field that is kept? No parser is loaded then.
+
+    A name is in the text as it is, but for escapes.
+    """
+    if not text.startswith(("---", "+++")):
+        return False
+    lines = _lines(text)
+    block = field_name("\n".join(lines[1 : _fenced(lines)]))
+    return bool(block) and "\\" not in block and not any(name in block for name in _KEPT)
 
 
 def field_name(name: str) -> str:
@@ -118,6 +130,8 @@ def _fenced(lines: list[str]) -> int:
 def _read_toml(lines: list[str]) -> Fields:
     if any(line.partition("=")[0].count(".") > MAX_DOTS for line in lines):
         return {}
+    import tomllib  # lazily: rare, and it costs 8 ms
+
     try:
         table = tomllib.loads("\n".join(lines))
     except (ValueError, RecursionError):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gitindex.extract import frontmatter
 from gitindex.extract.frontmatter import (
     MAX_HEAD,
     MAX_TOPIC,
@@ -250,6 +253,28 @@ def test_no_text_makes_it_fail(pieces: list[str], language: str) -> None:
             assert all(topic and topic == topic.strip() for topic in found.topics)
             assert found.created_at == "" or parse_day(found.created_at[:10]) is not None
             found.summary.encode()
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(_PIECES, max_size=40), st.sampled_from(["tags", "TAG\u212a", '"\\x74ags"', "About"])
+)
+def test_what_is_not_parsed_has_nothing_that_is_kept(pieces: list[str], name: str) -> None:
+    text = f"{name}: a\n" + "".join(pieces)
+    for whole in (f"---\n{text}\n---\n", f"+++\n{text}\n+++\n", f"--- \n{text}\n...\n"):
+        found = read_front_matter(whole, "markdown")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(frontmatter, "_has_none_kept", lambda _: False)
+            assert read_front_matter(whole, "markdown") == found
+
+
+def test_no_parser_is_loaded_where_nothing_is_kept() -> None:
+    code = (
+        "import sys; from gitindex.extract.frontmatter import read_front_matter as read;"
+        "assert read('---\\nname: Bug report\\nabout: A bug\\n---\\n', 'markdown') is None;"
+        "sys.exit('yaml' in sys.modules or 'tomllib' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_the_same_topic_in_another_spelling() -> None:
