@@ -12,9 +12,6 @@ from gitindex.extract.frames import WorkRequest, pack, unpack
 from gitindex.extract.plain import plain_facts
 from gitindex.extract.terms import document_terms
 from gitindex.languages.facts import encode_facts
-from gitindex.languages.scopes.flow import FLOW
-from gitindex.languages.scopes.model import KINDS_AT as KINDS
-from gitindex.languages.scopes.model import SCOPES
 from gitindex.languages.syntax.extract import MAX_BYTES, extract_facts
 
 MEMORY_BYTES = 2 << 30
@@ -25,23 +22,8 @@ FAULT_VARIABLE = "GITINDEX_TEST_FAULT"
 
 def extract(request: WorkRequest) -> tuple[bytes, bytes, bytes]:
     """Return the reply to one request."""
-    if request.question == SCOPES:
-        from gitindex.languages.scopes.read import read_scopes  # lazily: not for a refresh
-
-        return read_scopes(request.data, request.language), b"", b""
-    if request.question.startswith(KINDS):
-        from gitindex.languages.scopes.quiet import read_kinds  # lazily: not for a refresh
-
-        asked = request.question[len(KINDS) :]
-        return read_kinds(request.data, request.language, asked), b"", b""
-    if request.question == FLOW:
-        from gitindex.languages.scopes.read_flow import read_flow  # lazily: not for a refresh
-
-        return read_flow(request.data, request.language), b"", b""
     if request.question:
-        from gitindex.languages.slicing.question import answer  # lazily: not for a refresh
-
-        return answer(request.data, request.language, request.question), b"", b""
+        return _answer(request), b"", b""
     if len(request.data) > MAX_BYTES:
         facts = plain_facts(request, FactsStatus.LEXICAL, "oversize")
     elif request.language == "text":
@@ -50,6 +32,29 @@ def extract(request: WorkRequest) -> tuple[bytes, bytes, bytes]:
         facts = extract_facts(request.data, request.language)
     body, names = document_terms(request.data, [symbol.name for symbol in facts.symbols])
     return encode_facts(facts), body, names
+
+
+def _answer(request: WorkRequest) -> bytes:
+    """Return the answer to a question. Imports what it needs, which a refresh does not."""
+    from gitindex.languages.scopes.flow import FLOW
+    from gitindex.languages.scopes.model import KINDS_AT, SCOPES
+
+    data, language, question = request.data, request.language, request.question
+    if question == SCOPES:
+        from gitindex.languages.scopes.read import read_scopes
+
+        return read_scopes(data, language)
+    if question.startswith(KINDS_AT):
+        from gitindex.languages.scopes.quiet import read_kinds
+
+        return read_kinds(data, language, question[len(KINDS_AT) :])
+    if question == FLOW:
+        from gitindex.languages.scopes.read_flow import read_flow
+
+        return read_flow(data, language)
+    from gitindex.languages.slicing.question import answer
+
+    return answer(data, language, question)
 
 
 def main() -> int:
@@ -79,7 +84,3 @@ def _fail(fault: str, held_by: str) -> None:
     while fault == "hang":
         pass
     os._exit(70)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
