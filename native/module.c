@@ -1,7 +1,7 @@
 /* gitindex._compiled: the hot loops of a first index and of a server, as fast as C. Python has the same ones. */
 #include "table.h"
 
-enum { FORMAT = 7 }; /* raised with every change of what a function takes or returns */
+enum { FORMAT = 8 }; /* raised with every change of what a function takes or returns */
 
 static PyMethodDef methods[] = {
     {"terms_of_text", terms_of_text, METH_VARARGS, "terms_of_text(text, expand) -> bytes"},
@@ -19,6 +19,10 @@ static PyMethodDef methods[] = {
     {"macro_lines", macro_lines, METH_VARARGS, "macro_lines(data) -> [offset]"},
     {"find_places", find_places, METH_VARARGS,
      "find_places(names, places, name_id) -> bytes | None"},
+    {"pack_names", pack_names, METH_VARARGS,
+     "pack_names(counts, packed, name_ids) -> (names, places) | None"},
+    {"rows_by_name", rows_by_name, METH_VARARGS,
+     "rows_by_name(blobs) -> [(name_id, first, others)] | None"},
     {"score_chunks", score_chunks, METH_VARARGS,
      "score_chunks(text, terms, step) -> (best, three, best_cover, cover, near, places)"},
     {"start_stats", start_stats, METH_VARARGS, "start_stats(root, paths, follow, threads) -> capsule"},

@@ -53,6 +53,8 @@ PyObject *describe_symbols(PyObject *module, PyObject *args);
 PyObject *plain_tokens(PyObject *module, PyObject *args);
 PyObject *macro_lines(PyObject *module, PyObject *args);
 PyObject *find_places(PyObject *module, PyObject *args);
+PyObject *pack_names(PyObject *module, PyObject *args);
+PyObject *rows_by_name(PyObject *module, PyObject *args);
 PyObject *score_chunks(PyObject *module, PyObject *args);
 PyObject *start_stats(PyObject *module, PyObject *args);
 PyObject *end_stats(PyObject *module, PyObject *args);

@@ -21,6 +21,8 @@ CHUNK = 400
 MAX_NAMES = 1 << 19
 """Maximum number of name ids cached."""
 
+_FIRST = itemgetter(0)
+"""The name of a symbol."""
 _HEADS_OF_BLOBS = (
     "SELECT id, oid, extractor, language, status, lines, reason, interface_hash, flags"
     " FROM blobs WHERE id BETWEEN ? AND ? ORDER BY id"
@@ -200,8 +202,8 @@ class BlobTable:
             self.forget_names()
         names: set[str] = set()
         for _, facts in blobs:
-            names.update(facts.postings)
-            names.update([symbol.name for symbol in facts.symbols])
+            names.update(facts.postings.counts)
+            names.update(map(_FIRST, facts.symbols))
         unknown = sorted(names.difference(self._names))  # `-` would look at every name in the cache
         first = self._next_id("names")
         cached = first == self._all_known

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from gitindex.base.compiled import LIBRARY
 from gitindex.store.blob_names import read_names
 from gitindex.store.connection import Database, marks
 from gitindex.store.migrations import statements_of
@@ -45,7 +46,7 @@ class NameIndex:
     def add(self, blobs: Iterable[tuple[int, bytes]]) -> None:
         """Add blobs that are not in it, given with their names as `occurrences` has them."""
         if self._is_there():
-            self._insert(_by_name(blobs))
+            self._db.insert_many(self._table, "(?,?,?)", rows_by_name(list(blobs)))
 
     def remove(self, blob_ids: list[int]) -> None:
         """Remove some blobs; their rows of `occurrences` are still there."""
@@ -74,14 +75,7 @@ class NameIndex:
         self._insert({name_id: blobs for name_id, blobs in left.items() if blobs})
 
     def _insert(self, by_name: dict[int, list[int]]) -> None:
-        self._db.insert_many(
-            self._table,
-            "(?,?,?)",
-            (
-                (name_id, blobs[0], pack_numbers(steps_of(blobs)[1:]) if blobs[1:] else b"")
-                for name_id, blobs in sorted(by_name.items())
-            ),
-        )
+        self._db.insert_many(self._table, "(?,?,?)", _rows_of(by_name))
 
     def _is_there(self) -> bool:
         """Is it kept up to date? A first load makes it in the end."""
@@ -129,6 +123,26 @@ def _rows(database: Database) -> Iterator[tuple[int, bytes]]:
     for first in range(1, last + 1, CHUNK):
         sql = "SELECT blob_id, names FROM occurrences WHERE blob_id BETWEEN ? AND ? ORDER BY 1"
         yield from database.rows(sql, first, first + CHUNK - 1)
+
+
+def rows_by_name(blobs: list[tuple[int, bytes]]) -> Iterable[tuple[int, int, bytes]]:
+    """Return the rows of some blobs, given with their names as `occurrences` has them."""
+    if LIBRARY is not None:
+        found: list[tuple[int, int, bytes]] | None = LIBRARY.rows_by_name(blobs)
+        if found is not None:
+            return found
+    return python_rows(blobs)
+
+
+def python_rows(blobs: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, int, bytes]]:
+    """Python version of native/blob_names.c, for any number; CorruptStore for names of another form."""
+    return _rows_of(_by_name(blobs))
+
+
+def _rows_of(by_name: dict[int, list[int]]) -> Iterator[tuple[int, int, bytes]]:
+    """Yield the rows in the order of the names: the first blob, and the distances to the others."""
+    for name_id, blobs in sorted(by_name.items()):
+        yield name_id, blobs[0], pack_numbers(steps_of(blobs)[1:]) if blobs[1:] else b""
 
 
 def _by_name(blobs: Iterable[tuple[int, bytes]]) -> dict[int, list[int]]:
