@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 
 from gitindex.base.atomic_file import write_atomic
 
@@ -11,6 +12,8 @@ TRUSTED = frozenset({"ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "tmpfs", "o
 MAPPED = TRUSTED - {"tmpfs"}
 """Those of them where a write through a memory mapping changes the times of the file."""
 _LONG_AGO = 1_000_000_000
+UNKNOWN_SECONDS = 600.0
+"""Age from which a file counts as read where no time of access is kept."""
 _MOUNTS = "/proc/self/mountinfo"
 
 
@@ -39,7 +42,8 @@ def write_unread(path: str, data: bytes) -> None:
 
 
 def was_read(path: str) -> bool:
-    """Was a file read since it was written? Also true if it is missing, or if no such time is kept.
+    """Was a file read since it was written? Also true if it is missing, or if the file system cannot
+    tell and ten minutes have passed: whoever asks may do as much again.
 
     Only of files by `write_unread`. Linux notes the first access after a change (`relatime`), unless
     it is told not to.
@@ -47,7 +51,7 @@ def was_read(path: str) -> bool:
     try:
         found = os.stat(path)
         if os.statvfs(path).f_flag & os.ST_NOATIME:
-            return True
+            return abs(time.time() - found.st_ctime) >= UNKNOWN_SECONDS
     except (OSError, AttributeError):
         return True
     return found.st_atime_ns > found.st_mtime_ns

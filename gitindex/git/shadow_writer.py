@@ -37,6 +37,8 @@ MAX_NAMES = 32_000
 """Bytes of their names: they must fit into a pipe."""
 MAX_UNASKED = 4
 """Updates of the copy that nobody asks for, before the next one waits until somebody does."""
+UNASKED_BYTES = 3 << 19
+"""Size of an index above which every update waits for that: below it one costs at most about 50 ms."""
 _SECOND = 1_000_000_000
 
 
@@ -46,23 +48,25 @@ def keep_shadow_index(worktree: Worktree) -> None:
         return
     asked = _is_asked_for(worktree)
     note = read_note(worktree, read_unnoticed)
+    unasked = 0 if asked or note is None else note.unasked + 1
+    if unasked > (MAX_UNASKED if _index_size(worktree) <= UNASKED_BYTES else 0):
+        return
     if (note is not None and has_checksum(worktree, note)) or not is_trusted(worktree.root):
         return
-    if note is not None and update_shadow_index(worktree, note, asked):
+    if note is not None and update_shadow_index(worktree, note, unasked):
         return
     if asked:
         refresh_shadow_index(worktree)
 
 
-def update_shadow_index(worktree: Worktree, note: ShadowRecord, asked: bool) -> bool:
-    """Give the copy the entries of the current index. False if it is not worth it, or not possible.
+def update_shadow_index(worktree: Worktree, note: ShadowRecord, unasked: int) -> bool:
+    """Give the copy the entries of the current index. False if that is not possible.
 
     The changed entries come without stat data, so git reads these files at every look; all others
     are as safe as before, because the copy keeps its time.
     """
-    unasked = 0 if asked else note.unasked + 1
     data, _ = _read_index(worktree)
-    if unasked > MAX_UNASKED or not any(data[-CHECKSUM:]):
+    if not any(data[-CHECKSUM:]):
         return False
     with open(copy_of(worktree), "rb") as file:
         if identity_from(os.fstat(file.fileno())) != note.identity:
@@ -131,10 +135,14 @@ def _temporary(worktree: Worktree) -> Iterator[str]:
 
 def is_large(worktree: Worktree) -> bool:
     """Is git's index large enough for a copy? Git reads a small one fast."""
+    return _index_size(worktree) >= LEAST_BYTES
+
+
+def _index_size(worktree: Worktree) -> int:
     try:
-        return os.stat(index_of(worktree)).st_size >= LEAST_BYTES
+        return os.stat(index_of(worktree)).st_size
     except OSError:
-        return False
+        return 0
 
 
 def pays(worktree: Worktree) -> bool:

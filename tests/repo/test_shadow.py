@@ -8,13 +8,14 @@ import random
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from gitindex.base.vocabulary import EditScope
+from gitindex.git import file_system, worktree_probe
 from gitindex.git import shadow_index as shadow
 from gitindex.git import shadow_writer as casting
-from gitindex.git import worktree_probe
 from gitindex.git.file_system import read_unnoticed
 from gitindex.git.index_file import Unreadable, stamps_of
 from gitindex.git.process import Running
@@ -176,7 +177,7 @@ def update(repo: Repo) -> None:
     note = shadow.read_note(repo.worktree)
     assert note is not None
     assert find_shadow(repo.worktree) is None
-    assert casting.update_shadow_index(repo.worktree, note, asked=True)
+    assert casting.update_shadow_index(repo.worktree, note, unasked=0)
     data = Path(copy_of(repo.worktree)).read_bytes()
     assert b"UNTR" in data, "git knows the new files of unchanged folders"
 
@@ -195,21 +196,21 @@ def test_entries_that_git_cannot_be_given(tree: Repo, monkeypatch: pytest.Monkey
     ):
         tree.git(*words)
         with contextlib.suppress(Unreadable):
-            assert not casting.update_shadow_index(tree.worktree, note, asked=True), words
+            assert not casting.update_shadow_index(tree.worktree, note, unasked=0), words
         assert find_shadow(tree.worktree) is None, words
         tree.git("update-index", "--no-split-index")
         tree.git("update-index", "--index-version", "2")
         tree.git("read-tree", "HEAD")
     tree.git("add", "d2/new.py")
     monkeypatch.setattr(casting, "MAX_CHANGES", 0)
-    assert not casting.update_shadow_index(tree.worktree, note, asked=True)
+    assert not casting.update_shadow_index(tree.worktree, note, unasked=0)
     monkeypatch.undo()
     monkeypatch.setattr(casting, "_change_entries", lambda *_: True)  # a git that does nothing
-    assert not casting.update_shadow_index(tree.worktree, note, asked=True)
+    assert not casting.update_shadow_index(tree.worktree, note, unasked=0)
     assert Path(copy_of(tree.worktree)).read_bytes() == held
     monkeypatch.undo()
     os.utime(copy_of(tree.worktree))
-    assert not casting.update_shadow_index(tree.worktree, note, asked=True)
+    assert not casting.update_shadow_index(tree.worktree, note, unasked=0)
 
 
 def test_it_is_kept_up_for_a_while_if_nobody_asks(tree: Repo) -> None:
@@ -226,6 +227,33 @@ def test_it_is_kept_up_for_a_while_if_nobody_asks(tree: Repo) -> None:
     casting.keep_shadow_index(tree.worktree)
     assert check(tree).dirty == ()
     assert Path(copy_of(tree.worktree)).stat().st_mtime == looked, "git looked at all files once"
+
+
+def test_a_large_index_is_updated_only_for_those_who_ask(
+    tree: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    casting.keep_shadow_index(tree.worktree)
+    monkeypatch.setattr(casting, "UNASKED_BYTES", 1)
+    tree.write("top.py", "y = 1\n")
+    tree.commit()
+    with monkeypatch.context() as patch:
+        patch.setattr(casting, "_read_index", None)  # its cost would grow with the index
+        casting.keep_shadow_index(tree.worktree)
+    assert find_shadow(tree.worktree) is None, "somebody asks"
+    casting.keep_shadow_index(tree.worktree)
+    assert find_shadow(tree.worktree) is not None
+
+
+def test_where_no_time_of_access_is_kept_it_is_made_now_and_then(
+    tree: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    casting.keep_shadow_index(tree.worktree)
+    found = os.statvfs(tree.path)
+    flagged = SimpleNamespace(f_flag=found.f_flag | os.ST_NOATIME)
+    monkeypatch.setattr(os, "statvfs", lambda _path: flagged)
+    assert not file_system.was_read(tree.worktree.shadow)
+    monkeypatch.setattr(file_system, "UNKNOWN_SECONDS", 0.0)
+    assert file_system.was_read(tree.worktree.shadow)
 
 
 def test_the_users_own_rules(tree: Repo, tmp_path: Path) -> None:
