@@ -6,6 +6,9 @@ import os
 import warnings
 from functools import cache
 from importlib import import_module
+from importlib.machinery import PathFinder
+from importlib.util import find_spec, module_from_spec
+from types import ModuleType
 from typing import NamedTuple
 
 from tree_sitter import Language as Grammar
@@ -75,13 +78,28 @@ def _grammar(language: str) -> Grammar | None:
     if row is None:
         return None
     try:
-        module = import_module(row.dist.replace("-", "_"))
+        module = _core_of(row.dist.replace("-", "_"), row.function)
     except ImportError:
         return None
     with warnings.catch_warnings():
         # Some wheels still return a plain address; the binding accepts it with a warning.
         warnings.simplefilter("ignore", DeprecationWarning)
         return Grammar(getattr(module, row.function)())
+
+
+def _core_of(package: str, function: str) -> ModuleType:
+    """Load a grammar's compiled core alone: its package imports `importlib.resources`, at every start of
+    a worker. Imports the package if there is no such core.
+    """
+    found = find_spec(package)
+    places = found and found.submodule_search_locations
+    spec = PathFinder.find_spec(f"{package}._binding", places) if places else None
+    if spec is not None and spec.loader is not None:
+        core = module_from_spec(spec)
+        spec.loader.exec_module(core)
+        if hasattr(core, function):
+            return core
+    return import_module(package)
 
 
 def query_text(row: Language, query: str = "facts") -> str:

@@ -1,11 +1,13 @@
 """The table of languages decides by name, extension and shebang, and names its extractor."""
 
+import json
 import subprocess
 import sys
 
 import pytest
 
 from gitindex.languages import table as languages
+from gitindex.languages.syntax import parser
 from gitindex.languages.table import LANGUAGES, extractor_id, grammar_set, language_of
 
 
@@ -66,3 +68,22 @@ def test_importing_the_table_is_cheap() -> None:
     )
     heavy = {"tree_sitter", "importlib.metadata", "dataclasses", "pathlib", "subprocess", "inspect"}
     assert heavy.isdisjoint(out.stdout.split())
+
+
+def test_grammars_load_without_what_their_packages_import() -> None:
+    code = (
+        "import sys; from gitindex.languages.syntax import parser;"
+        "from gitindex.languages.table import BY_NAME;"
+        "found = [name for name, row in BY_NAME.items() if row.dist and parser._grammar(name)];"
+        "assert found, 'no grammar is installed';"
+        "packages = [BY_NAME[name].dist.replace('-', '_') for name in found];"
+        "sys.exit(any(name in sys.modules for name in ('importlib.resources', *packages)))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_package_without_a_compiled_core_of_its_own_is_imported() -> None:
+    assert parser._core_of("json", "loads") is json
+    assert parser._core_of("tree_sitter_python", "nowhere").__name__ == "tree_sitter_python"
+    with pytest.raises(ImportError):
+        parser._core_of("tree_sitter_klingon", "language")
