@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count, repeat
+from operator import sub
 from typing import Any
 
 from gitindex.languages.facts import BlobFacts, Symbol
@@ -48,18 +50,32 @@ class DefinitionTable:
     def _rows(
         self, blob_id: int, symbols: Sequence[Symbol], name_ids: Mapping[str, int], new: list[Shape]
     ) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of a blob; shapes that are not stored yet are appended to `new`."""
-        shapes = self._shapes
-        for ordinal, (symbol, written) in enumerate(
-            zip(symbols, written_names(symbols), strict=True)
-        ):
-            name, _, kind, line, column, start, end, signature, doc, parent, exported = symbol
-            at = signature.find(name) if name else -1
-            after = None if at < 0 else signature[at + len(name) :]
-            shape = kind, signature if at < 0 else signature[:at], after
-            ids = name_ids[name], written, shapes.get(shape) or self._number(shape, new)
-            above, below, flag = line - start, end - line, 1 if exported else 0  # a bool is adapted
-            yield blob_id, ordinal, *ids, line, column, above, below, parent, flag, doc
+        """Return the rows of a blob; shapes that are not stored yet are appended to `new`."""
+        if not symbols:
+            return iter(())
+        columns = zip(*symbols, strict=True)  # by column: a step of Python for each symbol is dear
+        names, _, kinds, lines, at, starts, ends, signatures, docs, parents, exported = columns
+        shapes, number = self._shapes, self._number
+        shape_ids = []
+        for name, kind, signature in zip(names, kinds, signatures, strict=True):
+            before, found, after = signature.partition(name) if name else (signature, "", "")
+            shape = kind, before, after if found else None
+            shape_ids.append(shapes.get(shape) or number(shape, new))
+        return zip(
+            repeat(blob_id),
+            count(),
+            map(name_ids.__getitem__, names),
+            written_names(symbols),
+            shape_ids,
+            lines,
+            at,
+            map(sub, lines, starts),
+            map(sub, ends, lines),
+            parents,
+            map(int, exported),  # a bool would be adapted
+            docs,
+            strict=False,
+        )
 
     def _number(self, shape: Shape, new: list[Shape]) -> int:
         """Return the number of a shape that was not used lately."""
@@ -74,8 +90,7 @@ class DefinitionTable:
 def written_names(symbols: Sequence[Symbol]) -> list[str | None]:
     """Return the qualified names of a blob that are stored: None where the view derives it."""
     written: list[str | None] = []
-    for symbol in symbols:
-        name, qualified, parent = symbol.name, symbol.qualified, symbol.parent
+    for name, qualified, _, _, _, _, _, _, _, parent, _ in symbols:
         derived = None
         if parent < 0:
             derived = name
