@@ -245,7 +245,7 @@ def _of_path(
     wanted = Import(dotted, (), len(prefix) - len(prefix.lstrip(".")), place.line)
     paths = finder.project.resolve(source, wanted)[:1]
     resolver = finder.project.tree.resolver
-    certain = resolver.is_certain("python", wanted)
+    certain = resolver.is_certain(source.path, "python", wanted)
     if not paths:
         certain = not wanted.level and resolver.is_outside("python", dotted)
     if not certain:

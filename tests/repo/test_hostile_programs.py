@@ -23,7 +23,7 @@ from tests.support import Repo
 
 _FILE = Path(__file__).parent.parent / "fixtures" / "hostile_programs.jsonl"
 PROGRAMS = [json.loads(line) for line in _FILE.read_text().splitlines()]
-LEAST = {"python": 15, "typescript": 20, "go": 20, "java": 20}
+LEAST = {"python": 15, "typescript": 20, "javascript": 8, "go": 20, "java": 20}
 """Answers that say complete; none would prove nothing."""
 
 

@@ -63,12 +63,14 @@ class Resolver:
             return ()
         return tuple(dict.fromkeys(p for p in rule(self._tree, path, imported) if p != path))
 
-    def is_certain(self, language: str, imported: Import) -> bool:
-        """Can the import mean at most one file?"""
+    def is_certain(self, path: str, language: str, imported: Import) -> bool:
+        """Can the import of a file mean at most one file?"""
         if language == "python":
             return bool(imported.level) or len(python.roots(self._tree, imported.module)) <= 1
         if language == "java":
             return len(classpath.homes(self._tree, imported.module)) <= 1
+        if _RULES.get(language) is ecma.resolve:
+            return ecma.is_certain(self._tree, path, imported)
         return True
 
     def is_outside(self, language: str, module: str) -> bool:

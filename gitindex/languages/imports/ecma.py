@@ -24,6 +24,7 @@ _EXTENSIONS = (
     ".json",
     ".vue",
 )
+_CODE = frozenset(_EXTENSIONS) - {".json", ".vue"}
 _SOURCES = {".js": (".ts", ".tsx"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs": (".cts",)}
 _COMMENT = compile_later(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _TRAILING = compile_later(r",(\s*[}\]])")
@@ -37,25 +38,41 @@ class _Alias(NamedTuple):
 
 def resolve(tree: Tree, path: str, imported: Import) -> Iterator[str]:
     """Return the one file that a module specifier names."""
-    name = imported.module.partition("?")[0]
-    if name.startswith("."):
-        candidates = [join(parent(path), name)]
-    else:
-        candidates = [*_aliased(tree, path, name), *_workspace(tree, name)]
-    for candidate in candidates:
-        found = _file(tree, candidate) if candidate is not None else None
+    for candidate in _candidates(tree, path, imported):
+        found = tree.first(_files(candidate)) if candidate is not None else None
         if found:
             yield found
             return
 
 
-def _file(tree: Tree, base: str) -> str | None:
+def is_certain(tree: Tree, path: str, imported: Import) -> bool:
+    """Is the file the only one of its name? One of `b.d.ts`, `b.ts` and `b.js` is read, another runs."""
+    [found] = [*resolve(tree, path, imported)] or [""]
+    stem = found.removesuffix(_ending(found))
+    return sum(stem + extension in tree.paths for extension in _CODE) <= 1
+
+
+def _ending(path: str) -> str:
+    return next((e for e in sorted(_CODE, key=len, reverse=True) if path.endswith(e)), "")
+
+
+def _candidates(tree: Tree, path: str, imported: Import) -> Iterator[str | None]:
+    """Yield the paths, without an extension, that a module specifier may mean."""
+    name = imported.module.partition("?")[0]
+    if name.startswith("."):
+        yield join(parent(path), name)
+        return
+    yield from _aliased(tree, path, name)
+    yield from _workspace(tree, name)
+
+
+def _files(base: str) -> Iterator[str]:
     names = [base, *(base + extension for extension in _EXTENSIONS)]
     for written, sources in _SOURCES.items():
         if base.endswith(written):
             names += [base.removesuffix(written) + source for source in sources]
     names += [under(base, f"index{extension}") for extension in _EXTENSIONS]
-    return tree.first(names)
+    return iter(names)
 
 
 def _aliased(tree: Tree, path: str, name: str) -> Iterator[str | None]:

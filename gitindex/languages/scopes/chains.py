@@ -6,6 +6,7 @@ and casts. For any other form the reply is None, and nothing is proven by it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from gitindex.languages.scopes.declared import TYPE_NAMES, named_type
@@ -146,3 +147,14 @@ def _operator(node: Node) -> str:
 
 def _text(node: Node) -> str:
     return (node.text or b"").decode("utf-8", "replace")
+
+
+def names_within(nodes: Iterable[Node]) -> list[int]:
+    """Return where the bare names inside of some nodes stand."""
+    found, todo = [], list(nodes)
+    while todo:
+        node = todo.pop()
+        if node.type == "identifier":
+            found.append(node.start_byte)
+        todo += node.named_children
+    return found

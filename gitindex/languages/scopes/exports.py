@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from gitindex.languages.scopes.model import EXPORTED_WHOLE
+from gitindex.languages.scopes.model import EXPORTED_MORE, EXPORTED_WHOLE
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -36,6 +36,8 @@ def read_exports(captures: dict[str, list[Node]]) -> Iterator[Row]:
         yield _row(EXPORTED_WHOLE, value, value)
         if value.type == "object":
             yield from _members(value)
+    for node in captures.get("export.open", ()):
+        yield [EXPORTED_MORE, node.start_byte, ""]
 
 
 def _members(node: Node) -> Iterator[Row]:
@@ -47,6 +49,9 @@ def _members(node: Node) -> Iterator[Row]:
             value = child.child_by_field_name("value") or child
         elif child.type == "method_definition":
             name = child.child_by_field_name("name") or child
+        elif child.type == "spread_element":
+            yield [EXPORTED_MORE, child.start_byte, ""]
+            continue
         elif child.type != "shorthand_property_identifier":
             continue
         yield [_text(name), name.start_byte, _chain(value)]

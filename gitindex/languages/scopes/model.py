@@ -35,6 +35,8 @@ MARKS = (
 )
 """Lists of a payload in addition to ranges and names."""
 
+EXPORTED_MORE = "..."
+"""Stands for exports that no name is written for: a spread, or code that gets the exports."""
 EXPORTED_WHOLE = "="
 """The name of a CommonJS module's whole export."""
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from gitindex.languages.scopes.bound import EACH, WHOLE
-from gitindex.languages.scopes.chains import read_parts
+from gitindex.languages.scopes.chains import names_within, read_parts
 from gitindex.languages.scopes.declared import read_type, type_of, visible_from
 from gitindex.languages.scopes.exports import read_exports
 from gitindex.languages.scopes.heads import read_heads
@@ -222,6 +222,8 @@ _MARKS = frozenset(
         "export.name",
         "export.default",
         "export.whole",
+        "export.open",
+        "with",
     }
 )
 
@@ -261,6 +263,7 @@ def _mark(marks: dict[str, list[Any]], captures: dict[str, list[Node]]) -> None:
             marks["literals"] += [[node.start_byte, kind]] if kind is not None else []
     for node in captures.get("member", ()):
         marks["members"].append(node.start_byte)
+    marks["members"] += names_within(captures.get("with", ()))
     for node in captures.get("label", ()):
         marks["labels"].append(node.start_byte)
     for node in captures.get("star", ()):

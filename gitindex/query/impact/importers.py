@@ -46,7 +46,7 @@ class Importers:
         """Return whether an absolute Python import means the same module wherever it is written."""
         if written.module not in self._certain:
             item = written.item()
-            self._certain[written.module] = self._resolver.is_certain("python", item)
+            self._certain[written.module] = self._resolver.is_certain("", "python", item)
         return self._certain[written.module]
 
     def _reached(self, number: int, written: WrittenImport) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from gitindex.query.names.places import QUALIFIED, Binder
 from gitindex.query.names.project import Project
 from gitindex.query.names.sites import Site, make_site
 from gitindex.query.names.source import Definition, FileNames
-from gitindex.query.names.stored import is_stored
+from gitindex.query.names.stored import is_stored, is_variable
 from gitindex.query.names.strings import of_annotations, of_exports
 from gitindex.view.tree import TreeView
 
@@ -101,8 +101,7 @@ class Finder:
         wanted = self._wanted(chosen)
         known = KnownReferences(self.project, chosen.values())
         found: dict[At, Site] = {}
-        excluded: dict[At, str] = {}
-        uses: list[At] = []
+        excluded, uses = dict[At, str](), list[tuple[At, FileNames, Occurrence]]()
         names = list(dict.fromkeys(d.name for d in chosen.values()))
         names += default_names(self.binder.names.modules, chosen.values(), names)[:MAX_ALIASES]
         families = self._families(chosen.values())
@@ -118,7 +117,7 @@ class Finder:
                     if isinstance(site, str):
                         excluded[at] = site if foreign else self._provable(source, place, site)
                         if not foreign and _is_use(place):
-                            uses.append(at)
+                            uses.append((at, source, place))
                     elif known.allows(site):
                         found[at] = site
                     else:
@@ -129,8 +128,9 @@ class Finder:
                 names += more[: max(0, MAX_ALIASES - len(names))]
         self._add_strings(chosen.values(), wanted, within, found, excluded)
         found |= {site[:3]: site for site in known.sites()}
-        if is_stored(self.project, chosen.values(), names, found.values()):
-            proven = (at for at in uses if excluded.get(at) == PROVEN)
+        used = [(at, s, p) for at, s, p in uses if excluded.get(at) == PROVEN]
+        proven = [at for at, s, p in used if not is_variable(self.project, s, p)]
+        if proven and is_stored(self.project, chosen.values(), names, found.values()):
             excluded |= dict.fromkeys(proven, str(Unexplained.BOUND_ELSEWHERE))
         for at in found.keys() & excluded.keys():
             del excluded[at]

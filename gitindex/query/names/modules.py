@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from gitindex.languages.facts import Import
-from gitindex.languages.scopes.model import EXPORTED_WHOLE, MODELLED
+from gitindex.languages.scopes.model import EXPORTED_MORE, EXPORTED_WHOLE, MODELLED
 from gitindex.languages.syntax.kinds import SPACES
 from gitindex.query.names.chains import read_chain
 from gitindex.query.names.meanings import (
@@ -67,7 +67,9 @@ class Modules:
         key = (source.path, item, name)
         if key not in self._imported:
             found = self._import(source, item, name, seen)
-            if found.sure and not self.project.tree.resolver.is_certain(source.language, item):
+            resolver = self.project.tree.resolver
+            certain = resolver.is_certain(source.path, source.language, item)
+            if found.sure and not (certain and not self._may_be_elsewhere(source, item)):
                 found = found._replace(sure=False)
             if seen:  # imports may be circular: a result inside a cycle is incomplete
                 return found
@@ -147,6 +149,8 @@ class Modules:
             self.imported(source, item, there, seen)
             for item, there in source.bindings.get(name, ())
         ]
+        if source.language in ECMA and EXPORTED_MORE in self._exports_of(source):
+            passed_on.append(UNKNOWN)  # what may take the place of the name
         hidden = self.hidden(source, name, seen) if found or passed_on else None
         passed_on += [hidden._replace(sure=False)] if hidden else []
         known = [meaning for meaning in passed_on if meaning.state is not State.UNKNOWN]
@@ -179,7 +183,7 @@ class Modules:
 
     def loaded(self, source: FileNames, name: str, seen: frozenset[str] = frozenset()) -> Meaning:
         """Return the module that `require('…')` or `import('…')` loads."""
-        return self._import(source, Import(name, (("*", "*"),), 0, 0), "*", seen)
+        return self.imported(source, Import(name, (("*", "*"),), 0, 0), "*", seen)
 
     def _module(self, paths: tuple[str, ...], seen: frozenset[str]) -> Meaning:
         """Return a JavaScript module, with its CommonJS export as a whole if it has one."""
@@ -226,6 +230,18 @@ class Modules:
         """Return the meaning of an import outside the tree; sure for the language's own modules."""
         resolver = self.project.tree.resolver
         return OUTSIDE._replace(sure=resolver.is_outside(source.language, item.module))
+
+    def _may_be_elsewhere(self, source: FileNames, item: Import) -> bool:
+        """Return whether a package of Python on the way to a module also looks in other folders."""
+        notes = self.project.tree.notes
+        if "open_packages" not in notes:
+            told = (p.rpartition("/") for p in self.project.places("__path__"))
+            notes["open_packages"] = tuple(f for f, _, name in told if name == "__init__.py")
+        folders: tuple[str, ...] = notes["open_packages"]
+        if not folders or source.language != "python":
+            return False
+        paths = self.project.resolve(source, item)
+        return any(path.startswith(f"{folder}/") for path in paths for folder in folders)
 
     def _is_plain(self, source: FileNames, item: Import) -> bool:
         """Tell `import a` from `from a import a`, which have the same facts."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from itertools import takewhile
 
+from gitindex.languages.facts import Import
 from gitindex.languages.scopes.model import (
     CLASS,
     MODELLED,
@@ -209,7 +211,7 @@ class Names:
     def _in_module(self, source: FileNames, name: str) -> Meaning:
         """Return the meaning of a name at module level: bound there, or from other files."""
         top = self._outermost(source, top_symbols(source, name), name)
-        bindings = source.bindings.get(name, ())
+        bindings = self._bindings(source, name)
         if bindings:  # `mod a;` names a file, and is also a symbol
             top = [symbol for symbol in top if symbol.kind not in SPACES]
         sure = source.language in MODELLED
@@ -246,6 +248,35 @@ class Names:
         if source.language in ECMA and not source.imports and not _exports_any(source):
             return UNKNOWN  # a script: scripts share one global scope
         return UNBOUND if source.language in STRICT else UNKNOWN
+
+    def _bindings(self, source: FileNames, name: str) -> Sequence[tuple[Import, str]]:
+        """Return the imports that bind a name; in Go the package's own clause names it."""
+        bound = source.bindings.get(name, [])
+        others = self._named_otherwise(source) if source.language == "go" else {}
+        if not others:
+            return bound
+        own = [(item, name) for item, clause in others.items() if clause == name]
+        return [pair for pair in bound if pair[0] not in others] + own
+
+    def _named_otherwise(self, source: FileNames) -> dict[Import, str]:
+        """Return imports of Go without an alias whose package has another name than its folder."""
+        known: dict[str, dict[Import, str]] = self.project.tree.cache("named_otherwise")
+        if source.path not in known:
+            told = ((item, self._clause(source, item)) for item in source.imports)
+            known[source.path] = {item: clause for item, clause in told if clause}
+        return known[source.path]
+
+    def _clause(self, source: FileNames, item: Import) -> str:
+        """Return the name of an imported package if it is not the last part of its path."""
+        last = item.module.rpartition("/")[2]
+        paths = self.project.resolve(source, item) if item.names == ((last, last),) else ()
+        scopes = self.project.scopes(source.path) if paths else None
+        if scopes is None or any(d.kind == "import" for d in scopes.declared(last)):
+            return ""
+        named = {d.path for d in self.project.definitions(last) if d.kind == "package"}
+        home = self.project.source(paths[0]) if named.isdisjoint(paths) else None
+        clauses = (s.name for s in home.symbols if s.kind == "package") if home else iter(())
+        return next(clauses, "")
 
     def _is_bound_again(
         self, source: FileNames, scopes: FileScopes | None, name: str, top: list[Definition]

@@ -62,7 +62,9 @@ class OwnSelf:
 
     def is_made(self, owner: Definition) -> bool:
         """Return whether the call of a class cannot give an object of the targets' classes."""
-        if may_be_of(owner.path, ECMA) and changes_prototypes(self._project):
+        if may_be_of(owner.path, ECMA) and (
+            changes_prototypes(self._project) or has_open_prototype(self._project, owner)
+        ):
             return False
         if not is_python(owner.path) or not self._owners:
             return True

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gitindex.base.pattern import compile_later
-from gitindex.languages.facts import Use
-from gitindex.languages.scopes.model import CLASS, FileScopes
+from gitindex.languages.facts import Occurrence, Use
+from gitindex.languages.scopes.model import CLASS, MODULE, FileScopes
 from gitindex.languages.syntax.kinds import FUNCTIONS
+from gitindex.query.names.copied import is_copied
 from gitindex.query.names.listings import python_places
 from gitindex.query.names.project import Project
 from gitindex.query.names.sites import Site
-from gitindex.query.names.source import Definition, is_python
+from gitindex.query.names.source import Definition, FileNames, is_python
 
 _KEY = compile_later(
     rb"(?:([\w$]+)\s*=|[\"'`]([\w$]+)[\"'`]\s*[\]:,]\s*=?|([\w$]+)\s*:)\s*[\w$.()\[\] ]*$"
@@ -28,7 +29,9 @@ def is_stored(
 
     Then what is a member of another class by that name may be the function.
     """
-    names, sites = list(names), list(sites)
+    targets, names, sites = list(targets), list(names), list(sites)
+    if is_copied(project, targets):
+        return True
     if _stores_by_own_name(project) and _is_value(project, targets, sites):
         return True
     for site in sites:
@@ -47,6 +50,21 @@ def is_stored(
         ):
             return True
     return False
+
+
+def is_variable(project: Project, source: FileNames, place: Occurrence) -> bool:
+    """Return whether a bare name is a variable of its own file: nothing stored elsewhere is it."""
+    scopes = project.scopes(source.path)
+    at = project.offset(source.path, place.line, place.column)
+    if scopes is None or at in scopes.taken or at in scopes.shorthands:
+        return False
+    found = scopes.resolve(place.name, at) if scopes.receiver(at) is None else None
+    if found is None or found.kind == CLASS or place.name in source.bindings:
+        return False
+    updated = source.stars or project.places("globals", [source.path])
+    if found.kind == MODULE and is_python(source.path) and updated:
+        return False  # `globals().update(…)`
+    return all(d.kind != "import" for d in found.declarations)
 
 
 def _stores_by_own_name(project: Project) -> bool:

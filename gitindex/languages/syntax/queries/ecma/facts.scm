@@ -126,3 +126,12 @@
   (call_expression)
   (template_string (template_substitution))
 ]) @flag.dynamic_attribute)
+(call_expression function: (member_expression
+  object: (subscript_expression index: [
+    (identifier)
+    (member_expression)
+    (binary_expression)
+    (call_expression)
+    (template_string (template_substitution))
+  ])
+  property: (property_identifier) @_called (#any-of? @_called "call" "apply" "bind")) @flag.dynamic_attribute)

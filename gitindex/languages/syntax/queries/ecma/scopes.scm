@@ -68,6 +68,18 @@
   right: (_) @export.whole
   (#eq? @_module "module") (#eq? @_exports "exports"))
 
+; The exports as a value: what gets them may store anything under any name.
+((arguments (identifier) @export.open) (#eq? @export.open "exports"))
+((arguments (member_expression object: (identifier) @_module property: (property_identifier) @_exports) @export.open)
+  (#eq? @_module "module") (#eq? @_exports "exports"))
+((subscript_expression object: (identifier) @export.open) (#eq? @export.open "exports"))
+((subscript_expression
+  object: (member_expression object: (identifier) @_module property: (property_identifier) @_exports) @export.open)
+  (#eq? @_module "module") (#eq? @_exports "exports"))
+
+; Any name there may be a member of the object.
+(with_statement body: (_) @with)
+
 ; Names in a destructuring pattern: each takes a member of a value.
 (shorthand_property_identifier_pattern) @taken
 (pair_pattern key: (property_identifier) @taken)

@@ -78,6 +78,8 @@
     "resolve_name" "locate"))
 (call function: (identifier) @_run arguments: (argument_list (string) @evaluated)
   (#any-of? @_run "eval" "exec" "compile"))
+(call function: (attribute object: (string) @evaluated attribute: (identifier) @_run)
+  (#any-of? @_run "split" "splitlines"))
 (expression_statement . (string) @docstring .)
 (assignment left: (identifier) @_all right: (_) @exported (#eq? @_all "__all__"))
 (augmented_assignment left: (identifier) @_all right: (_) @exported (#eq? @_all "__all__"))

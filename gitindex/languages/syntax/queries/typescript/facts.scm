@@ -53,3 +53,9 @@
   (generic_type name: (type_identifier) @use.inherit)
   (nested_type_identifier name: (type_identifier) @use.inherit)
 ])
+
+; `(a[b] as any)()` and `a[b]!()`: a member that is called by a computed name.
+(call_expression function: [
+  (parenthesized_expression (as_expression (subscript_expression index: [(identifier) (member_expression)])))
+  (non_null_expression (subscript_expression index: [(identifier) (member_expression)]))
+] @flag.dynamic_attribute)
