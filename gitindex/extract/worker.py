@@ -38,6 +38,7 @@ def _answer(request: WorkRequest) -> bytes:
     """Return the answer to a question. Imports what it needs, which a refresh does not."""
     from gitindex.languages.scopes.flow import FLOW
     from gitindex.languages.scopes.model import KINDS_AT, SCOPES
+    from gitindex.languages.scopes.uses import USES
 
     data, language, question = request.data, request.language, request.question
     if question == SCOPES:
@@ -48,6 +49,10 @@ def _answer(request: WorkRequest) -> bytes:
         from gitindex.languages.scopes.quiet import read_kinds
 
         return read_kinds(data, language, question[len(KINDS_AT) :])
+    if question.startswith(USES):
+        from gitindex.languages.scopes.read_uses import read_uses
+
+        return read_uses(data, language, question[len(USES) :])
     if question == FLOW:
         from gitindex.languages.scopes.read_flow import read_flow
 

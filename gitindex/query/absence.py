@@ -307,7 +307,9 @@ def _outside_of_code(project: Project, file: MentioningFile, start: int, end: in
         return MentionKind.STRINGS
     if kind in ("dynamic", "exported"):
         return Unexplained.STRING
-    if kind in ("string", "docstring"):
+    if kind == "named":
+        return MentionKind.STRINGS
+    if kind in ("string", "docstring", "annotation"):
         return _string(project, file, data, start, end)
     # A label, or text between JSX tags; anything else should be in the facts.
     return "" if start in scopes.labels or file.language in ECMA else Unexplained.NO_FACTS

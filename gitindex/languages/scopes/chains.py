@@ -18,7 +18,7 @@ MAX_PARTS = 12
 
 Row = list[object]  # name, whether it is called, the module or type that the call loads
 
-_NAMES = frozenset(
+NAMES = frozenset(
     {
         "identifier",
         "type_identifier",
@@ -30,7 +30,7 @@ _NAMES = frozenset(
         "super",
     }
 )
-_MEMBERS = {
+MEMBERS = {
     "attribute": ("object", "attribute"),
     "member_expression": ("object", "property"),
     "selector_expression": ("operand", "field"),
@@ -38,7 +38,7 @@ _MEMBERS = {
     "scoped_identifier": ("scope", "name"),
 }
 """Member accesses, with the fields of the object and of the name."""
-_CALLS = {"call": "function", "call_expression": "function", "new_expression": "constructor"}
+CALLS = {"call": "function", "call_expression": "function", "new_expression": "constructor"}
 _MADE = frozenset(
     {
         *("object_creation_expression", "cast_expression"),
@@ -46,7 +46,7 @@ _MADE = frozenset(
     }
 )
 """Java and Go: expressions that are instances of a type which they name."""
-_SAME = frozenset({"parenthesized_expression", "non_null_expression"})
+SAME = frozenset({"parenthesized_expression", "non_null_expression"})
 """Forms that stand for what is inside."""
 
 
@@ -60,17 +60,17 @@ def _parts(node: Node, left: int) -> list[Row] | None:
     kind = node.type
     if left <= 0 or node.has_error:
         return None
-    if kind in _NAMES:
+    if kind in NAMES:
         return [[_text(node), False, ""]]
-    if kind in _SAME:
+    if kind in SAME:
         inner = [child for child in node.named_children if child.type != "comment"]
         return _parts(inner[0], left) if len(inner) == 1 else None
     if kind in TYPE_NAMES:
         return [[name, False, ""] for name in named_type(node).split(".") if name] or None
-    if kind in _MEMBERS:
-        return _member(node, *_MEMBERS[kind], left)
-    if kind in _CALLS:
-        return _call(node, node.child_by_field_name(_CALLS[kind]), left)
+    if kind in MEMBERS:
+        return _member(node, *MEMBERS[kind], left)
+    if kind in CALLS:
+        return _call(node, node.child_by_field_name(CALLS[kind]), left)
     if kind == "method_invocation":
         return _invocation(node, left)
     if kind in _MADE:
@@ -84,7 +84,7 @@ def _parts(node: Node, left: int) -> list[Row] | None:
 
 def _member(node: Node, holder: str, name: str, left: int) -> list[Row] | None:
     owner, member = node.child_by_field_name(holder), node.child_by_field_name(name)
-    if owner is None or member is None or member.type not in _NAMES:
+    if owner is None or member is None or member.type not in NAMES:
         return None
     front = _parts(owner, left - 1)
     return [*front, [_text(member), False, ""]] if front else None

@@ -203,27 +203,9 @@ def read_scopes(data: bytes, language: str) -> bytes:
 
 _MARKS = frozenset(
     {
-        "key",
-        "label",
-        "member",
-        "star",
-        "global",
-        "nonlocal",
-        "field",
-        "set",
-        "receiver",
-        "taken",
-        "given",
-        "typed",
-        "short",
-        "head",
-        "slash",
-        "defaults",
-        "export.name",
-        "export.default",
-        "export.whole",
-        "export.open",
-        "with",
+        *("key", "label", "member", "star", "global", "nonlocal", "field", "set", "receiver"),
+        *("taken", "given", "typed", "short", "head", "slash", "defaults"),
+        *("export.name", "export.default", "export.whole", "export.open", "with"),
     }
 )
 
@@ -308,6 +290,7 @@ def _take(reading: _Reading, marks: dict[str, list[Any]], captures: dict[str, li
             continue
         how = capture[5:]
         for node in nodes:
+            marks["assigned"] += _set_members(node)
             told = (nominal or how != "rest") and (node.type in _NAMES or node.type in _LISTS)
             for target, pick in _targets(node):
                 start = max(ends) if ends else visible_from(target, how, reading.language)
@@ -335,6 +318,19 @@ def _field(
         name = (node.text or b"").decode("utf-8", "replace")
         told = (owner or b"")[:100].decode("utf-8", "replace")
         marks["assigned"].append([name, node.start_byte, told, *spans])
+
+
+def _set_members(pattern: Node) -> Iterator[list[Any]]:
+    """Yield the attributes of Python that a pattern assigns to, in the form of `_field`."""
+    stack = [pattern]
+    while stack:
+        here = stack.pop()
+        owner, name = here.child_by_field_name("object"), here.child_by_field_name("attribute")
+        if here.type == "attribute" and owner is not None and name is not None:
+            told = ((one.text or b"")[:100].decode("utf-8", "replace") for one in (name, owner))
+            yield [next(told), name.start_byte, next(told), *_NONE]
+        elif here.type not in _OPAQUE or here.type == "parenthesized_expression":
+            stack += here.named_children
 
 
 def _span(nodes: list[Node] | None) -> tuple[int, int]:

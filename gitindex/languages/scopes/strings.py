@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-QUIET = frozenset({"comment", "string", "docstring", "dynamic", "exported", "evaluated", "code"})
 _READ = frozenset({"dynamic", "exported", "evaluated"})
 """Strings that code reads."""
+_WHOLE = _READ | {"docstring", "annotation", "named"}
+"""What is told of a string, and holds for all parts of it."""
+QUIET = _WHOLE | {"comment", "string", "code"}
 
 
 def keep_quiet(quiet: dict[tuple[int, int], str], node: Node, kind: str) -> None:
     """Keep the range of a comment or a string; what reads a string counts more than that it is one."""
     key = (node.start_byte, -node.end_byte)
-    if kind in _READ or kind == "docstring":
+    if kind in _WHOLE:
         stack = [node]
         while stack:
             here = stack.pop()
@@ -36,7 +38,7 @@ def nested(quiet: dict[tuple[int, int], str]) -> list[list[Any]]:
         while stack and rows[stack[-1]][1] <= start:
             stack.pop()
         around = rows[stack[-1]][2] if stack else ""
-        if kind == "string" and (around in _READ or around == "docstring"):
+        if kind == "string" and around in _WHOLE:
             kind = around
         rows.append([start, -minus_end, kind, stack[-1] if stack else -1])
         stack.append(len(rows) - 1)

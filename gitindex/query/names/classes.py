@@ -21,6 +21,7 @@ from gitindex.query.names.meanings import ECMA, STRICT, is_type
 from gitindex.query.names.names import Names
 from gitindex.query.names.signatures import type_arguments, type_parameters
 from gitindex.query.names.source import Definition, FileNames, is_python
+from gitindex.query.names.uses import is_set
 from gitindex.query.names.values import MAX_DEPTH, ExpressionPlace, Value, ValueKind
 
 _PLAIN_DECORATORS = frozenset(
@@ -32,7 +33,6 @@ _PLAIN_DECORATORS = frozenset(
     }
 )
 """Decorators and metaclasses that leave a class, and what a method gets, as they are."""
-_PATCHED = "monkey_patch"
 _ROOTS = ("object", "Protocol", "Generic")
 """Base classes whose members are never looked up."""
 
@@ -233,19 +233,9 @@ class Classes:
         if not is_python(definition.path):
             return False
         known: dict[str, bool] = self._project.tree.table("replaced")
-        name = definition.name
-        if name not in known:
-            used = self._project.places(name)
-            self._project.load(used)
-            flagged = [
-                s for s in map(self._project.source, used) if s and _PATCHED in s.origin.flags
-            ]
-            self._project.load_scopes(s.path for s in flagged)
-            told = [
-                self._project.scopes(path) for path in {s.path for s in flagged} | {definition.path}
-            ]
-            known[name] = any(s is None or s.is_moved(name) or name in s.assigned for s in told)
-        return known[name]
+        if definition.name not in known:
+            known[definition.name] = is_set(self._project, definition.name)
+        return known[definition.name]
 
     def may_change(self, definition: Definition) -> bool:
         """Return whether a variable may hold another value than its declaration gives it."""

@@ -7,52 +7,53 @@ makes classes of what it gets (`type(name, bases, …)`, `class C(*bases)`), rep
 
 from __future__ import annotations
 
-import re
+from collections.abc import Callable
 
 from gitindex.base.pattern import compile_later
-from gitindex.languages.facts import Occurrence, Use
-from gitindex.languages.scopes.model import FileScopes
+from gitindex.languages.scopes.bound import Part
+from gitindex.languages.scopes.uses import (
+    BASE,
+    CALLED,
+    COMPARED,
+    DECORATOR,
+    ITEM,
+    KEYWORD,
+    MEMBER,
+    PATTERN,
+    SHOWN,
+    TARGET,
+    TESTED,
+    TYPE,
+    UNKNOWN,
+    NameUse,
+)
 from gitindex.query.names.builtins import BUILTINS
 from gitindex.query.names.dispatch import Dispatch
-from gitindex.query.names.listings import in_python, member_listings, python_places
+from gitindex.query.names.listings import ABOVE, member_listings
 from gitindex.query.names.made_classes import opened_classes
 from gitindex.query.names.meanings import is_type
-from gitindex.query.names.mentions import is_annotation, look
 from gitindex.query.names.places import Binder
-from gitindex.query.names.source import Definition, FileNames
+from gitindex.query.names.source import Definition
+from gitindex.query.names.uses import NO_USE, is_in_strings, is_set, python_uses, reads_annotations
 
 MAX_FAMILY = 60
 """Classes below one that are examined; with more, some is taken for a value."""
-MAX_FILES = 300
 
-_USED = (Use.REFERENCE, Use.ATTRIBUTE)
-_TESTED = compile_later(
-    rb"(?:\b(?:isinstance|issubclass)\s*\([^()]*(?:\([^()]*)?|\bexcept\s*\(?[\w\s.,]*|\braise\s+[\w.]*"
-    rb"|\bsuper\s*\(\s*[\w.]*|\bis\s+(?:not\s+)?[\w.]*|[=!]=\s*[\w.]*)$"
-)
-"""What stands before a class that is only compared with, or that an exception is made of."""
-_MODULES = compile_later(rb"\bmodules\s*\[[^\]\n]*\]\s*=(?!=)")
-_CLASS_SET = compile_later(
-    rb"__class__\s*[=,)\]:]|\bas\s[^\n]*__class__|[\"']__class__|__class__\s*in\b"
-)
-_CLASS_BY_TEXT = compile_later(rb"[\"']__class__[\"']")
-_QUOTES = (b'"', b"'")
-_NOT_READ = ("exported", "comment", "docstring")
-_QUOTED = compile_later(rb"[\"'][\w.:]*$")
+_ASKED = frozenset({CALLED, MEMBER, COMPARED, TESTED, SHOWN})
+"""Uses of the class of an object that do not have it as a value."""
+_HARMLESS = _ASKED | {*NO_USE, BASE, DECORATOR, PATTERN, TARGET, TYPE}
+"""Uses of a class that do not have it as a value."""
+_READS = frozenset({"get", "keys", "values", "items", "copy", "pop"})
+_DROPS = frozenset({"delitem", "len", "list", "sorted", "set", "dict"})
+_OF_OBJECT = ("type", "__class__", *ABOVE)
+_COMPARING = ("__eq__", "__ne__", "__contains__")
+_BUILTIN = (None, (Part("builtins", False),))
 _HEADS = (
     "SELECT DISTINCT s.signature FROM {symbols} s JOIN {live} l ON l.blob_id=s.blob_id"
     " JOIN {blobs} b ON b.id=s.blob_id WHERE s.kind='class' AND b.language='python'"
     " AND s.signature LIKE '%(%'"
 )
 _BARE = compile_later(r"(?:^|,)\s*(\w+)\s*(?=[,)\[])")
-_OF_OBJECT = {
-    "type": compile_later(
-        rb"(?<!isinstance\()(?<![\w.\"'])(?<!is )(?<!== )(?<!\{)"
-        rb"type\((?:[^(),=]|\([^()]*\))+\)(?!\s*(?:[.(}]|is\b|[=!]=))"
-    ),
-    "__class__": compile_later(rb"\.__class__\b(?!\s*(?:[.(}]|is\b|[=!]=))"),
-}
-"""The class of an object as a value; compared, called or asked for its name it is none."""
 _ODD = compile_later(r"\(\s*(?:.*,\s*)?(?:\*|cls\b|type\(|[\w.]*__class__)")
 
 
@@ -81,25 +82,30 @@ class Escapes:
     def is_opened(self, owner: Definition) -> bool:
         """Return whether code makes classes below one, or of what it gets, at run time."""
         opened = opened_classes(self._binder)
-        if opened is None or self._has_odd_heads() or self._has_maker():
+        if opened is None or self._has_odd_heads() or self._any(_is_maker, "type"):
+            return True
+        if self._is_taken("builtins", "type"):
             return True
         return any(owner in self._classes.ancestors(one)[0] for one in opened)
 
     def has_others(self) -> bool:
         """Return whether code has classes that no name leads to: `type(x)`, what a module lists."""
-        notes = self._project.tree.notes
-        if "other_classes" not in notes:
-            listed = member_listings(self._project, self._classes)
-            notes["other_classes"] = (
-                listed.unknown or listed.any_class or any(map(self._is_of_object, _OF_OBJECT))
-            )
-        return bool(notes["other_classes"])
+        listed = member_listings(self._project, self._classes)
+        others = listed.unknown or listed.any_class or self._any(_is_class_of_object, *_OF_OBJECT)
+        return others or is_in_strings(self._project, "__class__")
 
-    def _is_of_object(self, word: str) -> bool:
-        places, text = python_places(self._project, word), self._project.text
-        return places is None or any(
-            _OF_OBJECT[word].search(text(path), max(0, at - 60), at + 200) for path, _, at in places
-        )
+    def _any(self, test: Callable[[NameUse], bool], *words: str) -> bool:
+        """Return whether code of Python has such a use of some words; kept for the tree."""
+        known: dict[Callable[[NameUse], bool], bool] = self._project.tree.table("any_use")
+        if test not in known:
+            found = python_uses(self._project, *words)
+            known[test] = any(test(use) and self._is_global(path, use) for path, use in found)
+        return known[test]
+
+    def _is_global(self, path: str, use: NameUse) -> bool:
+        """Return whether a bare name is not a variable of the code around it."""
+        scopes = self._project.scopes(path) if use.at >= 0 and use.receiver is None else None
+        return scopes is None or scopes.resolve(use.word, use.at) is None
 
     def may_be_replaced(self, owner: Definition) -> bool:
         """Return whether code may put another class in the place of one, or change its objects."""
@@ -107,125 +113,49 @@ class Escapes:
             return True
         known: dict[str, bool] = self._project.tree.table("replaced_by_name")
         if owner.name not in known:
-            known[owner.name] = self._is_set(owner.name) or self._is_in_text(owner.name)
+            found = python_uses(self._project, owner.name)
+            given = is_set(self._project, owner.name) or any(u.kind == KEYWORD for _, u in found)
+            known[owner.name] = given or is_in_strings(self._project, owner.name)
         return known[owner.name]
 
     def _is_handed(self, owner: Definition) -> bool:
         if not self._classes.is_tame(owner) or self._classes.ancestors(owner)[1]:
             return True  # a decorator or a metaclass gets it, or its bases are not known
-        for name in self._dispatch.called(owner.name):
-            by_path = in_python(self._project, name)
-            if len(by_path) > MAX_FILES:
-                return True
-            self._project.load(by_path)
-            for path, places in by_path.items():
-                source = self._project.source(path)
-                if source is None or any(self._is_use(source, place) for place in places):
-                    return True
-        return self._is_in_text(owner.name)
+        names = self._dispatch.called(owner.name)
+        used = (use for name in names for _, use in python_uses(self._project, name))
+        return any(map(self._is_value, used)) or is_in_strings(self._project, owner.name)
 
-    def _is_use(self, source: FileNames, place: Occurrence) -> bool:
-        """Return whether a place has the class as a value."""
-        at = self._project.offset(source.path, place.line, place.column)
-        if place.use == Use.INHERIT:
-            scopes, child = self._project.scopes(source.path), source.symbol(place.enclosing)
-            return child is None or not _is_base(scopes, self._at(child), place.name)
-        if place.use not in _USED:
-            return False
-        data = self._project.text(source.path)
-        if data[at + len(place.name.encode()) :][:80].lstrip()[:1] == b".":
-            return False
-        return _TESTED.search(data[max(0, at - 200) : at]) is None
-
-    def _at(self, definition: Definition) -> int:
-        return self._project.offset(definition.path, definition.line, definition.column)
-
-    def _is_in_text(self, name: str) -> bool:
-        """Return whether a string of Python is a name, or a path that ends in it."""
-        raw = name.encode()
-        for file, places in look(self._project, name).places.items():
-            if file.language != "python":
-                continue
-            data, scopes = self._project.text(file.path), self._project.scopes(file.path)
-            for line, column, at in places:
-                before, end = data[max(0, at - 200) : at], at + len(raw)
-                if data[end : end + 1] not in _QUOTES or not _QUOTED.search(before):
-                    continue
-                quiet = scopes is not None and scopes.quiet(at) in _NOT_READ
-                text = self._project.span(file.path, line, line)
-                if not quiet and not is_annotation(text, column, column + len(name)):
-                    return True
-        return False
-
-    def _is_set(self, name: str) -> bool:
-        """Return whether code assigns to an attribute of a name, or passes a keyword of it."""
-        for path, places in in_python(self._project, name).items():
-            data = self._project.text(path)
-            for place in places:
-                at = self._project.offset(path, place.line, place.column)
-                after = data[at + len(name.encode()) :][:80].lstrip()
-                if after[:1] == b"=" and after[:2] != b"==" and place.use != Use.DEFINITION:
-                    return not data[max(0, at - 5) : at].endswith(b"self.")
-        return False
+    def _is_value(self, use: NameUse) -> bool:
+        """Return whether a place has a class as a value, or hands it to code of the tree."""
+        kind, defined = use.result if use.kind == ITEM else use.kind, self._project.definitions
+        if kind == COMPARED and use.of == "==":
+            return any(map(defined, _COMPARING))
+        if kind == TESTED and use.of and defined(use.of):
+            return True  # another `isinstance`
+        if kind == TYPE:
+            return reads_annotations(self._project)
+        return use.of in ABOVE if use.kind == MEMBER else kind not in _HARMLESS
 
     def _changes_classes(self) -> bool:
         """Return whether some file gives objects another class."""
-        notes = self._project.tree.notes
-        if "changes_classes" not in notes:
-            files = look(self._project, "__class__").places
-            texts = {f.path: self._project.text(f.path) for f in files if f.language == "python"}
-            texts = {path: data for path, data in texts.items() if _CLASS_SET.search(data)}
-            self._project.load_scopes(texts)
-            told = [(self._project.scopes(path), data) for path, data in texts.items()]
-            notes["changes_classes"] = any(
-                scopes is None or scopes.changes_classes or _CLASS_BY_TEXT.search(data)
-                for scopes, data in told
-            )
-        return bool(notes["changes_classes"])
+        return self._any(_is_target, "__class__") or is_in_strings(self._project, "__class__")
 
     def is_of_changed_module(self, owner: Definition) -> bool:
         """Return whether code puts something else in the place of a module."""
-        notes = self._project.tree.notes
-        if "replaced_modules" not in notes:
-            notes["replaced_modules"] = any(
-                _MODULES.search(self._project.text(path))
-                for path in in_python(self._project, "modules")
-            )
+        if self._is_taken("sys", "modules") or self._any(_changes_modules, "modules"):
+            return True
         folder, _, stem = owner.path.rpartition(".")[0].rpartition("/")
         package = folder.rpartition("/")[2]
-        needle = re.compile(rf"\b{re.escape(package)}\.{re.escape(stem)}\s*=(?!=)".encode())
-        paths = in_python(self._project, stem) if package else ()
-        set_there = (path for path in paths if needle.search(self._project.text(path)))
-        return bool(notes["replaced_modules"]) or any(set_there)
-
-    def _has_maker(self) -> bool:
-        """Return whether code has `type` itself as a value: what it calls then may make classes."""
-        notes = self._project.tree.notes
-        if "maker" not in notes:
-            by_path = in_python(self._project, "type")
-            by_path = {p: [x for x in f if x.use == Use.REFERENCE] for p, f in by_path.items()}
-            by_path = {path: found for path, found in by_path.items() if found}
-            notes["maker"] = len(by_path) > MAX_FILES or any(
-                self._is_alone(path, place) and self._is_maker(path, place)
-                for path, places in by_path.items()
-                for place in places
-            )
-        return bool(notes["maker"])
-
-    def _is_alone(self, path: str, place: Occurrence) -> bool:
-        at = self._project.offset(path, place.line, place.column)
-        data = self._project.text(path)
-        called = data[at + 4 : at + 84].lstrip()[:1] in (b"(", b".", b"[", b"=", b":")
-        return not called and _TESTED.search(data[max(0, at - 200) : at]) is None
-
-    def _is_maker(self, path: str, place: Occurrence) -> bool:
-        scopes, at = (
-            self._project.scopes(path),
-            self._project.offset(path, place.line, place.column),
+        return bool(package) and any(
+            use.kind == UNKNOWN
+            or (use.kind == TARGET and [part.name for part in use.receiver or ()][-1:] == [package])
+            for _, use in python_uses(self._project, stem)
         )
-        if scopes is None:
-            return True
-        return scopes.receiver(at) is None and scopes.resolve("type", at) is None
+
+    def _is_taken(self, module: str, name: str) -> bool:
+        """Return whether some file imports a name of a module: it may be called otherwise there."""
+        listed = (i for source in self._project.importing_name(name) for i in source.imports)
+        return any(i.module == module and name in dict(i.names) for i in listed)
 
     def _has_odd_heads(self) -> bool:
         """Return whether a class has bases that no name leads to: `class C(*bases)`."""
@@ -244,7 +174,37 @@ class Escapes:
         return not self._project.importing_name(base)
 
 
-def _is_base(scopes: FileScopes | None, at: int, name: str) -> bool:
-    """Return whether a class has a base whose chain ends in a name."""
-    told = scopes.bases.get(at, ()) if scopes is not None else ()
-    return any(chain and chain[-1].name == name and not chain[-1].called for chain in told)
+def _is_target(use: NameUse) -> bool:
+    return use.kind in (TARGET, UNKNOWN)
+
+
+def _is_maker(use: NameUse) -> bool:
+    """Return whether `type` itself is a value: what it calls then may make classes."""
+    if use.receiver not in _BUILTIN or use.kind in (*NO_USE, TARGET):
+        return False
+    if use.kind == ITEM:
+        return False  # `type[A]`
+    return use.kind not in _HARMLESS or (use.kind == MEMBER and use.of in ("__call__", "__new__"))
+
+
+def _is_class_of_object(use: NameUse) -> bool:
+    """Return whether a place has the class of an object, or classes above it, as a value.
+
+    Compared, called or asked for its name it is none.
+    """
+    if use.kind in NO_USE:
+        return False
+    if use.word == "type":
+        asked = use.kind == CALLED and len(use.arguments) == 1 and use.receiver in _BUILTIN
+        return _is_maker(use) or (asked and use.result not in _ASKED)
+    return use.word in ABOVE or use.kind == PATTERN or use.kind not in _ASKED | {TARGET}
+
+
+def _changes_modules(use: NameUse) -> bool:
+    """Return whether a use of `sys.modules` may put something else in the place of a module."""
+    whose = use.receiver[0].name if use.receiver else ""
+    if use.kind in (*NO_USE, COMPARED) or use.receiver is None or whose in ("self", "cls"):
+        return use.kind == UNKNOWN
+    if use.kind == ITEM:
+        return use.result == TARGET
+    return not (use.kind == MEMBER and use.of in _READS) and use.of not in _DROPS

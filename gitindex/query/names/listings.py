@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from gitindex.base.pattern import compile_later
-from gitindex.languages.facts import Occurrence, Use
+from gitindex.languages.scopes.bound import Part
+from gitindex.languages.scopes.model import MODULE
+from gitindex.languages.scopes.uses import CALLED, ITEM, NameUse
 from gitindex.query.names.classes import Classes
 from gitindex.query.names.project import Project
-from gitindex.query.names.source import Definition, enclosing, is_python
+from gitindex.query.names.source import Definition, enclosing
+from gitindex.query.names.uses import NO_USE, is_own_self, python_uses
 
-MAX_FILES = 400
-"""Files with a word that are read; with more, all of its uses are taken to be there."""
-_BY_CALL = ("vars", "dir", "getmembers", "getmembers_static")
-_ABOVE = ("__mro__", "mro", "__subclasses__", "__bases__", "__base__")
+LISTERS = ("vars", "dir", "getmembers", "getmembers_static")
+_WORDS = (*LISTERS, "__dict__", "globals")
+ABOVE = ("__mro__", "mro", "__subclasses__", "__bases__", "__base__")
 """What gives classes that no name leads to."""
-_ARGUMENT = compile_later(rb"\s*\(\s*([^,()]{0,200}(?:\([^()]{0,200}\))?[^,()]{0,200})")
-_BEFORE = compile_later(rb"((?:[\w.]+|\btype\([^()]*\))(?:\.[\w.]+)?)\.$")
-_WHOLE_MODULE = compile_later(rb"globals\s*\(\s*\)(?!\s*\[)")
-_OF_OBJECT = compile_later(rb"(?:self(?:\.\w+)*)?")
-_OF_OWN_CLASS = compile_later(rb"(?:cls|mcs|type\(\s*self\s*\)|self\.__class__)")
-_OF_CLASS = compile_later(rb"type\(.*\)|.*\.__class__")
+_OBJECT, _CLASS, _OWN_CLASS, _ANY = range(4)
 
 
 class MemberListings(NamedTuple):
@@ -40,54 +37,57 @@ def member_listings(project: Project, classes: Classes) -> MemberListings:
     return found
 
 
+def lists_members(project: Project) -> bool:
+    """Return whether code has the members of anything but an object as data; kept for the tree."""
+    notes = project.tree.notes
+    if "lists_members" not in notes:
+        notes["lists_members"] = any(
+            use.at < 0 or _listed(project, path, use) != _OBJECT
+            for path, use in python_uses(project, *_WORDS)
+        )
+    return bool(notes["lists_members"])
+
+
 def _find(project: Project, classes: Classes) -> MemberListings:
     unknown, any_class, around = False, False, list[Definition]()
-    for word in (*_BY_CALL, "__dict__", "globals"):
-        places = python_places(project, word)
-        if places is None:
+    for path, use in python_uses(project, *_WORDS):
+        if use.at < 0:
             return MemberListings(True, True)
-        for path, line, at in places:
-            told = _listed(project.text(path), at, word)
-            if told is None or _OF_OBJECT.fullmatch(told):
-                continue
-            if _OF_OWN_CLASS.fullmatch(told):
-                around += _class_around(project, classes, path, line)
-            elif _OF_CLASS.fullmatch(told):
-                any_class = True
-            else:
-                unknown = True
-    above = unknown and any(python_places(project, word) != [] for word in _ABOVE)
+        whose = _listed(project, path, use)
+        if whose == _OWN_CLASS:
+            around += _class_around(project, classes, path, project.line(path, use.at))
+        any_class = any_class or whose == _CLASS
+        unknown = unknown or whose == _ANY
+    above = unknown and any(True for _ in python_uses(project, *ABOVE))
     return MemberListings(unknown, any_class or above, tuple(around))
 
 
-def in_python(project: Project, word: str) -> dict[str, list[Occurrence]]:
-    """Return every occurrence of a word by path, in files that can be of Python."""
-    return {path: found for path, found in project.places(word).items() if is_python(path)}
+def _listed(project: Project, path: str, use: NameUse) -> int:
+    """Return whose members a place lists."""
+    if use.word == "__dict__":
+        return _whose(project, path, use.receiver, use.at) if use.receiver is not None else _OBJECT
+    if use.kind in NO_USE:
+        return _OBJECT
+    if use.kind != CALLED or use.takes_many():
+        return _ANY
+    if use.word == "globals":
+        return _OBJECT if use.result == ITEM else _ANY
+    if use.arguments:
+        return _whose(project, path, use.arguments[0].parts, use.at)
+    scopes = project.scopes(path)
+    inside = scopes is not None and scopes.ranges[scopes.scope_at(use.at)].kind != MODULE
+    return _OBJECT if inside else _ANY  # of a function, or the whole module
 
 
-def python_places(project: Project, word: str) -> list[tuple[str, int, int]] | None:
-    """Return where code of Python uses a word: path, line, offset. None if in too many files."""
-    found = in_python(project, word)
-    if len(found) > MAX_FILES:
-        return None
-    project.read(found)
-    return [
-        (path, place.line, project.offset(path, place.line, place.column))
-        for path, places in found.items()
-        for place in places
-        if place.use not in (Use.DEFINITION, Use.IMPORT)
-    ]
-
-
-def _listed(data: bytes, at: int, word: str) -> bytes | None:
-    """Return the expression whose members a place lists; None for a place that lists none."""
-    if word == "__dict__":
-        found = _BEFORE.search(data, max(0, at - 120), at)
-        return found.group(1) if found else (b"?" if data[at - 1 : at] == b"." else None)
-    if word == "globals":
-        return b"globals" if _WHOLE_MODULE.match(data, at) else None
-    given = _ARGUMENT.match(data, at + len(word))
-    return given.group(1).strip() if given else None
+def _whose(project: Project, path: str, parts: Sequence[Part], at: int) -> int:
+    """Return what the members of an expression are: of an object, of its class, of anything."""
+    names = [(part.name, part.called) for part in parts]
+    if names == [("self", False)]:
+        scopes = project.scopes(path)
+        return _OBJECT if scopes is not None and is_own_self(scopes, at) else _ANY
+    if names in ([("cls", False)], [("mcs", False)], [("self", False), ("__class__", False)]):
+        return _OWN_CLASS
+    return _CLASS if names[-1:] in ([("type", True)], [("__class__", False)]) else _ANY
 
 
 def _class_around(project: Project, classes: Classes, path: str, line: int) -> list[Definition]:

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gitindex.languages.facts import Use
-from gitindex.query.names.chains import closing, read_chain, split_top
-from gitindex.query.names.listings import in_python
+from gitindex.languages.scopes.uses import ARGUMENT, CALLED, UNKNOWN, VALUE, Argument, NameUse
 from gitindex.query.names.places import Binder
 from gitindex.query.names.project import Project
-from gitindex.query.names.source import Definition, FileNames
+from gitindex.query.names.source import Definition, enclosing
+from gitindex.query.names.uses import SELF, in_python, python_uses
 from gitindex.query.names.values import ExpressionPlace, ValueKind
 
 _MAKERS = ("type", "new_class", "make_dataclass")
-MAX_CALL = 4_000
-
-_Made = tuple[FileNames, int, int, str]  # the file, its symbol, the offset, the bases
+_ANY = Argument("*", ())
 
 
 def opened_classes(binder: Binder) -> list[Definition] | None:
@@ -30,17 +28,18 @@ def opened_classes(binder: Binder) -> list[Definition] | None:
 
 def _opened(binder: Binder) -> list[Definition] | None:
     opened: list[Definition] = []
-    for source, scope, at, text in _made(binder.project):
-        text = text.strip()
-        if text[:1] not in ("(", "[") or closing(text, 0) != len(text) - 1:
+    for path, at, bases in _made(binder.project):
+        source = binder.project.source(path)
+        if bases.items is None or source is None:
             return None
-        for part in split_top(text[1:-1], ","):
-            if not part.strip() or part.strip() == "object":
+        around = enclosing(source, binder.project.line(path, at))
+        place = ExpressionPlace(source, around.ordinal if around else -1, at)
+        for parts in bases.items:
+            if [part.name for part in parts] == ["object"]:
                 continue
-            chain = read_chain(part)
-            if chain is None:
+            value = binder.types.chain(parts, place) if parts else None
+            if value is None:
                 return None
-            value = binder.types.chain(chain, ExpressionPlace(source, scope, at))
             if value.kind is ValueKind.TYPE and value.definition is not None:
                 opened.append(value.definition)
             elif value.kind is not ValueKind.OUTSIDE:
@@ -48,44 +47,46 @@ def _opened(binder: Binder) -> list[Definition] | None:
     return opened
 
 
-def _made(project: Project) -> Iterator[_Made]:
-    """Yield calls that make a class, with what they give as its bases."""
-    names = list(_MAKERS)
+def _made(project: Project) -> Iterator[tuple[str, int, Argument]]:
+    """Yield calls that make a class: where they stand, and what they give as its bases."""
+    kinds = _metaclasses(project)
+    for path, use in python_uses(project, *_MAKERS, "__class__", *kinds):
+        passed = use.word in kinds and use.kind in (ARGUMENT, VALUE)
+        bases = _ANY if passed else _bases(use)
+        if bases is not None:
+            yield path, use.at, bases
+
+
+def _metaclasses(project: Project) -> list[str]:
+    """Return the names of the classes below `type`, and what imports call them."""
+    names = ["type"]
     for name in names:  # grows during the loop
-        by_path = {
-            path: [place for place in found if place.use in (Use.CALL, Use.INHERIT)]
-            for path, found in in_python(project, name).items()
-        }
-        project.load(path for path, found in by_path.items() if found)
-        for path, places in by_path.items():
-            source = project.source(path) if places else None
-            for place in places if source is not None else ():
-                assert source is not None
-                at = project.offset(path, place.line, place.column)
-                if place.use == Use.INHERIT and name not in _MAKERS[1:]:  # a metaclass
-                    child = source.symbol(place.enclosing)
-                    names += [child.name] if child and child.name not in names else []
-                if place.use != Use.CALL:
-                    continue
-                after = at + len(name.encode())
-                text = project.text(path)[after : after + MAX_CALL].decode("utf-8", "replace")
-                bases = _bases(text.lstrip(), name)
-                if bases:
-                    yield source, place.enclosing, at, bases
+        for path, places in in_python(project, name).items():
+            for place in places:
+                source = project.source(path) if place.use == Use.INHERIT else None
+                child = source.symbol(place.enclosing) if source is not None else None
+                names += [child.name] if child and child.name not in names else []
+        for source in project.importing_name(name) if name != "type" else ():
+            pairs = (pair for item in source.imports for pair in item.names)
+            names += [local for there, local in pairs if there == name and local not in names]
+    return names[1:]
 
 
-def _bases(text: str, name: str) -> str:
-    """Return what a call gives as the bases of a class; empty for a call that makes none."""
-    if text[:1] != "(":
-        return ""
-    end = closing(text, 0)
-    given = [part for part in split_top(text[1:end], ",") if part.strip()]
-    if any(part.lstrip().startswith("*") for part in given):
-        return "*"
-    if name == "make_dataclass":
-        told = (part.partition("=") for part in given)
-        return next((value for key, _, value in told if key.strip() == "bases"), "")
-    if name == "type" and len(given) == 1:  # `type(A)(…)`: a call of the metaclass
-        return _bases(text[end + 1 :], "")
-    makes = len(given) >= 2 if name == "new_class" else len(given) >= 3
-    return given[1] if makes else ""
+def _bases(use: NameUse) -> Argument | None:
+    """Return what a use gives as the bases of a class; None for one that makes none."""
+    if use.kind == UNKNOWN:
+        return _ANY
+    given, own = use.arguments, use.receiver == SELF
+    if use.word == "type" and len(given) == 1 and use.result == CALLED:
+        given, own = use.given, given[0].parts == SELF  # `type(A)(…)`: a call of the metaclass
+    if use.kind != CALLED:
+        return None
+    if any(one.name == "*" for one in given):
+        return None if own else _ANY
+    if use.word in ("make_dataclass", "new_class"):
+        second = [one for one in given[1:2] if use.word == "new_class" and not one.name]
+        return next(
+            (one for one in [*given, *second] if one in second or one.name == "bases"), None
+        )
+    known = len(given) >= 3 and not (own and given[1].items is None)  # an object, most likely
+    return given[1] if known else None

@@ -15,6 +15,7 @@ from gitindex.languages.facts import FactsKey
 from gitindex.languages.imports import Resolver
 from gitindex.languages.scopes.flow import FLOW, FileFlow
 from gitindex.languages.scopes.model import KINDS_AT, SCOPES, FileScopes
+from gitindex.languages.scopes.uses import USES, NameUse, to_uses
 from gitindex.query.names.source import FileNames, LiveFile, Text
 from gitindex.view.tree import TreeView
 
@@ -111,6 +112,8 @@ class Memory:
         self._sources: OrderedDict[tuple[str, bytes], FileNames] = OrderedDict()
         self._scopes: OrderedDict[tuple[bytes, str], FileScopes | None] = OrderedDict()
         self._flows: OrderedDict[tuple[bytes, str], FileFlow | None] = OrderedDict()
+        self._uses: OrderedDict[tuple[LiveFile, tuple[str, ...]], tuple[NameUse, ...]]
+        self._uses = OrderedDict()
         self._searches = RecentSearches()
         self._extractor = workers
 
@@ -134,7 +137,7 @@ class Memory:
         for (root, *_), tree in self._trees.items():
             files[root] = max(tree.files, files.get(root, 0))
         room = min(self._room, max(self._few, 2 * sum(files.values())))
-        for held in (self._sources, self._scopes, self._flows):
+        for held in (self._sources, self._scopes, self._flows, self._uses):
             while len(held) > room:
                 held.popitem(last=False)
         while len(self._texts) > room:
@@ -193,6 +196,18 @@ class Memory:
                 found[origin.path] = json.loads(payload)
             except ValueError:
                 found[origin.path] = []
+        return found
+
+    def uses(
+        self, texts: dict[LiveFile, bytes], words: tuple[str, ...]
+    ) -> dict[str, tuple[NameUse, ...]]:
+        """Return how some words are used in the code of some texts, by path."""
+        question = USES + json.dumps(words).encode()
+        missing = {o: (data, question) for o, data in texts.items() if (o, words) not in self._uses}
+        found = {o.path: self._uses[o, words] for o in texts.keys() - missing.keys()}
+        for origin, payload in self._ask(missing) if missing else ():
+            found[origin.path] = to_uses(payload)
+            self._keep(self._uses, (origin, words), found[origin.path])
         return found
 
     def _ask(self, texts: dict[LiveFile, tuple[bytes, bytes]]) -> Iterator[tuple[LiveFile, bytes]]:

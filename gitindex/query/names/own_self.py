@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from gitindex.base.pattern import compile_later
-from gitindex.languages.facts import Occurrence, Use
 from gitindex.languages.scopes.bound import Part
-from gitindex.languages.scopes.model import CLASS, FileScopes
+from gitindex.languages.scopes.model import CLASS
+from gitindex.languages.scopes.uses import (
+    ARGUMENT,
+    CALLED,
+    COMPARED,
+    DECORATOR,
+    MEMBER,
+    PATTERN,
+    UNKNOWN,
+    NameUse,
+)
 from gitindex.languages.table import may_be_of
-from gitindex.query.names.chains import closing, split_top
 from gitindex.query.names.dispatch import Dispatch
 from gitindex.query.names.escapes import Escapes
-from gitindex.query.names.listings import in_python, member_listings
+from gitindex.query.names.listings import LISTERS, member_listings
 from gitindex.query.names.meanings import ECMA
 from gitindex.query.names.mentions import look
 from gitindex.query.names.places import Binder
 from gitindex.query.names.prototypes import changes_prototypes, has_open_prototype
-from gitindex.query.names.source import Definition, FileNames, is_python
-from gitindex.query.names.values import ExpressionPlace, Value, ValueKind
+from gitindex.query.names.source import Definition, enclosing, is_python
+from gitindex.query.names.uses import NO_USE, SELF, is_in_strings, is_own_self, python_uses, uses_in
+from gitindex.query.names.values import NOT_KNOWN, ExpressionPlace, Value, ValueKind
 
 MAX_FILES = 300
 """Files with the name of a method that are examined; with more, nothing is proven."""
@@ -29,18 +38,10 @@ _OF_CLASS = frozenset({"classmethod", "staticmethod"})
 _CLASS_HOOKS = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
 _NOT_BOUND = _OF_CLASS | {"property", "cached_property"}
 """What these make of a function takes its object from the access."""
-_BY_TEXT = compile_later(
-    rb"(?:(?:getattr|attrgetter)\s*\([^()\n]*|__dict__\s*\[\s*|vars\s*\([^()\n]*\)\s*\[\s*)[\"']$"
-)
-_BY_INDEX = compile_later(rb"[\w\])]\[\s*[\"'`]$")
-_LISTED = compile_later(rb"\b(?:vars|dir|getmembers|getattr)\s*\(\s*(?:[\w.]*\.)?$")
-_REBOUND = compile_later(rb"\.__(?:func|bases)__\b(?!\s*==)")
-_OWN = compile_later(rb"(?:^|[^\w.])(?:self|super\(\))\.$")
+_SUPER, _THIS = (Part("super", True),), (Part("this", False),)
+_PROPERTY = ("setter", "getter", "deleter")
+_LISTED = frozenset({*LISTERS, "getattr"})
 _ACCESSOR = compile_later(r"^\s*(?:\w+\s+)*(?:get|set)\s+[\w#$]")
-_PASSES_SELF = compile_later(rb"\s*\(\s*self\s*[,)]")
-_BIND_THIS = compile_later(rb"\s*\.\s*bind\(\s*this\s*\)")
-_DECORATED = compile_later(rb"@[\w.$]+(?:\([^{};]*\))?\s*(?:\w+\s+)*$")
-_PROPERTY = compile_later(rb"\s*\.\s*(?:setter|getter|deleter)\b")
 
 
 class OwnSelf:
@@ -116,91 +117,93 @@ class OwnSelf:
             return False
         if method.name == "constructor" and not python:
             return True
-        by_path = self._project.places(method.name)
-        if len(by_path) > MAX_FILES or self._is_in_text(method.name, python):
+        paths = list(self._project.places(method.name))
+        if len(paths) > MAX_FILES or self._is_in_text(method.name, python):
             return False
-        self._project.load(by_path)
-        near = [s for s in map(self._project.source, by_path) if s is not None]
-        near = [s for s in near if s.origin.family == source.origin.family]
-        self._project.load_scopes(s.path for s in near)
-        return not any(
-            self._is_passed(one, place, method) for one in near for place in by_path[one.path]
-        )
+        self._project.load_scopes(paths)
+        found = uses_in(self._project, [method.name], paths, ("python",) if python else ECMA)
+        is_passed = self._is_passed if python else self._is_passed_ecma
+        return not any(is_passed(path, use, method) for path, use in found)
 
-    def _is_passed(self, source: FileNames, place: Occurrence, method: Definition) -> bool:
+    def _is_passed(self, path: str, use: NameUse, method: Definition) -> bool:
         """Return whether a place may take the function out of its class."""
-        scopes = self._project.scopes(source.path)
-        if scopes is None:
+        scopes, source = self._project.scopes(path), self._project.source(path)
+        if scopes is None or source is None or use.kind in (UNKNOWN, PATTERN):
             return True
-        at = self._project.offset(source.path, place.line, place.column)
-        if source.language in ECMA:
-            return self._is_passed_ecma(source, place, at, scopes)
-        if place.use in (Use.DEFINITION, Use.IMPORT):
+        if use.kind in NO_USE:
             return False
-        data = self._project.text(source.path)
-        if _OWN.search(data[max(0, at - 20) : at]) and not self._is_of_class(source, place, at):
-            return False
-        chain, _ = self._binder.receiver(source, at)
-        after = data[at + len(place.name.encode()) :][:2_000]
-        if chain is None:
-            bound = scopes.resolve(place.name, at)
+        if use.receiver is None:
+            bound = scopes.resolve(use.word, use.at)
             inside = bound is not None and bound.kind == CLASS
-            return inside and place.use != Use.DECORATOR and not _PROPERTY.match(after)
-        value = self._value(chain, source, place, at)
-        if value.kind in (ValueKind.UNKNOWN, ValueKind.FUNCTION, ValueKind.SUPER):
-            return self._may_pass(after, place, method)
-        return value.kind is ValueKind.TYPE and self._is_unbound(
-            value, after, source, place, method
-        )
+            made = use.kind == DECORATOR or (use.kind == MEMBER and use.of in _PROPERTY)
+            return inside and not made
+        around = enclosing(source, self._project.line(path, use.at))
+        if use.receiver == SELF and is_own_self(scopes, use.at):
+            own = use.kind != CALLED or around is None or self._is_never_passed(around)
+            return not own and self._may_pass(use, method)
+        if use.receiver == _SUPER and not (around is not None and self._is_of_class(around)):
+            return False
+        place = ExpressionPlace(source, around.ordinal if around else -1, use.at)
+        value = self._value(use, place)
+        if not value.sure or value.kind in (ValueKind.FUNCTION, ValueKind.SUPER):
+            return self._may_pass(use, method)
+        return value.kind is ValueKind.TYPE and self._is_unbound(value, use, place, method)
 
     def _is_decorated(self, method: Definition) -> bool:
         """Return whether a decorator of TypeScript gets a method, and may call it on anything."""
+        scopes = self._project.scopes(method.path)
         at = self._project.offset(method.path, method.line, method.column)
-        return _DECORATED.search(self._project.text(method.path), max(0, at - 400), at) is not None
+        return scopes is None or at in scopes.decorators
 
-    def _is_of_class(self, source: FileNames, place: Occurrence, at: int) -> bool:
+    def _is_of_class(self, around: Definition) -> bool:
         """Return whether `super()` stands for the class there: what it has is not bound to an object."""
-        if not self._project.text(source.path)[max(0, at - 8) : at].endswith(b"super()."):
-            return False
-        around = source.symbol(place.enclosing)
-        return around is not None and (
-            around.name in _CLASS_HOOKS or self._takes_no_object(around, _OF_CLASS)
-        )
+        return around.name in _CLASS_HOOKS or self._takes_no_object(around, _OF_CLASS)
 
-    def _is_passed_ecma(
-        self, source: FileNames, place: Occurrence, at: int, scopes: FileScopes
-    ) -> bool:
+    def _is_passed_ecma(self, path: str, use: NameUse, method: Definition) -> bool:
         """Return whether a place takes the function without calling it."""
-        if at in scopes.taken:
+        scopes, source = self._project.scopes(path), self._project.source(path)
+        if scopes is None or source is None or use.kind == UNKNOWN or use.at in scopes.taken:
             return True
-        if place.use not in (Use.ATTRIBUTE, Use.REFERENCE):
+        if use.kind == CALLED or use.receiver is None:
             return False
-        chain, _ = self._binder.receiver(source, at)
-        after = self._project.text(source.path)[at + len(place.name.encode()) :][:80]
-        if chain is None or _BIND_THIS.match(after):
+        around = enclosing(source, self._project.line(path, use.at))
+        place = ExpressionPlace(source, around.ordinal if around else -1, use.at)
+        if use.kind == MEMBER and self._binds_own(use, place, method):
             return False
-        value = self._value(chain, source, place, at)
+        value = self._value(use, place)
         if value.kind is ValueKind.MODULE or (value.kind is ValueKind.OUTSIDE and value.sure):
             return False
-        found = self._binder.types.member(value, place.name).definitions
+        found = self._binder.types.member(value, use.word).definitions
         return not found or not all(_ACCESSOR.match(d.signature) for d in found)
 
-    def _value(self, chain: Sequence[Part], source: FileNames, place: Occurrence, at: int) -> Value:
-        return self._binder.types.chain(chain, ExpressionPlace(source, place.enclosing, at))
+    def _binds_own(self, use: NameUse, place: ExpressionPlace, method: Definition) -> bool:
+        """Return whether `x.name.bind(this)` binds the method to an object of its class."""
+        if use.of != "bind" or use.result != CALLED or [one.parts for one in use.given] != [_THIS]:
+            return False
+        here = self._classes.owner(place.source, place.scope)
+        above = self._classes.ancestors(here)[0] if here is not None else []
+        return use.receiver == _THIS or self._classes.class_of(method) in above
+
+    def _value(self, use: NameUse, place: ExpressionPlace) -> Value:
+        return self._binder.types.chain(use.receiver, place) if use.receiver else NOT_KNOWN
 
     def _is_unbound(
-        self, value: Value, after: bytes, source: FileNames, place: Occurrence, method: Definition
+        self, value: Value, use: NameUse, place: ExpressionPlace, method: Definition
     ) -> bool:
         """Return whether `A.name` is the method, and is not called with `self` of a class below."""
-        found = self._binder.types.member(value, place.name).definitions
+        found = self._binder.types.member(value, use.word).definitions
         if found and method not in found:
             return False
         if self._takes_no_object(method, _OF_CLASS):
             return False
-        here = self._classes.owner(source, place.enclosing)
-        owner = self._classes.class_of(method)
-        below = here is not None and owner in self._classes.ancestors(here)[0]
-        return not (below and place.use == Use.CALL and _PASSES_SELF.match(after))
+        scopes, around = self._project.scopes(place.source.path), place.source.symbol(place.scope)
+        here = self._classes.class_of(around) if around is not None else None
+        if here is None or around is None or scopes is None:
+            return True
+        below = self._classes.class_of(method) in self._classes.ancestors(here)[0]
+        passed = use.kind == CALLED and bool(use.arguments) and use.arguments[0].parts == SELF
+        own = passed and is_own_self(scopes, use.at) and not self._takes_no_object(around)
+        return not (below and own and self._is_never_passed(around))
 
     def _takes_no_object(self, method: Definition, decorators: frozenset[str] = _NOT_BOUND) -> bool:
         scopes = self._project.scopes(method.path)
@@ -208,18 +211,13 @@ class OwnSelf:
         told = scopes.decorators.get(at, ()) if scopes is not None else ()
         return not decorators.isdisjoint(told)
 
-    def _may_pass(self, after: bytes, place: Occurrence, method: Definition) -> bool:
+    def _may_pass(self, use: NameUse, method: Definition) -> bool:
         """Return whether a call on something unknown may pass an object in the place of `self`."""
         if self._takes_no_object(method):
             return False
-        text = after.decode("utf-8", "replace").lstrip()
-        if text[:1] != "(":
-            return place.use != Use.DECORATOR or self._required(method) <= 1
-        inside = text[1 : closing(text, 0)]
-        given = [part for part in split_top(inside, ",") if part.strip()]
-        if any(part.lstrip().startswith("*") for part in given):
-            return True
-        return len(given) >= self._required(method)
+        if use.kind != CALLED:
+            return use.kind != DECORATOR or self._required(method) <= 1
+        return use.takes_many() or len(use.arguments) >= self._required(method)
 
     def _required(self, method: Definition) -> int:
         """Return how many arguments a function needs at least, `self` included."""
@@ -232,11 +230,10 @@ class OwnSelf:
 
     def _is_in_text(self, name: str, python: bool) -> bool:
         """Return whether code takes a method by a string that is its name."""
-        pattern = _BY_TEXT if python else _BY_INDEX
         for file, places in look(self._project, name).places.items():
-            if (file.language == "python") is python:
-                data = self._project.text(file.path)
-                if any(pattern.search(data[max(0, at - 120) : at]) for _, _, at in places):
+            if (file.language == "python") is python and (python or file.language in ECMA):
+                scopes = self._project.scopes(file.path)
+                if scopes is None or any(scopes.quiet(at) == "dynamic" for _, _, at in places):
                     return True
         return False
 
@@ -248,23 +245,19 @@ class OwnSelf:
         family = self._classes.ancestors(owner)[0]
         if any(one in family or owner in self._classes.ancestors(one)[0] for one in told.around):
             return True
-        raw = owner.name.encode()
-        for path, places in in_python(self._project, owner.name).items():
-            data = self._project.text(path)
-            for place in places:
-                at = self._project.offset(path, place.line, place.column)
-                if data.startswith(b".__dict__", at + len(raw)):
-                    return True
-                if _LISTED.search(data[max(0, at - 60) : at]):
-                    return True
-        return False
+        return any(
+            use.kind == UNKNOWN
+            or (use.kind == MEMBER and use.of == "__dict__")
+            or (use.kind == ARGUMENT and use.of in _LISTED)
+            for _, use in python_uses(self._project, owner.name)
+        )
 
     def _is_rebound(self) -> bool:
         """Return whether code takes functions out of methods, or gives classes other bases."""
         notes = self._project.tree.notes
         if "rebound" not in notes:
             words = ("__func__", "__bases__")
-            paths = {path for word in words for path in in_python(self._project, word)}
-            texts = [self._project.text(path) for path in sorted(paths)]
-            notes["rebound"] = any(_REBOUND.search(data) for data in texts)
+            notes["rebound"] = any(
+                use.kind != COMPARED for _, use in python_uses(self._project, *words)
+            ) or any(is_in_strings(self._project, word) for word in words)
         return bool(notes["rebound"])

@@ -50,7 +50,7 @@ class Project:
 
     def __init__(self, view: TreeView, memory: Memory | None = None) -> None:
         self.view = view
-        self._memory = memory or Memory()
+        self.memory = memory or Memory()
         self._sources: dict[str, FileNames | None] = {}
         self._where: dict[str, str] = {}
         self._oids: dict[str, bytes] = {}
@@ -64,7 +64,7 @@ class Project:
     @cached_property
     def tree(self) -> TreeMemory:
         """Query-independent data of the tree."""
-        return self._memory.tree(self.view)
+        return self.memory.tree(self.view)
 
     def definitions(self, name: str) -> list[Definition]:
         """Return every symbol with this name, ordered by path."""
@@ -190,7 +190,7 @@ class Project:
         sources = [s for s in map(self.source, wanted) if s and s.language in languages]
         unknown = []
         for source in sources:
-            held = self._memory.scopes(source.origin)
+            held = self.memory.scopes(source.origin)
             if held is None:
                 unknown.append(source)
             else:
@@ -200,7 +200,7 @@ class Project:
             data = self.text(source.path)
             if len(data) <= MAX_PARSE_BYTES:
                 todo[source.origin] = data
-        for origin, found in self._memory.read_scopes(todo) if todo else ():
+        for origin, found in self.memory.read_scopes(todo) if todo else ():
             self._scopes[origin.path] = found
 
     def flow(self, path: str) -> FileFlow | None:
@@ -210,7 +210,7 @@ class Project:
             known = (
                 source is not None and source.language in FLOWING and len(data) <= MAX_PARSE_BYTES
             )
-            self._flows[path] = self._memory.flow(source.origin, data) if source and known else None
+            self._flows[path] = self.memory.flow(source.origin, data) if source and known else None
         return self._flows[path]
 
     def kinds(self, asked: dict[str, list[int]]) -> dict[str, list[str]]:
@@ -220,7 +220,7 @@ class Project:
             source, data = self.source(path), self.text(path)
             if source is not None and len(data) <= MAX_PARSE_BYTES:
                 texts[source.origin] = (data, offsets)
-        return self._memory.kinds(texts) if texts else {}
+        return self.memory.kinds(texts) if texts else {}
 
     def line(self, path: str, offset: int) -> int:
         """Return the line of an offset."""
@@ -321,7 +321,7 @@ class Project:
 
     def _remembered(self, path: str) -> bool:
         oid = self._oids.get(path)
-        found = self._memory.text(oid) if oid else None
+        found = self.memory.text(oid) if oid else None
         if found is not None:
             self._texts[path] = found
         return found is not None
@@ -338,7 +338,7 @@ class Project:
         if found is None or blob_id(found.data, 2 * len(oid)) != oid.hex():
             return False
         self._texts[path] = text = Text(found.data)
-        self._memory.keep_text(oid, text)
+        self.memory.keep_text(oid, text)
         return True
 
     def _read_sources(self, raw: list[bytes]) -> Iterator[FileNames]:
@@ -353,7 +353,7 @@ class Project:
             origin = LiveFile(os.fsdecode(path), oid, language, status, told)
             self._where[origin.path] = where
             self._oids[origin.path] = oid
-            known = self._memory.source(origin)
+            known = self.memory.source(origin)
             if known is not None:
                 yield known
             else:
@@ -381,7 +381,7 @@ class Project:
         for path, origin in fresh.items():
             ordered = sorted(symbols[path], key=lambda symbol: symbol.ordinal)
             source = FileNames(origin, ordered, tuple(item for _, item in sorted(imports[path])))
-            self._memory.keep(source)
+            self.memory.keep(source)
             yield source
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from gitindex.base.pattern import compile_later
+from gitindex.languages.scopes.bound import Part
+from gitindex.languages.scopes.uses import MEMBER, UNKNOWN
 from gitindex.query.names.meanings import ECMA, is_type
 from gitindex.query.names.mentions import look
 from gitindex.query.names.project import Project
 from gitindex.query.names.source import Definition
+from gitindex.query.names.uses import ecma_uses
 
 _LISTERS = (
     *("getOwnPropertyNames", "getOwnPropertyDescriptors", "getOwnPropertyDescriptor"),
@@ -14,33 +16,26 @@ _LISTERS = (
 )
 _FOUND = ("getPrototypeOf", "__proto__")
 """What gives the prototype of an object without the name of its class."""
-_PROTOTYPE = compile_later(rb"\.prototype\b(?!\s*\.)")
-_WHOLE = compile_later(rb"prototype\b(?!\s*\.)")
-_RECEIVER = compile_later(rb"([\w$]+)\.$")
-_OF_THIS = compile_later(rb"setPrototypeOf\(\s*this\b")
+_THIS = (Part("this", False),)
 
 
 def has_open_prototype(project: Project, owner: Definition) -> bool:
     """Return whether code uses the prototype of a class other than for one of its members."""
-    raw = owner.name.encode()
-    for path, places in project.places(owner.name).items():
-        data = project.text(path)
-        for place in places:
-            at = project.offset(path, place.line, place.column) + len(raw)
-            if _PROTOTYPE.match(data, at):
-                return True
-    return _lists_members(project)
+    return any(
+        use.kind == UNKNOWN or (use.of == "prototype" and use.result != MEMBER)
+        for _, use in ecma_uses(project, owner.name)
+    ) or _lists_members(project)
 
 
 def changes_prototypes(project: Project) -> bool:
     """Return whether code gives objects another prototype."""
     notes = project.tree.notes
     if "changes_prototypes" not in notes:
-        notes["changes_prototypes"] = any(
-            not _OF_THIS.match(data, at)
-            for word in ("setPrototypeOf", "__proto__")
-            for data, at in _places(project, word)
-        )
+        found = (use for _, use in ecma_uses(project, "setPrototypeOf"))
+        own = sum(bool(use.arguments) and use.arguments[0].parts == _THIS for use in found)
+        texts = look(project, "setPrototypeOf").places  # also strings: `Object["setPrototypeOf"]`
+        told = sum(len(places) for file, places in texts.items() if file.language in ECMA)
+        notes["changes_prototypes"] = told > own or _is_there(project, "__proto__")
     return bool(notes["changes_prototypes"])
 
 
@@ -48,27 +43,22 @@ def _lists_members(project: Project) -> bool:
     """Return whether code lists members of prototypes that no name of a class leads to."""
     notes = project.tree.notes
     if "lists_prototypes" not in notes:
-        lists = any(True for word in _LISTERS for _ in _places(project, word))
-        found = any(True for word in _FOUND for _ in _places(project, word))
+        lists = any(_is_there(project, word) for word in _LISTERS)
+        found = any(_is_there(project, word) for word in _FOUND)
         notes["lists_prototypes"] = lists and (found or _has_unknown_prototype(project))
     return bool(notes["lists_prototypes"])
 
 
 def _has_unknown_prototype(project: Project) -> bool:
-    for data, at in _places(project, "prototype"):
-        before = _RECEIVER.search(data, max(0, at - 80), at)
-        if before is None or not _WHOLE.match(data, at):
-            continue
-        if not any(map(is_type, project.definitions(before.group(1).decode("utf-8", "replace")))):
+    for _, use in ecma_uses(project, "prototype"):
+        if use.kind == UNKNOWN:
+            return True
+        name = use.receiver[-1].name if use.receiver else ""
+        if use.kind != MEMBER and not any(map(is_type, project.definitions(name))):
             return True
     return False
 
 
-def _places(project: Project, word: str) -> list[tuple[bytes, int]]:
-    """Return where a word stands in code of JavaScript, comments included."""
-    return [
-        (project.text(file.path), at)
-        for file, places in look(project, word).places.items()
-        if file.language in ECMA
-        for _, _, at in places
-    ]
+def _is_there(project: Project, word: str) -> bool:
+    """Return whether a text of JavaScript has a word, also in a string or a comment."""
+    return any(file.language in ECMA for file in look(project, word).places)

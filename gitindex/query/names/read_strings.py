@@ -7,11 +7,14 @@ from collections.abc import Collection, Iterable
 from gitindex.base.pattern import compile_later
 from gitindex.base.vocabulary import MentionKind, Unexplained
 from gitindex.languages.scopes.model import MODELLED
+from gitindex.languages.scopes.uses import ARGUMENT, CALLED, UNKNOWN, VALUE
 from gitindex.languages.syntax.kinds import FUNCTIONS
+from gitindex.query.names.listings import lists_members
 from gitindex.query.names.meanings import ECMA
 from gitindex.query.names.mentions import MentioningFile
 from gitindex.query.names.project import Project
-from gitindex.query.names.source import Definition
+from gitindex.query.names.source import Definition, is_python
+from gitindex.query.names.uses import python_uses, uses_in
 
 _TEMPLATES = frozenset({"text/template", "html/template"})
 _REFLECTS = {
@@ -26,11 +29,11 @@ _FLAGGED = (
     "SELECT b.language, b.flags FROM {live} l JOIN {blobs} b ON b.id=l.blob_id"
     " WHERE b.flags LIKE '%dynamic_attribute%' GROUP BY 1, 2"
 )
-_NAMED = compile_later(rb"\b(?:TypeVar|ParamSpec|TypeVarTuple)\(\s*[\"']$")
-_LOCALS = compile_later(rb"\b(?:locals|vars)\s*\(\s*\)|\bf_locals\b")
 _DOTTED = compile_later(rb"[\w.]*")
 _FORMATTED = compile_later(rb"\{[^{}\n]*\.$")
 _FIELD = compile_later(rb"(?:\{|%\(|\$\{?)$")
+_PLAIN = ("string", "annotation")
+_RUNNERS, _GETTERS = ("eval", "exec"), ("getattr", "__getattribute__", "attrgetter", "vars")
 _LISTING = ("globals", "locals", "vars", "__dict__", "f_locals", "f_globals")
 """What gives names as data, which a format then reads: `"{name}".format(**globals())`."""
 
@@ -61,15 +64,18 @@ class StringReaders:
     def __init__(self, project: Project, targets: Collection[Definition]) -> None:
         self._project = project
         self._by_name = _may_be_read(project, targets)
-        self._hidden = bool(targets) and not self._by_name and _are_hidden(project, targets)
+        inner = () if self._by_name else targets
+        self._as_data = any(is_python(t.path) and lists_locals(project, t.path) for t in inner)
+        self._hidden = bool(inner) and not self._as_data and all(is_python(t.path) for t in inner)
 
     def judge(self, why: str, file: MentioningFile, start: int, name: str) -> str:
         """Return the reason of a place once all readers of strings are known; others stay."""
         project = self._project
-        if why == MentionKind.STRINGS and self._by_name and _is_listed(project, file, start, name):
-            why = Unexplained.STRING
-        if why == Unexplained.STRING and (self._hidden or _is_own_name(project, file, start)):
-            return why if is_evaluated(project, file, start) else MentionKind.STRINGS
+        if why == MentionKind.STRINGS and _is_name(project, file, start, name):
+            read = self._by_name and _reads_names(project, file.language)
+            return Unexplained.STRING if read or self._as_data else why
+        if why == Unexplained.STRING and self._hidden and not is_evaluated(project, file, start):
+            return MentionKind.STRINGS
         return why
 
 
@@ -77,8 +83,23 @@ def is_evaluated(project: Project, file: MentioningFile, start: int) -> bool:
     """Return whether a string may be run as code."""
     scopes = project.scopes(file.path) if file.language in MODELLED else None
     kind = scopes.quiet(start) if scopes is not None else ""
-    source = project.source(file.path) if kind == "string" else None
-    return kind == "evaluated" or (source is not None and "eval_exec" in source.origin.flags)
+    source = project.source(file.path) if kind in _PLAIN else None
+    if source is None:
+        return kind == "evaluated"
+    return "eval_exec" in source.origin.flags or (
+        source.language == "python" and _passes(project, _RUNNERS)
+    )
+
+
+def _passes(project: Project, words: tuple[str, ...]) -> bool:
+    """Return whether code of Python has a built-in function as a value; kept for the tree."""
+    known: dict[tuple[str, ...], bool] = project.tree.table("passed")
+    if words not in known:
+        known[words] = any(
+            (use.receiver is None or "__" in use.word) and use.kind in (ARGUMENT, VALUE, UNKNOWN)
+            for _, use in python_uses(project, *words)
+        )
+    return known[words]
 
 
 def _may_be_read(project: Project, targets: Iterable[Definition]) -> bool:
@@ -88,33 +109,24 @@ def _may_be_read(project: Project, targets: Iterable[Definition]) -> bool:
     return not around or any(one is None or one.kind not in FUNCTIONS for one in around)
 
 
-def _are_hidden(project: Project, targets: Iterable[Definition]) -> bool:
-    """Return whether no string reaches the variables of the functions of Python around targets."""
-    return all(t.path.endswith(".py") and not lists_locals(project, t.path) for t in targets)
-
-
 def lists_locals(project: Project, path: str) -> bool:
     """Return whether a file of Python gives the variables of a function as data."""
-    return _LOCALS.search(project.text(path)) is not None
+    words = ("locals", "vars", "dir", "f_locals")
+    return any(
+        use.word == "f_locals" or use.kind != CALLED or not use.arguments
+        for _, use in uses_in(project, words, [path], ("python",))
+    )
 
 
-def _is_own_name(project: Project, file: MentioningFile, start: int) -> bool:
-    """Return whether a string of Python is what a type variable is told to be called."""
-    data = project.text(file.path) if file.language == "python" else b""
-    return bool(data) and _NAMED.search(data, max(0, start - 80), start) is not None
-
-
-def _is_listed(project: Project, file: MentioningFile, start: int, name: str) -> bool:
-    """Return whether a string is a name, or a path to it, in a tree that reads members by names."""
+def _is_name(project: Project, file: MentioningFile, start: int, name: str) -> bool:
+    """Return whether a string is a name, or a path to it."""
     scopes = project.scopes(file.path) if file.language in MODELLED else None
-    if scopes is None or scopes.quiet(start) not in ("string", "docstring"):
+    if scopes is None or scopes.quiet(start) not in (*_PLAIN, "docstring"):
         return False
     first, last = scopes.quiet_span(start)
     text = project.text(file.path)[first:last].strip(b"\"'`")
     path, dot, word = text.rpartition(b".")
-    if word != name.encode() or (dot and not _DOTTED.fullmatch(path)):
-        return False
-    return _reads_names(project, file.language)
+    return word == name.encode() and (not dot or _DOTTED.fullmatch(path) is not None)
 
 
 def _reads_names(project: Project, language: str) -> bool:
@@ -126,4 +138,6 @@ def _reads_names(project: Project, language: str) -> bool:
         project.view.ensure_facts()
         notes["by_name"] = frozenset(found for found, _ in project.view.rows(_FLAGGED))
     told: frozenset[str] = notes["by_name"]
+    if language == "python" and (lists_members(project) or _passes(project, _GETTERS)):
+        return True
     return not told.isdisjoint(ECMA) if language in ECMA else language in told

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gitindex.base.pattern import compile_later
 from gitindex.languages.facts import Occurrence, Use
-from gitindex.languages.scopes.model import CLASS, MODULE, FileScopes
+from gitindex.languages.scopes.model import CLASS, MODELLED, MODULE
+from gitindex.languages.scopes.uses import UNKNOWN
 from gitindex.languages.syntax.kinds import FUNCTIONS
 from gitindex.query.names.copied import is_copied
-from gitindex.query.names.listings import python_places
 from gitindex.query.names.project import Project
 from gitindex.query.names.sites import Site
 from gitindex.query.names.source import Definition, FileNames, is_python
+from gitindex.query.names.uses import python_uses, uses_in
 
-_KEY = compile_later(
-    rb"(?:([\w$]+)\s*=|[\"'`]([\w$]+)[\"'`]\s*[\]:,]\s*=?|([\w$]+)\s*:)\s*[\w$.()\[\] ]*$"
-)
-"""A key, and a value that ends where a site begins: `name=b.`, `'name': b.`, `x['name'] = b.`"""
-
-_OWN_NAME = compile_later(rb"setattr\s*\([^\"'\n]{0,200}?,\s*[^,\"']{0,200}__(?:qual)?name__")
+_PASSED = (Use.REFERENCE, Use.ATTRIBUTE, Use.IMPORT)
+_SETTERS = frozenset({"setattr", "__setattr__"})
 
 
 def is_stored(
@@ -34,22 +30,8 @@ def is_stored(
         return True
     if _stores_by_own_name(project) and _is_value(project, targets, sites):
         return True
-    for site in sites:
-        passed = site.use in (Use.REFERENCE, Use.ATTRIBUTE, Use.IMPORT)
-        scopes = project.scopes(site.path) if passed else None
-        if scopes is None or any(d.kind not in FUNCTIONS for d in site.targets):
-            continue
-        at = project.offset(site.path, site.line, site.column)
-        if site.use == Use.IMPORT:
-            if scopes.ranges[scopes.scope_at(at)].kind == CLASS:
-                return True
-            continue
-        told = (one for name in names for one in scopes.assigned.get(name, ()))
-        if any(one.value[0] <= at < one.value[1] for one in told) or _is_given(
-            scopes, at, names, project.text(site.path)
-        ):
-            return True
-    return False
+    passed = [s for s in sites if s.use in _PASSED and all(d.kind in FUNCTIONS for d in s.targets)]
+    return any(_is_in_class(project, site) for site in passed) or _is_given(project, names, passed)
 
 
 def is_variable(project: Project, source: FileNames, place: Occurrence) -> bool:
@@ -71,9 +53,9 @@ def _stores_by_own_name(project: Project) -> bool:
     """Return whether code of Python stores functions under the names that they have."""
     notes = project.tree.notes
     if "stores_by_own_name" not in notes:
-        places = python_places(project, "setattr")
-        notes["stores_by_own_name"] = places is None or any(
-            _OWN_NAME.match(project.text(path), at) for path, _, at in places
+        notes["stores_by_own_name"] = any(
+            use.kind == UNKNOWN or not _SETTERS.isdisjoint(use.around)
+            for _, use in python_uses(project, "__name__", "__qualname__")
         )
     return bool(notes["stores_by_own_name"])
 
@@ -89,18 +71,29 @@ def _is_value(project: Project, targets: Iterable[Definition], sites: Iterable[S
     return bool(targets) and any(s.use in (Use.REFERENCE, Use.ATTRIBUTE) for s in sites)
 
 
-def _is_given(scopes: FileScopes, at: int, names: list[str], data: bytes) -> bool:
-    """Return whether a site is the value of a key, of a keyword, or of a name in a class's body."""
-    bodies = (d for name in names for d in scopes.declared(name) if d.value[0] <= at < d.value[1])
-    if any(scopes.ranges[d.scope].kind == CLASS for d in bodies):
-        return True
-    first = max(0, at - 200)
-    found = _KEY.search(data[first:at])
-    if found is None:
-        return False
-    word = next(group for group in found.groups() if group).decode("utf-8", "replace")
-    if word not in names:
-        return False
-    start = first + found.start()
-    inside = scopes.ranges[scopes.scope_at(start)].kind == CLASS  # a field, in ECMAScript
-    return found.group(1) is None or inside or start in scopes.keys
+def _is_in_class(project: Project, site: Site) -> bool:
+    """Return whether a site imports the function into the body of a class."""
+    scopes = project.scopes(site.path) if site.use == Use.IMPORT else None
+    at = project.offset(site.path, site.line, site.column)
+    return scopes is not None and scopes.ranges[scopes.scope_at(at)].kind == CLASS
+
+
+def _is_given(project: Project, names: list[str], sites: Iterable[Site]) -> bool:
+    """Return whether a statement with a site has one of the names as a key, a keyword or a target."""
+    places: dict[str, set[int]] = {}
+    for site in sites:
+        at = project.offset(site.path, site.line, site.column)
+        places.setdefault(site.path, set()).add(at)
+    for path, use in uses_in(project, names, list(places), MODELLED):
+        scopes = project.scopes(path)
+        if use.kind == UNKNOWN or scopes is None:
+            return True
+        if use.at not in places[path]:
+            continue
+        bodies = (d for name in names for d in scopes.declared(name))
+        held = (d for d in bodies if d.value[0] <= use.at < d.value[1])
+        if not use.keys.isdisjoint(names) or any(
+            scopes.ranges[d.scope].kind == CLASS for d in held
+        ):
+            return True
+    return False

@@ -101,8 +101,7 @@
 (comment) @comment
 [(string) (template_string)] @string
 (template_substitution) @code
-(subscript_expression index: (string) @dynamic)
-(subscript_expression index: (template_string) @dynamic)
+(subscript_expression index: (_) @dynamic)
 (call_expression function: [(identifier) @_access (member_expression property: (property_identifier) @_access)]
   arguments: (arguments (string) @dynamic)
   (#any-of? @_access "getOwnPropertyDescriptor" "defineProperty" "deleteProperty" "hasOwnProperty" "hasOwn"

@@ -6,3 +6,4 @@
 (class_declaration name: (_) @head (class_heritage (_) @base))
 (variable_declarator name: (identifier) @head value: (class (class_heritage (_) @base)))
 (formal_parameters (assignment_pattern)) @defaults
+(method_definition (decorator (_) @decorator) name: (_) @head)

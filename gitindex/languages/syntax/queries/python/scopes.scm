@@ -72,20 +72,31 @@
 (comment) @comment
 (string_content) @string
 (call function: [(identifier) @_access (attribute attribute: (identifier) @_access)]
-  arguments: (argument_list (string) @dynamic)
+  arguments: (argument_list) @dynamic
   (#any-of? @_access "getattr" "setattr" "hasattr" "delattr" "attrgetter" "methodcaller" "import_module"
-    "__import__" "patch" "object" "import_string" "import_object" "load_entry_point" "setitem" "dict"
+    "__import__" "__getattribute__" "__setattr__" "import_string" "import_object" "load_entry_point"
     "resolve_name" "locate"))
-(call function: (identifier) @_run arguments: (argument_list (string) @evaluated)
+(call function: [(identifier) @_access (attribute attribute: (identifier) @_access)]
+  arguments: (argument_list [(string) @dynamic (parenthesized_expression) @dynamic])
+  (#any-of? @_access "patch" "object" "setitem" "dict"))
+(call function: (identifier) @_run arguments: (argument_list) @evaluated
   (#any-of? @_run "eval" "exec" "compile"))
 (call function: (attribute object: (string) @evaluated attribute: (identifier) @_run)
   (#any-of? @_run "split" "splitlines"))
+(call function: [(identifier) @_variable (attribute attribute: (identifier) @_variable)]
+  arguments: (argument_list . (string) @named)
+  (#any-of? @_variable "TypeVar" "ParamSpec" "TypeVarTuple"))
+(call function: [(identifier) @_variable (attribute attribute: (identifier) @_variable)]
+  arguments: (argument_list (keyword_argument name: (identifier) @_bound value: (string) @annotation))
+  (#any-of? @_variable "TypeVar" "ParamSpec" "TypeVarTuple") (#eq? @_bound "bound"))
+(type [(string) @annotation (binary_operator (string) @annotation) (subscript subscript: (string) @annotation)])
+(type (subscript subscript: (subscript subscript: (string) @annotation)))
 (expression_statement . (string) @docstring .)
 (assignment left: (identifier) @_all right: (_) @exported (#eq? @_all "__all__"))
 (augmented_assignment left: (identifier) @_all right: (_) @exported (#eq? @_all "__all__"))
 (subscript value: (call function: (identifier) @_access (#any-of? @_access "globals" "locals" "vars"))
-  subscript: (string) @dynamic)
+  subscript: (_) @dynamic)
 (subscript value: (attribute attribute: (identifier) @_access (#any-of? @_access "__dict__" "modules"))
-  subscript: (string) @dynamic)
+  subscript: (_) @dynamic)
 
 (attribute object: (_) @receiver attribute: (_) @of)

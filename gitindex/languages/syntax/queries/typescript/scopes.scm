@@ -50,3 +50,4 @@
 (abstract_class_declaration decorator: (decorator (_) @decorator) name: (_) @head)
 (export_statement decorator: (decorator (_) @decorator) declaration: (abstract_class_declaration name: (_) @head))
 (formal_parameters (required_parameter value: (_))) @defaults
+(class_body (decorator (_) @decorator) . [(decorator) (comment)]* . (method_definition name: (_) @head))
