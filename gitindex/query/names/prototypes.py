@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitindex.languages.scopes.bound import Part
-from gitindex.languages.scopes.uses import MEMBER, UNKNOWN
+from gitindex.languages.scopes.uses import CALLED, MEMBER, UNKNOWN
 from gitindex.query.names.meanings import ECMA, is_type
 from gitindex.query.names.mentions import look
 from gitindex.query.names.project import Project
@@ -20,7 +20,12 @@ _THIS = (Part("this", False),)
 
 
 def has_open_prototype(project: Project, owner: Definition) -> bool:
-    """Return whether code uses the prototype of a class other than for one of its members."""
+    """Return whether code uses the prototype of a class other than for one of its members.
+
+    Or makes objects of one class with the constructor of another: `Reflect.construct(A, [], B)`.
+    """
+    if any(u.kind != CALLED or len(u.arguments) > 2 for _, u in ecma_uses(project, "construct")):
+        return True
     return any(
         use.kind == UNKNOWN or (use.of == "prototype" and use.result != MEMBER)
         for _, use in ecma_uses(project, owner.name)
