@@ -67,9 +67,7 @@ class StoreRun:
         while True:
             self._session.check_identity()
             self._take_events()
-            if self._run_queued() or self._notice_heads():
-                continue
-            if not self._wait_for_news():
+            if not self._run_queued() and not self._wait_for_news():
                 return
 
     def _writer(self, worktree: Worktree) -> WorktreeWriter:
@@ -123,12 +121,15 @@ class StoreRun:
                 ran |= writer.run_queued(force=writer.worktree.id == forced)
         return ran
 
-    def _notice_heads(self) -> bool:
-        """Enqueue worktrees whose HEAD moved without a hook, unless that very HEAD just failed."""
+    def _notice_heads(self, writers: list[WorktreeWriter], whole: bool) -> bool:
+        """Enqueue worktrees whose HEAD moved without a hook, unless that very HEAD just failed.
+
+        `whole`: also those whose proof is gone.
+        """
         noticed = False
-        for writer in self._writers():
+        for writer in writers:
             try:
-                reason = writer.why_refresh()
+                reason = writer.why_refresh(whole)
             except GitIndexError as error:
                 if writer.worktree.id == self._anchor.id:
                     self._failures.last = error
@@ -140,20 +141,25 @@ class StoreRun:
 
     def _wait_for_news(self) -> bool:
         """Watch spool, HEADs and status files for the linger, and as long as a worktree settles
-        or a commit is under way whose end no event will tell."""
-        deadline = time.monotonic() + self._pace.linger
+        or a commit is under way whose end no event will tell. Proofs are read first and last only."""
+        deadline, whole = time.monotonic() + self._pace.linger, True
         while True:
             self._session.check_identity()
             committing = bool(self._pace.linger) and self._committing.any_left()
             settling = [self._is_settling(name) for name in spool.waiting(self._anchor)]
-            if not all(settling) or self._notice_heads():
+            writers = self._writers()
+            if not all(settling) or self._notice_heads(writers, whole):
                 return True
-            if any(map(status_lags, self._session.worktrees().values())):
+            if any(status_lags(writer.worktree) for writer in writers):
                 return True
             if committing:
                 deadline = time.monotonic() + self._pace.linger
             elif not settling and time.monotonic() >= deadline:
-                return False
+                if whole:
+                    return False
+                whole = True
+                continue
+            whole = False
             time.sleep(POLL_SECONDS)
             self._session.tidy()
 

@@ -83,8 +83,11 @@ class WorktreeWriter:
             self._settle(jobs)
         return ran
 
-    def why_refresh(self) -> str | None:
-        """Why a published worktree needs a refresh that no event asked for; None if it needs none."""
+    def why_refresh(self, whole: bool) -> str | None:
+        """Why a published worktree needs a refresh that no event asked for; None if it needs none.
+
+        `whole`: look at the proof as well, not only at HEAD.
+        """
         row = mapping.published(self._session.database, self.worktree.id)
         if row is None or row.tree is None:
             return None
@@ -96,6 +99,8 @@ class WorktreeWriter:
             return None
         if (head.tree, head.commit) != (row.tree, row.head_commit):
             return "HEAD moved"
+        if not whole:
+            return None
         proof = prove(self.worktree)
         known = proof.outcome in (ProofOutcome.VALID, ProofOutcome.PROBE_FAILED)
         return None if known and proof.settled else "proof missing"

@@ -128,19 +128,19 @@ class LexicalUpdates:
         if not index.is_of_kind(made):
             return False
         index.take(made, instead_of=[])
-        self._sealing.note()
         self._is_untidy = True
         if len(index.segments) >= 2 * MANY_SEGMENTS:
             self.tidy()
         return True
 
     def tidy(self) -> None:
-        """Merge some of many small segments. What fails, for lack of space say, is tried again later: the
-        documents are there without it."""
+        """Seal what was appended, and merge some of many small segments. What fails, for lack of space
+        say, is tried again later: the documents are there without it."""
         if self._large is not None or not self._is_untidy:
             return
         self._is_untidy = False
         with suppress(OSError, StoreError):
+            self._sealing.note()
             if len(SegmentList(self._path).segments) >= MANY_SEGMENTS:
                 self._is_untidy = self._merge()
 

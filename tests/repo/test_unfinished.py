@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import time
 from collections.abc import Callable
 
 import pytest
@@ -11,10 +12,14 @@ import pytest
 from gitindex.base.errors import GitIndexError
 from gitindex.base.runner_lock import RunnerLock
 from gitindex.base.vocabulary import BuildKind, IndexState
-from gitindex.freshness.observation import read_progress
+from gitindex.base.worktree import Worktree
+from gitindex.freshness.marker import CompletionProof
+from gitindex.freshness.observation import prove, read_progress
 from gitindex.refresh import refresher as refresh
+from gitindex.refresh import worktree_writer
 from gitindex.refresh.public_files import note_progress
 from gitindex.refresh.runner import RefreshRequest, Runner
+from gitindex.refresh.spool import Pace
 from tests.support import Repo
 
 
@@ -85,3 +90,29 @@ def test_a_shorter_note_leaves_nothing_of_a_longer_one(quiet: Repo) -> None:
             assert (seen.phase, seen.progress_pct) == (phase, percent)
     finally:
         lock.release()
+
+
+def test_a_runner_that_lingers_reads_proofs_first_and_last(
+    quiet: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In between it looks at HEAD; a marker that is lost meanwhile is there again when it ends."""
+    sleep = time.sleep
+    proofs: list[str] = []
+    naps: list[int] = []
+
+    def counted(worktree: Worktree) -> CompletionProof:
+        proofs.append(worktree.id)
+        return prove(worktree)
+
+    def nap(seconds: float) -> None:
+        naps.append(len(proofs))
+        if len(naps) == 3:
+            os.unlink(quiet.worktree.marker)
+        sleep(seconds)
+
+    monkeypatch.setattr(worktree_writer, "prove", counted)
+    monkeypatch.setattr("gitindex.refresh.store_run.time.sleep", nap)
+    Runner(quiet.worktree, Pace(quiet=0.0, bound=0.0, linger=0.5)).serve()
+    assert naps[0] == naps[3]
+    assert len(proofs) > naps[3]
+    assert quiet.verdict().state is IndexState.FRESH
