@@ -20,16 +20,16 @@ Read = Callable[[str], bytes | None]
 """Returns a blob's bytes by id; None if it is too large. ObjectMissing: git does not have it."""
 
 
+NO_KEY = FactsKey("", "")
+
+
 class PlannedBlob(NamedTuple):
     """One path of a tree with its skip reason, or its language and facts key."""
 
     entry: Entry
     skip: SkipReason | None
     language: str = ""  # empty for a path that is skipped unread
-
-    @property
-    def key(self) -> FactsKey:
-        return FactsKey(self.entry.oid, extractor_id(self.language))
+    key: FactsKey = NO_KEY  # the same
 
 
 def classify(entry: Entry, policy: Policy, read: Read) -> PlannedBlob:
@@ -41,7 +41,8 @@ def classify(entry: Entry, policy: Policy, read: Read) -> PlannedBlob:
         start = read(entry.oid) if needs_head(entry.path) else b""
     except ObjectMissing:
         return PlannedBlob(entry, SkipReason.MISSING_BLOB)
-    return PlannedBlob(entry, None, language_of(entry.path, (start or b"")[:BINARY_PROBE]))
+    language = language_of(entry.path, (start or b"")[:BINARY_PROBE])
+    return PlannedBlob(entry, None, language, FactsKey(entry.oid, extractor_id(language)))
 
 
 def classify_file(entry: Entry, policy: Policy, data: bytes) -> PlannedBlob:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 
 from gitindex.base.lean import NamedTuple
 from gitindex.base.pattern import compile_later
@@ -160,8 +160,13 @@ def of_tree(entries: Iterable[Entry], read: Callable[[list[str]], Mapping[str, b
 
 def is_secret(path: bytes) -> bool:
     """Does the name look like a key or a credential? The content of such a file is never read."""
-    name = path.rpartition(b"/")[2].decode("utf-8", "replace")
-    return _secret().match(name) is not None
+    name = path.rpartition(b"/")[2]
+    return _is_secret_name(name)
+
+
+@lru_cache(maxsize=4_096)
+def _is_secret_name(name: bytes) -> bool:
+    return _secret().match(name.decode("utf-8", "replace")) is not None
 
 
 @cache

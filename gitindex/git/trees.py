@@ -92,23 +92,18 @@ def compare_trees(load: Load, old: str, new: str) -> Iterator[tuple[bytes, Entry
                 count += 1
                 if count > MAX_ENTRIES:
                     raise GitIndexError(f"more than {MAX_ENTRIES} paths differ between two trees")
-                yield from _leaf_changes(prefix + name, a, b)
+                path = prefix + name
                 folders = _folder(a), _folder(b)
+                if b is not None and not folders[1]:
+                    yield path, Entry(path, b[0], b[1])
+                elif a is not None and not folders[0]:
+                    yield path, None
                 if folders[0] != folders[1]:
-                    todo.append((prefix + name + b"/", *folders))
+                    todo.append((path + b"/", *folders))
 
 
 def _folder(item: tuple[int, str] | None) -> str:
     return item[1] if item is not None and item[0] == TREE else NO_TREE
-
-
-def _leaf_changes(
-    path: bytes, a: tuple[int, str] | None, b: tuple[int, str] | None
-) -> Iterator[tuple[bytes, Entry | None]]:
-    if b is not None and b[0] != TREE:
-        yield path, Entry(path, b[0], b[1])
-    elif a is not None and a[0] != TREE:
-        yield path, None
 
 
 def _plain_mode(mode: int) -> int:

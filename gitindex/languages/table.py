@@ -129,6 +129,8 @@ LANGUAGES = (
     Language("zig", "tree-sitter-zig", "zig zon"),
 )
 
+MAX_NAMED = 4_096
+"""Names of files in memory."""
 BY_NAME = {row.name: row for row in LANGUAGES}
 _EXTENSIONS = {ext.encode(): row.name for row in LANGUAGES for ext in row.extensions.split()}
 _NAMES = {name.encode(): row.name for row in LANGUAGES for name in row.names.split()}
@@ -137,20 +139,36 @@ _INTERPRETERS = {word.encode(): row.name for row in LANGUAGES for word in row.in
 
 def language_of(path: bytes, head: bytes) -> str:
     """Return the language of a file: by its name, its extension, then the shebang in `head`."""
-    base = path[path.rfind(b"/") + 1 :].lower()
-    if found := _NAMES.get(base):
-        return found
-    dot = base.rfind(b".")
-    # Even an unknown extension means that the file is not a script.
-    if dot > 0:
-        return _EXTENSIONS.get(base[dot + 1 :], TEXT)
+    named = _by_name(path[path.rfind(b"/") + 1 :])
+    if named is not None:
+        return named
     return _by_shebang(head) if head.startswith(b"#!") else TEXT
 
 
 def needs_head(path: bytes) -> bool:
     """Does the language of a file depend on its content?"""
-    base = path[path.rfind(b"/") + 1 :].lower()
-    return base.rfind(b".") <= 0 and base not in _NAMES
+    return _by_name(path[path.rfind(b"/") + 1 :]) is None
+
+
+def _by_name(name: bytes) -> str | None:
+    """Return the language of a file without folders; None if its content decides."""
+    try:
+        return _named[name]
+    except KeyError:
+        if len(_named) >= MAX_NAMED:
+            _named.clear()
+    base = name.lower()
+    dot = base.rfind(b".")
+    found = _NAMES.get(base)
+    if found is None and dot > 0:
+        # Even an unknown extension means that the file is not a script.
+        found = _EXTENSIONS.get(base[dot + 1 :], TEXT)
+    _named[name] = found
+    return found
+
+
+_named: dict[bytes, str | None] = {}
+"""Cache: a refresh asks twice for each path, and the next one for the same names."""
 
 
 def may_be_of(path: str, languages: Collection[str]) -> bool:

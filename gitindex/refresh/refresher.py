@@ -157,7 +157,7 @@ class Refresher:
             row.path: Entry(row.path, row.mode, row.oid)
             for row in mapping.policy_rows(self._db, base.worktree_id)
         }
-        files |= {path: entry for path, entry in changed.items() if is_policy_file(path)}
+        files |= {path: changed[path] for path in filter(is_policy_file, changed)}
         return policy.of_tree(filter(None, files.values()), partial(read_present, self._repo))
 
     def _extract(self, plan: Plan, scope: RefreshScope, force: bool) -> dict[FactsKey, int]:

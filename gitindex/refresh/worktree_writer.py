@@ -187,11 +187,11 @@ class WorktreeWriter:
             return FULL
         repository = self._session.repository(self.worktree)
         try:
-            changed = repository.changes(row.tree, repository.head().tree)
-            names = [os.fsdecode(path) for path, _ in changed]
-            if len(names) <= MAX_SCOPE_PATHS:
-                return RefreshScope(files=tuple(names))
-            return RefreshScope(packages=tuple({name.partition("/")[0] for name in names}))
+            changed = [path for path, _ in repository.changes(row.tree, repository.head().tree)]
+            if len(changed) <= MAX_SCOPE_PATHS:
+                return RefreshScope(files=tuple(map(os.fsdecode, changed)))
+            folders = {path.partition(b"/")[0] for path in changed}
+            return RefreshScope(packages=tuple(map(os.fsdecode, folders)))
         except GitIndexError:
             return FULL  # the indexed tree was pruned, or no scope can hold a name like `c:x`
 

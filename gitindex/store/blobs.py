@@ -98,7 +98,8 @@ class BlobTable:
     def ids(self, keys: Iterable[FactsKey]) -> dict[FactsKey, int]:
         """Return the row ids of the keys that are stored."""
         found: dict[FactsKey, int] = {}
-        for extractor, oids in _by_extractor(keys).items():
+        for extractor, asked in _by_extractor(keys).items():
+            oids = list(asked)
             for at in range(0, len(oids), CHUNK):
                 part = oids[at : at + CHUNK]
                 rows = self._db.rows(
@@ -106,7 +107,7 @@ class BlobTable:
                     extractor,
                     *part,
                 )
-                found.update((FactsKey(oid.hex(), extractor), blob_id) for oid, blob_id in rows)
+                found.update([(asked[oid], blob_id) for oid, blob_id in rows])
         return found
 
     def with_reason(self, keys: Iterable[FactsKey], reason: str) -> set[FactsKey]:
@@ -285,10 +286,10 @@ def _pairs(text: str) -> tuple[tuple[str, str], ...]:
     return tuple((a, b) for a, b in loads(text))
 
 
-def _by_extractor(keys: Iterable[FactsKey]) -> dict[str, list[bytes]]:
-    groups: dict[str, list[bytes]] = {}
+def _by_extractor(keys: Iterable[FactsKey]) -> dict[str, dict[bytes, FactsKey]]:
+    groups: dict[str, dict[bytes, FactsKey]] = {}
     for key in keys:
-        groups.setdefault(key.extractor, []).append(bytes.fromhex(key.oid))
+        groups.setdefault(key.extractor, {})[bytes.fromhex(key.oid)] = key
     return groups
 
 

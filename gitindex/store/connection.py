@@ -7,7 +7,7 @@ import os
 import stat
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain, islice
 from typing import Any
@@ -63,8 +63,13 @@ class Database:
         with translated(self.path):
             self._connection.executemany(sql, rows)
 
-    def insert_many(self, table: str, row: str, rows: Iterable[Sequence[Any]]) -> None:
-        """Insert rows; `row` is what `VALUES` says of one. Many in a statement cost a third of one each."""
+    def insert_many(
+        self, table: str, row: str, rows: Iterable[Sequence[Any]], conflict: str = ""
+    ) -> None:
+        """Insert rows; `row` is what `VALUES` says of one, `conflict` what becomes of one that is there.
+
+        Many in a statement cost a third of one each.
+        """
         each = AT_ONCE // row.count("?")
         source = iter(rows)
         first = list(islice(source, each))
@@ -73,9 +78,10 @@ class Database:
                 left: list[Sequence[Any]] = []
                 values = ",".join([row] * each)
                 full = _flattened(chain(first, source), each, left)
-                self._connection.executemany(f"INSERT INTO {table} VALUES {values}", full)
+                sql = f"INSERT INTO {table} VALUES {values} {conflict}"
+                self._connection.executemany(sql, full)
                 first = left
-            self._connection.executemany(f"INSERT INTO {table} VALUES {row}", first)
+            self._connection.executemany(f"INSERT INTO {table} VALUES {row} {conflict}", first)
 
     def run_all(self, statements: Iterable[str]) -> None:
         """Run statements without parameters."""
@@ -351,9 +357,9 @@ def check_version(connection: Connection) -> None:
         raise _wrong_version(version)
 
 
-def marks(values: Iterable[object]) -> str:
+def marks(values: Collection[object]) -> str:
     """Return the question marks of `IN (…)` for these values."""
-    return ",".join("?" for _ in values)
+    return ",".join("?" * len(values))
 
 
 def _configure(connection: Connection) -> None:

@@ -163,14 +163,15 @@ def replace_rows(
         "DELETE FROM files WHERE worktree_id=? AND path_id=?",
         ((worktree_id, known[path]) for path in gone if path in known),
     )
-    database.run_many(
-        "INSERT INTO files (worktree_id, path_id, oid, mode, blob_id, skip) VALUES (?,?,?,?,?,?)"
-        " ON CONFLICT DO UPDATE SET oid=excluded.oid, mode=excluded.mode,"
+    database.insert_many(
+        "files (worktree_id, path_id, oid, mode, blob_id, skip)",
+        "(?,?,?,?,?,?)",
+        [
+            (worktree_id, known[path], bytes.fromhex(oid), mode, blob_id, skip)
+            for path, oid, mode, blob_id, skip in rows
+        ],
+        "ON CONFLICT DO UPDATE SET oid=excluded.oid, mode=excluded.mode,"
         " blob_id=excluded.blob_id, skip=excluded.skip",
-        (
-            (worktree_id, known[r.path], bytes.fromhex(r.oid), r.mode, r.blob_id, r.skip)
-            for r in rows
-        ),
     )
     after = _weigh(database, worktree_id, touched)
     database.run(
