@@ -11,7 +11,7 @@ from bench.harness import BARE_PYTHON, GITINDEX, Row, Used, round_robin, run, ti
 from bench.scratch import Bench, Repo, module_text, small_repo
 from gitindex.base.atomic_file import remove
 from gitindex.base.worktree import worktree_at
-from gitindex.git.shadow_writer import keep_shadow_index
+from gitindex.refresh.reader_help import help_readers
 
 ROUNDS = 25
 COMMITS = 9
@@ -57,8 +57,8 @@ def measure(bench: Bench) -> list[Row]:
 
 
 def _copy_rows(repo: Repo) -> list[Row]:
-    """After each commit: a count without a copy that fits, the update of the copy, a count
-    with it, a copy made anew."""
+    """After each commit: a count without a copy that fits, what a runner does for readers when it
+    ends, a count with it, the same with a copy made anew."""
     worktree, numbers = worktree_at(str(repo.path)), count(1)
 
     def commit() -> None:
@@ -67,12 +67,12 @@ def _copy_rows(repo: Repo) -> list[Row]:
 
     def made_anew() -> Used:
         remove(worktree.shadow)
-        return timed(lambda: keep_shadow_index(worktree))
+        return timed(lambda: help_readers([worktree]))
 
     variants = {
         "commit": lambda: timed(commit),
         "without": lambda: run([*GITINDEX, "status"], repo.path, codes=(0, 1)),
-        "update": lambda: timed(lambda: keep_shadow_index(worktree)),
+        "update": lambda: timed(lambda: help_readers([worktree])),
         "with": lambda: run([*GITINDEX, "status"], repo.path, codes=(0, 1)),
         "git": lambda: run(["git", "--no-optional-locks", "status", "--porcelain"], repo.path),
         "anew": made_anew,

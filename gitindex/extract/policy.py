@@ -69,6 +69,8 @@ _SECRET_NAMES = (
     ".vault-token",
 )
 _SSH_KEY = r"id_[a-z0-9]+\Z|id_(rsa|dsa|ecdsa|ed25519)[\w-]*(\.(bak|old|orig|txt))?\Z"
+_SECRET_STARTS = ("id_", *(n.partition("*")[0] for n in _SECRET_NAMES if n[0] != "*"))
+_SECRET_ENDS = tuple(name[1:] for name in _SECRET_NAMES if name[0] == "*")
 _BLANK = compile_later(rb"[ \t\r]+")
 _WORD = compile_later(rb"[-!]?[A-Za-z0-9_.][-A-Za-z0-9_.]*(=.*)?")
 _ESCAPE_TEXT = rb'\\([abfnrtv\\"]|[0-3][0-7]{2})'
@@ -166,11 +168,17 @@ def is_secret(path: bytes) -> bool:
 
 @lru_cache(maxsize=4_096)
 def _is_secret_name(name: bytes) -> bool:
-    return _secret().match(name.decode("utf-8", "replace")) is not None
+    """Most names neither begin nor end like a secret: for them the pattern, which is dear, is not made."""
+    text = name.decode("utf-8", "replace")
+    low = text.lower()
+    if text.isascii() and not (low.startswith(_SECRET_STARTS) or low.endswith(_SECRET_ENDS)):
+        return False
+    return secret_names().match(text) is not None
 
 
 @cache
-def _secret() -> re.Pattern[str]:
+def secret_names() -> re.Pattern[str]:
+    """Return the pattern of all names that look like a secret."""
     from fnmatch import translate
 
     return re.compile("|".join((*map(translate, _SECRET_NAMES), _SSH_KEY)), re.IGNORECASE)

@@ -10,6 +10,8 @@ explain; a reader checks only files in neither record.
 from __future__ import annotations
 
 import os
+from itertools import chain
+from struct import iter_unpack
 
 from gitindex.base.atomic_file import read_small
 from gitindex.base.digest import sha256
@@ -82,7 +84,8 @@ def shared_plain(worktree: Worktree, width: int) -> frozenset[bytes]:
 
 def _pairs(path: str, width: int) -> frozenset[bytes]:
     data = read_small(path, MAX_NOTE) or b""
-    return frozenset(data[at : at + width] for at in range(0, len(data) - width + 1, width))
+    whole = len(data) - len(data) % width
+    return frozenset(chain.from_iterable(iter_unpack(f"{width}s", data[:whole])))
 
 
 def read_conversions(worktree: Worktree) -> ConversionNote:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
 from gitindex.base.vocabulary import SkipReason
@@ -11,6 +13,7 @@ from gitindex.extract.policy import (
     is_policy_file,
     is_secret,
     of_tree,
+    secret_names,
     skip_content,
 )
 from gitindex.git.interface import GITLINK, LINK, Entry
@@ -125,6 +128,14 @@ def test_harmless_names_are_not_secret(name: str) -> None:
 @pytest.mark.parametrize("name", [b"\xff.pem", b"a\nb.key", b".env\n", b"x\n/.env", b"\n.env.pem"])
 def test_odd_bytes_hide_no_secret(name: bytes) -> None:
     assert is_secret(name)
+
+
+def test_the_quick_look_at_a_name_agrees_with_the_pattern() -> None:
+    parts = ("", ".", "env", "ENV", "id_", "rsa", ".pem", ".KEY", "credentials", ".json", "secrets")
+    more = ("\n", "x", "-", ".bak", "_netrc", "service-account", "\u017f", "\u212aey", "kubeconfig")
+    for words in product(parts + more, repeat=3):
+        name = "".join(words)
+        assert is_secret(name.encode()) == bool(secret_names().match(name)), name
 
 
 def entry(path: str, mode: int = FILE, oid: str = "0") -> Entry:
