@@ -107,8 +107,8 @@ def _row(name: Node, broken: bool) -> list[Any]:
             again = _given(outer.parent)
     around = list(_callees(whole))
     keys = sorted(_keys(whole, name))[:MAX_KEYS] if kind in (uses.VALUE, uses.ARGUMENT) else []
-    start = name.start_byte
-    return [_text(name), start, kind, of, receiver, given, result, taken, again, around, keys]
+    told = [_text(name), name.start_byte, kind, of, receiver, given, result, taken, again, around]
+    return [*told, _position(whole), keys]
 
 
 def _is_read(node: Node) -> bool:
@@ -206,6 +206,14 @@ def _passed(node: Node) -> tuple[str, str]:
     if name in _TESTS and called is not None and called.type == "identifier":
         return uses.TESTED, name
     return (uses.ARGUMENT, name) if alone else (uses.VALUE, "")
+
+
+def _position(node: Node) -> int:
+    """Return the number of an argument; -1 for what is none, or has a keyword."""
+    around = node.parent
+    if around is None or around.type not in _ARGUMENTS:
+        return -1
+    return [one for one in around.named_children if one.type != "comment"].index(node)
 
 
 def _callees(node: Node) -> Iterator[str]:

@@ -47,9 +47,8 @@ class NameUse(NamedTuple):
     taken: str = ""  # the member taken of the result
     given: tuple[Argument, ...] = ()  # the arguments if the result is called again
     around: tuple[str, ...] = ()  # the functions that get what it is part of
-    keys: frozenset[str] = (
-        frozenset()
-    )  # words of strings, keywords, keys and targets of its statement
+    position: int = -1  # of an argument without a keyword
+    keys: frozenset[str] = frozenset()  # words of its statement: strings, keywords, keys, targets
 
     def takes_many(self) -> bool:
         """Return whether a call gets a number of arguments that is not known."""
@@ -68,11 +67,11 @@ def to_uses(payload: bytes) -> tuple[NameUse, ...]:
 
 
 def _use(row: list[Any]) -> NameUse:
-    word, at, kind, of, receiver, arguments, result, taken, given, around, keys = row
+    word, at, kind, of, receiver, arguments, result, taken, given, around, position, keys = row
     known = None if receiver is None else to_parts(receiver)
     return NameUse(
         *(word, at, kind, of, known, _arguments(arguments), result, taken),
-        *(_arguments(given), tuple(around), frozenset(keys)),
+        *(_arguments(given), tuple(around), position, frozenset(keys)),
     )
 
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from gitindex.languages.facts import Import, Use
+from gitindex.languages.scopes.uses import ARGUMENT, ITEM, MEMBER, UNKNOWN, VALUE, NameUse
 from gitindex.query.names.meanings import ECMA, STRICT
 from gitindex.query.names.project import Project
 from gitindex.query.names.source import Definition, FileNames
+from gitindex.query.names.uses import uses_in
 
 _LOAD = b"require"
 _RESULTS = (b"=", b";", b"}", b"")
 """What stands before a `require` that is a whole export, or a statement."""
 _NAMING = frozenset(
-    (b"getattr", b"setattr", b"hasattr", b"delattr", b"object", b"reload", b"spyOn", b"stub")
+    ("getattr", "setattr", "hasattr", "delattr", "object", "reload", "spyOn", "stub")
 )
 """Functions that get an object, and the name of the member that they are about."""
 
@@ -65,28 +67,25 @@ def _takes_whole(project: Project, user: FileNames, item: Import, path: str) -> 
 
 def _stands_alone(project: Project, source: FileNames, name: str) -> bool:
     """Return whether a name is a value in a file: no member is taken from it, nor is it called."""
-    project.read([source.path])
-    data, size = project.text(source.path), len(name.encode())
-    for place in project.places(name, [source.path]).get(source.path, ()):
-        if place.use == Use.REFERENCE:
-            at = project.offset(source.path, place.line, place.column)
-            after = data[at + size : at + size + 80].lstrip()
-            member = after[:1] in (b".", b"?", b"=") and not after.startswith(b".__dict__")
-            if not member and _first_of(data, at) not in _NAMING:
-                return True
-    return False
+    places = project.places(name, [source.path]).get(source.path, ())
+    used = {
+        project.offset(source.path, place.line, place.column)
+        for place in places
+        if place.use == Use.REFERENCE
+    }
+    return any(
+        use.kind == UNKNOWN or (use.at in used and _is_handed(use))
+        for _, use in uses_in(project, [name], [source.path], STRICT)
+    )
 
 
-def _first_of(data: bytes, at: int) -> bytes:
-    """Return the name of the function whose first argument begins at an offset."""
-    before = data[max(0, at - 80) : at].rstrip()
-    if not before.endswith(b"("):
-        return b""
-    name = before[:-1].rstrip()
-    start = len(name)
-    while start and (name[start - 1 : start].isalnum() or name[start - 1 : start] == b"_"):
-        start -= 1
-    return name[start:]
+def _is_handed(use: NameUse) -> bool:
+    """Return whether a use gives a module or an object away, or all members that it has."""
+    if use.kind == MEMBER:
+        return use.of == "__dict__"
+    if use.kind == ARGUMENT:
+        return use.of not in _NAMING or use.position != 0
+    return use.kind in (VALUE, ITEM)
 
 
 def _is_given(project: Project, user: FileNames, item: Import) -> bool:
