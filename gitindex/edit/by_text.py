@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 
 from gitindex.base.pattern import compile_later
@@ -12,6 +13,7 @@ from gitindex.query.absence import FoundPlace
 from gitindex.query.names.chains import read_chain
 from gitindex.query.names.finder import Finder
 from gitindex.query.names.fixtures import is_fixture
+from gitindex.query.names.meanings import ECMA
 from gitindex.query.names.mentions import look
 from gitindex.query.names.project import Project
 from gitindex.query.names.source import Definition, FileNames, enclosing
@@ -20,6 +22,9 @@ from gitindex.query.names.values import ExpressionPlace
 _READ = (MentionKind.STRINGS, MentionKind.DATA)
 _LISTED = compile_later(r"\b(?:vars|dir)\(\s*([\w.]+)\s*\)|([\w.]+)\.__dict__")
 _EXAMPLE = compile_later(r"\s*(?:>>>|\.\.\.) ")
+MAX_CUTS = 4
+"""Places where a name is taken apart, to look for its parts."""
+_ENCODERS = ("json", "xml", "gob", "yaml", "toml", "template", "reflect", "mapstructure")
 _NAMES = ("__name__", "__qualname__")
 _LISTING = ("vars", "dir", "__dict__")
 
@@ -34,6 +39,9 @@ def read_as_text(
         *_paths(finder, family[0], around, mentions),
         *_listings(finder, family, around),
         *_built(finder, family[0]),
+        *_parts(finder.project, family[0]),
+        *_other_spellings(finder.project, family[0]),
+        *_encoded(finder, family),
         *_injected(finder.project, family),
     ]
     return [f"{where}: {why}" for where, why in told if where not in force]
@@ -63,12 +71,79 @@ def _paths(
         where = f"{found.path}:{found.line + 1}"
         if found.why in _READ and path[-1:] in (".", ":") and owner in around:
             yield where, "a path in a text that may be read as code"
+        elif _is_whole(project, target, found):
+            yield where, "a string that is the name"
+        elif found.why == MentionKind.TEMPLATES and _is_handler(project, target, found):
+            yield where, "a page that may call it"
         elif target.kind in TYPES and _is_shown(project, found, target.name):
             yield where, "a text as `repr` gives it"
         elif found.why == MentionKind.STRINGS and _EXAMPLE.match(
             project.span(found.path, found.line, found.line)
         ):
             yield where, "an example that doctest runs"
+
+
+def _is_whole(project: Project, target: Definition, found: FoundPlace) -> bool:
+    """Is a place a name in quotes in the target's own language: a key, a slot, a registered name?"""
+    home, there = project.source(target.path), project.source(found.path)
+    if found.why != MentionKind.STRINGS or home is None or there is None:
+        return False
+    data, end = project.text(found.path), found.start + len(target.name.encode())
+    quotes = data[max(0, found.start - 1) : found.start], data[end : end + 1]
+    scopes = project.scopes(found.path)
+    told = scopes is None or scopes.quiet(found.start) != "docstring"
+    same = told and home.origin.family == there.origin.family
+    return same and quotes[0] == quotes[1] and quotes[0] in (b'"', b"'", b"`")
+
+
+def _is_handler(project: Project, target: Definition, found: FoundPlace) -> bool:
+    """Is a place in a page a call of a function of a script: `onclick="name()"`?"""
+    home = project.source(target.path)
+    after = project.text(found.path)[found.start + len(target.name.encode()) :][:80].lstrip()
+    return home is not None and home.language in ECMA and after[:1] == b"("
+
+
+def _parts(project: Project, target: Definition) -> Iterator[tuple[str, str]]:
+    """Yield strings that may be put together to the name: `getattr(x, "do_" + name)`."""
+    words = target.name.split("_")
+    cuts = [i for i in range(1, len(words)) if any(words[:i]) and any(words[i:])][:MAX_CUTS]
+    for cut in cuts:
+        for part in ("_".join(words[:cut]) + "_", "_" + "_".join(words[cut:])):
+            for file, places in look(project, part).places.items():
+                source = project.source(file.path)
+                flags = source.origin.flags if source is not None else ()
+                if "dynamic_attribute" in flags:
+                    yield f"{file.path}:{places[0][0] + 1}", f"names with {part} are put together"
+
+
+def _other_spellings(project: Project, target: Definition) -> Iterator[tuple[str, str]]:
+    """Yield names of Python that are the target in another form: NFKC, or `_Class__name`."""
+    source = project.source(target.path)
+    if source is None or source.language != "python":
+        return
+    project.view.ensure_facts()
+    mangled = f"_{target.name.lstrip('_')}__" if target.kind in TYPES else ""
+    for (text,) in project.view.rows(
+        "SELECT text FROM {names} WHERE text GLOB '*[^ -~]*' OR (? AND substr(text, 1, ?)=?)",
+        bool(mangled),
+        len(mangled),
+        mangled,
+    ):
+        same = text != target.name and unicodedata.normalize("NFKC", text) == target.name
+        if same or (mangled and text.startswith(mangled)):
+            for path in sorted(project.places(text))[:1]:
+                yield path, f"{text} is the name in another form"
+    if unicodedata.normalize("NFKC", target.name) != target.name:
+        yield target.path, "Python reads the name in another form"
+
+
+def _encoded(finder: Finder, family: list[Definition]) -> Iterator[tuple[str, str]]:
+    """Yield files of Go that may turn the names of fields into text."""
+    fields = [d for d in family if d.kind == "field" and d.path.endswith(".go")]
+    for word in _ENCODERS if fields else ():
+        for source in finder.project.importing_name(word):
+            if source.language == "go":
+                yield source.path, f"{word} may read the names of fields"
 
 
 def _is_shown(project: Project, found: FoundPlace, name: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import keyword
 import os
 import re
 import unicodedata
@@ -12,22 +11,26 @@ from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.base.pattern import compile_later
 from gitindex.edit.patch import RenamePlace
+from gitindex.edit.reserved import is_called, is_word
 from gitindex.languages.facts import Use
+from gitindex.query.names.builtins import BUILTINS
 from gitindex.query.names.finder import Finder
+from gitindex.query.names.meanings import ECMA
 from gitindex.query.names.source import Definition, FileNames
 
 _IDENTIFIER = re.compile(r"[^\W\d][\w$]*|\$[\w$]*")
+_SHARED = frozenset({"go", "java"})
+"""Languages where the files of a folder share their names."""
 _SHOWN = compile_later(rb"\{[^{}]*[^{}=!<>]=\s*(?:![rsa])?(?::[^{}]*)?\}")
 
 
-def check_new(new: str, old: str, python: bool) -> None:
+def check_new(new: str, old: str, language: str) -> None:
     """Raise unless a name can be given: Python reads names in their NFKC form."""
-    named = bool(_IDENTIFIER.fullmatch(new))
-    if python:
-        plain = unicodedata.normalize("NFKC", new) == new
-        named = named and new.isidentifier() and plain and not keyword.iskeyword(new)
+    named = bool(_IDENTIFIER.fullmatch(new)) and not is_word(language, new)
+    if language == "python":
+        named = named and new.isidentifier() and unicodedata.normalize("NFKC", new) == new
     if not named:
-        hint = "a name has letters, digits and _, and does not begin with a digit"
+        hint = "a name has letters, digits and _, does not begin with a digit, and is no keyword"
         raise GitIndexError(f"not a name: {safe_text(new)}", hint, Exit.USAGE)
     if new == old:
         raise GitIndexError("the new name is the old one", "give another one", Exit.USAGE)
@@ -37,10 +40,11 @@ def taken(
     finder: Finder, family: list[Definition], places: list[RenamePlace], new: str
 ) -> list[str]:
     """Return why a symbol with the new name would be another one, or hide one."""
-    old, python = family[0].name, any(d.path.endswith((".py", ".pyi")) for d in family)
+    old, source = family[0].name, finder.project.source(family[0].path)
+    language = source.language if source is not None else ""
     reasons = list(_members(finder, family, new))
-    if not python:
-        return reasons
+    if language != "python":
+        return [*reasons, *_of_language(finder, family, places, new, language)]
     if any(map(finder.binder.is_member, family)):
         if new.startswith("__") or old.startswith("__"):
             reasons.append(f"{new if new.startswith('__') else old} is special in a class")
@@ -50,6 +54,53 @@ def taken(
         reasons += starred(finder, {p.path for p in places}, new)
         reasons += _submodules(finder, {p.path for p in places}, new)
     return [*reasons, *_shown(finder, places)]
+
+
+def _of_language(
+    finder: Finder, family: list[Definition], places: list[RenamePlace], new: str, language: str
+) -> Iterator[str]:
+    """Yield what Go, Java and JavaScript make of a name."""
+    old, member = family[0].name, any(map(finder.binder.is_member, family))
+    for name in (old, new) if member or language == "go" else ():
+        if is_called(language, name):
+            yield f"{name} is called by {language} itself, or by its library"
+    if language in _SHARED:
+        yield from _packaged(finder, family, new)
+    if language == "go" and old[:1].isupper() != new[:1].isupper():
+        homes = {os.path.dirname(d.path) for d in family}
+        for place in places:
+            if os.path.dirname(place.path) not in homes or member:
+                yield f"{place.path}:{place.line + 1}: the case of a name of Go says who sees it"
+    if language == "java" and any(_is_file(d) for d in family):
+        yield f"{family[0].path}: the file of a class of Java is called like it"
+    if language in ECMA and not member:
+        if new in BUILTINS[language]:
+            yield f"the language has {new}, too"
+        yield from _passed_on(finder, family, new)
+
+
+def _packaged(finder: Finder, family: list[Definition], new: str) -> Iterator[str]:
+    """Yield files of the same package that have the new name: they share one scope."""
+    homes = {os.path.dirname(d.path) for d in family if not finder.binder.is_member(d)}
+    for path, found in sorted(finder.project.places(new).items() if homes else ()):
+        if os.path.dirname(path) in homes:
+            yield f"{path}:{found[0].line + 1}: {new} is used in the package already"
+
+
+def _passed_on(finder: Finder, family: list[Definition], new: str) -> Iterator[str]:
+    """Yield files that pass on everything of a module, where another one has the new name."""
+    project = finder.project
+    if not project.definitions(new):
+        return
+    for path in sorted({user for d in family for user in project.importing(d.path)}):
+        source = project.source(path)
+        for item in source.stars if source is not None else ():
+            yield f"{path}:{item.line + 1}: the star may pass {new} on already"
+
+
+def _is_file(definition: Definition) -> bool:
+    stem = os.path.splitext(os.path.basename(definition.path))[0]
+    return definition.parent < 0 and definition.qualified == stem
 
 
 def module_taken(
