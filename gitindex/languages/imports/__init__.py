@@ -63,6 +63,10 @@ class Resolver:
             return ()
         return tuple(dict.fromkeys(p for p in rule(self._tree, path, imported) if p != path))
 
+    def include_finder(self, module: str) -> Callable[[str], str | None]:
+        """Return what tells the file that an include of C means in the files of a folder."""
+        return files.include_finder(self._tree, module)
+
     def is_certain(self, path: str, language: str, imported: Import) -> bool:
         """Can the import of a file mean at most one file?"""
         if language == "python":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from gitindex.languages.facts import Import
 from gitindex.languages.imports.tree import Tree, join, parent
@@ -10,14 +10,29 @@ from gitindex.languages.imports.tree import Tree, join, parent
 
 def resolve_include(tree: Tree, path: str, imported: Import) -> Iterator[str]:
     """Look beside the including file, then anywhere in the tree, the nearest first."""
-    beside = join(parent(path), imported.module)
-    if beside in tree.paths and beside is not None:
-        yield beside
-        return
-    clean = join(imported.module.lstrip("/"))
-    nearest = tree.nearest(clean, path) if clean else None
-    if nearest is not None:
-        yield nearest
+    found = include_finder(tree, imported.module)(parent(path))
+    if found is not None:
+        yield found
+
+
+def include_finder(tree: Tree, module: str) -> Callable[[str], str | None]:
+    """Return what tells the file that an include means in the files of a folder."""
+    clean = join(module.lstrip("/"))
+    best = tree.best_below(clean) if clean else {}
+    paths, anywhere, alone = tree.paths, best.get(""), len(best) < 2
+
+    def find(folder: str) -> str | None:
+        beside = join(folder, module)
+        if beside in paths:
+            return beside
+        at = -1 if alone else len(folder)
+        while at > 0:
+            if (found := best.get(f"{folder[:at]}/")) is not None:
+                return found
+            at = folder.rfind("/", 0, at)
+        return anywhere
+
+    return find
 
 
 def resolve_ruby(tree: Tree, path: str, imported: Import) -> Iterator[str]:

@@ -59,22 +59,20 @@ class Tree:
         """Return the first candidate that exists."""
         return next((path for path in candidates if path in self.paths), None)
 
-    def nearest(self, suffix: str, near: str) -> str | None:
-        """Return the path closest to `near` that ends with whole segments `suffix`."""
+    def best_below(self, suffix: str) -> dict[str, str]:
+        """Return the shortest path that ends with whole segments `suffix` below each folder.
+
+        The one under "" is that of the whole tree; where it is the only one, there are no others.
+        """
         best = self._best.get(suffix)
         if best is None:
-            best = self._best_below(suffix)
+            best = self._find_best(suffix)
             if len(self._best) > MAX_SUFFIXES:
                 self._best.clear()
             self._best[suffix] = best
-        at = len(near) if len(best) > 1 else -1
-        while (at := near.rfind("/", 0, at)) >= 0:
-            if (found := best.get(near[: at + 1])) is not None:
-                return found
-        return best.get("")
+        return best
 
-    def _best_below(self, suffix: str) -> dict[str, str]:
-        """Return the shortest path that ends with `suffix` below each folder; "" is the tree."""
+    def _find_best(self, suffix: str) -> dict[str, str]:
         found = self._ending(suffix)
         best = {"": min(found, key=_shortness)} if found else {}
         for path in sorted(found, key=_shortness) if len(found) > 1 else ():

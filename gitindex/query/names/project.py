@@ -262,16 +262,16 @@ class Project:
         if name not in known:
             found: dict[str, set[str]] = {}
             for module, paths in self._include_lines().get(name, {}).items():
+                find = self.tree.resolver.include_finder(module)
                 resolved: dict[str, set[str]] = {}  # by folder
                 for path in paths:
                     folder, _, file = path.rpartition("/")
-                    if file == name:
-                        folder = path  # it may include itself, which is no edge
-                    if folder not in resolved:
-                        wanted = Import(module, (), 0, 0)
-                        there = self.tree.resolver.resolve(path, "c", wanted)
-                        resolved[folder] = found.setdefault(there[0], set()) if there else set()
-                    resolved[folder].add(path)
+                    key = path if file == name else folder  # itself is no edge
+                    if key not in resolved:
+                        there = find(folder)
+                        other = there if there != path else None
+                        resolved[key] = found.setdefault(other, set()) if other else set()
+                    resolved[key].add(path)
             known[name] = found
         return known[name].get(header, set())
 
