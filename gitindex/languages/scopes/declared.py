@@ -60,8 +60,10 @@ def visible_from(target: Node, how: str, language: str) -> int:
     """Return where a name begins to be seen: a type parameter everywhere, one of Go's in the body."""
     if how == "typeparam":
         return 0
+    if language != "go" or how not in ("param", "rest"):
+        return target.start_byte
     function = target.parent and target.parent.parent and target.parent.parent.parent
-    if language != "go" or how not in ("param", "rest") or function is None:
+    if function is None:
         return target.start_byte
     body = function.child_by_field_name("body")
     return body.start_byte if body is not None else function.end_byte

@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+_COMPACT = json.JSONEncoder(separators=(",", ":"))
+
 
 def packed(declared: Iterable[list[Any]], marks: dict[str, list[Any]]) -> dict[str, Any]:
     """Return declarations by name, parameters by scope, and the chains of receivers and calls."""
@@ -15,20 +17,24 @@ def packed(declared: Iterable[list[Any]], marks: dict[str, list[Any]]) -> dict[s
         names.setdefault(name, []).append([offset, scope, kind, *rest])
         if kind in ("param", "rest"):
             parameters.setdefault(scope, []).append([name, offset, kind])
+    numbers: dict[Any, int] = {}  # few chains have many places
     chained = {
-        "receivers": {at: to_json(chain) for at, chain in marks["receivers"]},
-        "given": {at: to_json(chain) for at, chain in marks["given"] if chain},
+        "receivers": {at: _number(numbers, chain) for at, chain in marks["receivers"]},
+        "given": {at: _number(numbers, chain) for at, chain in marks["given"] if chain},
     }
-    chains = list(dict.fromkeys(chain for places in chained.values() for chain in places.values()))
-    number = {chain: at for at, chain in enumerate(chains)}
     return {
         "names": {name: to_json(rows) for name, rows in names.items()},
         "parameters": {scope: to_json(rows) for scope, rows in parameters.items()},
-        "chains": chains,
-        **{k: {at: number[chain] for at, chain in v.items()} for k, v in chained.items()},
+        "chains": [to_json(chain) for chain in numbers],
+        **chained,
     }
+
+
+def _number(numbers: dict[Any, int], chain: list[list[object]] | None) -> int:
+    """Return the number of a chain, which is a new one for a new chain."""
+    return numbers.setdefault(tuple(map(tuple, chain)) if chain else None, len(numbers))
 
 
 def to_json(value: Any) -> str:
     """Return compact JSON."""
-    return json.dumps(value, separators=(",", ":"))
+    return _COMPACT.encode(value)

@@ -13,15 +13,14 @@ from gitindex.languages.scopes.heads import read_heads
 from gitindex.languages.scopes.literals import VALUES, is_unnamed, literal_type
 from gitindex.languages.scopes.model import (
     BLOCK,
-    COMPREHENSION,
     FUNCTION,
     KINDS,
     MARKS,
-    MODULE,
     NOMINAL,
     OUTER,
 )
 from gitindex.languages.scopes.packed import packed, to_json
+from gitindex.languages.scopes.reading import ScopeReading
 from gitindex.languages.scopes.strings import QUIET, keep_quiet, nested
 from gitindex.languages.syntax.extract import MAX_BYTES, MAX_NESTING, nesting
 from gitindex.languages.syntax.parser import parse_matches
@@ -71,93 +70,6 @@ _FIELDS = {
     "function_declarator": "declarator",
 }
 _LISTS = frozenset({"pattern_list", "tuple_pattern", "list_pattern", "expression_list", "tuple"})
-_AROUND = frozenset({"function", "class", "type", "enum"})
-"""Their name is inside the scope they open, but belongs to the surrounding one."""
-
-
-class _Reading:
-    """The ranges of one text, and the declarations found in them."""
-
-    def __init__(self, size: int, language: str) -> None:
-        self.language = language
-        self.ranges: list[list[int]] = [[0, size + 1, MODULE, -1, -1, -1]]
-        self.names: dict[tuple[int, str, int], list[Any]] = {}
-        self.moved: list[list[Any]] = []
-
-    def nest(self, found: dict[tuple[int, int], int]) -> None:
-        """Sort the ranges and record which range contains which."""
-        stack = [0]
-        for (start, minus_end), kind in sorted(found.items()):
-            while self.ranges[stack[-1]][1] <= start:
-                stack.pop()
-            around = stack[-1]
-            outer, head = around, -1
-            if kind == OUTER:
-                head = around
-                while head > 0 and self.ranges[head][2] == OUTER:
-                    head = self.ranges[head][3]
-                outer = max(self.ranges[head][4], 0)
-            self.ranges.append([start, -minus_end, kind, around, outer, head])
-            stack.append(len(self.ranges) - 1)
-
-    def at(self, offset: int) -> int:
-        """Return the innermost range around an offset."""
-        low, high = 0, len(self.ranges)
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if self.ranges[middle][0] <= offset else (low, middle)
-        while low > 0 and self.ranges[low][1] <= offset:
-            low = self.ranges[low][3]
-        return low
-
-    def home(self, offset: int, how: str) -> int:
-        """Return the scope that a declaration at an offset belongs to."""
-        scope = self.at(offset)
-        while self.ranges[scope][2] == OUTER:
-            scope = self.ranges[scope][5] if how in ("param", "rest") else self.ranges[scope][4]
-        if how in _AROUND:
-            return max(self.ranges[scope][4], 0)
-        if how == "hoist":
-            while scope > 0 and self.ranges[scope][2] in (BLOCK, COMPREHENSION, OUTER):
-                scope = self.ranges[scope][4]
-        return scope
-
-    def declare(
-        self,
-        node: Node,
-        how: str,
-        start: int,
-        spans: tuple[Any, ...],
-        pick: int,
-        chain: list[Any] | None = None,
-        kind_of: list[Any] | None = None,
-    ) -> None:
-        """Add a declaration; for the same name and place, keep the one with more information."""
-        name = (node.text or b"").decode("utf-8", "replace")
-        offset = node.start_byte
-        for scope in self._homes(offset, how):
-            key = (offset, name, scope)
-            kind = "var" if how == "hoist" else how
-            if how == "function" and scope != self.home(offset, how):
-                kind = "hoisted"
-            row = [name, offset, scope, kind, start, *spans, pick, chain, kind_of]
-            old = self.names.get(key)
-            if old is None or (old[5][1] > 0) + (old[6][1] > 0) < (spans[0][1] > 0) + (
-                spans[1][1] > 0
-            ):
-                self.names[key] = row
-
-    def _homes(self, offset: int, how: str) -> set[int]:
-        homes = {self.home(offset, how)}
-        if (
-            how == "function"
-        ):  # in sloppy JavaScript, and only there, also in the enclosing function
-            [block] = homes
-            if self.ranges[block][2] == BLOCK:
-                while block > 0 and self.ranges[block][2] == BLOCK:
-                    block = self.ranges[block][4]
-                homes.add(block)
-        return homes
 
 
 def read_scopes(data: bytes, language: str) -> bytes:
@@ -169,7 +81,7 @@ def read_scopes(data: bytes, language: str) -> bytes:
     if parsed is None:
         return b""
     matches, broken = parsed
-    reading = _Reading(len(text), language)
+    reading = ScopeReading(len(text), language)
     found: dict[tuple[int, int], int] = {}
     rest: list[dict[str, list[Node]]] = []
     marks: dict[str, list[Any]] = {mark: [] for mark in MARKS}
@@ -210,6 +122,17 @@ _MARKS = frozenset(
 )
 
 
+_PLACES = {
+    "member": "members",
+    "label": "labels",
+    "star": "stars",
+    "short": "shorthands",
+}
+"""Captures of which only the place is kept."""
+_HEADS = frozenset({"head", "slash", "defaults"})
+_EXPORTS = frozenset({"export.name", "export.default", "export.whole", "export.open"})
+
+
 def _keep_scope(found: dict[tuple[int, int], int], node: Node, kind: int) -> None:
     """Keep a range; what is read outside and is itself a scope (a lambda as a default) is both."""
     start, end = node.start_byte, -node.end_byte
@@ -238,49 +161,69 @@ def _join_bodies(found: dict[tuple[int, int], int]) -> None:
 
 def _mark(marks: dict[str, list[Any]], captures: dict[str, list[Node]]) -> None:
     """Record the places of one match: keys, labels, receivers, declared types, exports."""
-    for node in captures.get("key", ()):
+    for capture, nodes in captures.items():
+        if capture == "receiver":  # most matches are one
+            for node in nodes:
+                marks["receivers"].append([captures["of"][0].start_byte, read_parts(node)])
+        elif capture in _PLACES:
+            marks[_PLACES[capture]] += [node.start_byte for node in nodes]
+        elif capture == "key":
+            _keys(marks, nodes)
+        elif capture == "set":
+            for target, _ in (t for n in nodes if n.type not in _OPAQUE for t in _targets(n)):
+                text = (target.text or b"").decode("utf-8", "replace")
+                marks["sets"].append([text, target.start_byte])
+        elif capture in ("taken", "given"):
+            holder = captures.get("holder")
+            for node in nodes:
+                chain = read_parts(holder[0]) if holder else None
+                marks[capture].append([node.start_byte, chain])
+        elif capture == "typed":
+            for node in nodes:
+                _typed(marks, node, captures["type"][0])
+        elif capture == "with":
+            marks["members"] += names_within(nodes)
+    if not _HEADS.isdisjoint(captures):
+        read_heads(marks, captures)
+    if not _EXPORTS.isdisjoint(captures):
+        marks["exports"] += read_exports(captures)
+
+
+def _keys(marks: dict[str, list[Any]], nodes: list[Node]) -> None:
+    for node in nodes:
         kind = literal_type(node)
         if kind != VALUES:
             marks["keys"].append(node.start_byte)
             marks["literals"] += [[node.start_byte, kind]] if kind is not None else []
-    for node in captures.get("member", ()):
-        marks["members"].append(node.start_byte)
-    marks["members"] += names_within(captures.get("with", ()))
-    for node in captures.get("label", ()):
-        marks["labels"].append(node.start_byte)
-    for node in captures.get("star", ()):
-        marks["stars"].append(node.start_byte)
-    for node in captures.get("set", ()):
-        for target, _ in _targets(node) if node.type not in _OPAQUE else ():
-            text = (target.text or b"").decode("utf-8", "replace")
-            marks["sets"].append([text, target.start_byte])
-    for node in captures.get("receiver", ()):
-        marks["receivers"].append([captures["of"][0].start_byte, read_parts(node)])
-    for node in captures.get("taken", ()):
-        chain = read_parts(captures["holder"][0]) if "holder" in captures else None
-        marks["taken"].append([node.start_byte, chain])
-    for node in captures.get("given", ()):
-        marks["given"].append([node.start_byte, read_parts(captures["holder"][0])])
-    for node in captures.get("typed", ()):
-        if node.type == "field_identifier" and is_unnamed(node):
-            marks["unnamed"].append(node.start_byte)
-        marks["typed"].append([node.start_byte, read_type(_first_type(captures["type"][0]), node)])
-    for node in captures.get("short", ()):
-        marks["shorthands"].append(node.start_byte)
-    read_heads(marks, captures)
-    marks["exports"] += read_exports(captures)
 
 
-def _take(reading: _Reading, marks: dict[str, list[Any]], captures: dict[str, list[Node]]) -> None:
+def _typed(marks: dict[str, list[Any]], node: Node, kind: Node) -> None:
+    if node.type == "field_identifier" and is_unnamed(node):
+        marks["unnamed"].append(node.start_byte)
+    marks["typed"].append([node.start_byte, read_type(_first_type(kind), node)])
+
+
+def _take(
+    reading: ScopeReading, marks: dict[str, list[Any]], captures: dict[str, list[Node]]
+) -> None:
     """Record one match other than a scope: a binding, a key, a label, an assigned attribute."""
-    _mark(marks, captures)
-    for how in ("global", "nonlocal"):
-        for node in captures.get(how, ()):
-            name = (node.text or b"").decode("utf-8", "replace")
-            reading.moved.append([reading.home(node.start_byte, "var"), name, how])
-    spans = _span(captures.get("type")), _span(captures.get("value") or captures.get("each"))
-    if "field" in captures:
-        _field(marks, captures, spans)
+    if not _MARKS.isdisjoint(captures):
+        _mark(marks, captures)
+        for how in ("global", "nonlocal"):
+            for node in captures.get(how, ()):
+                name = (node.text or b"").decode("utf-8", "replace")
+                reading.moved.append([reading.home(node.start_byte, "var"), name, how])
+        if "field" in captures:
+            _field(marks, captures, _spans(captures))
+    if any(capture.startswith("bind.") for capture in captures):
+        _bind(reading, marks, captures)
+
+
+def _bind(
+    reading: ScopeReading, marks: dict[str, list[Any]], captures: dict[str, list[Node]]
+) -> None:
+    """Record the names that one match declares."""
+    spans = _spans(captures)
     value = next((captures[c][0] for c in ("value", "each") if c in captures), None)
     nominal = reading.language in NOMINAL
     each = "each" in captures
@@ -290,7 +233,7 @@ def _take(reading: _Reading, marks: dict[str, list[Any]], captures: dict[str, li
             continue
         how = capture[5:]
         for node in nodes:
-            marks["assigned"] += _set_members(node)
+            marks["assigned"] += _set_members(node) if node.type not in _NAMES else ()
             told = (nominal or how != "rest") and (node.type in _NAMES or node.type in _LISTS)
             for target, pick in _targets(node):
                 start = max(ends) if ends else visible_from(target, how, reading.language)
@@ -331,6 +274,10 @@ def _set_members(pattern: Node) -> Iterator[list[Any]]:
             yield [next(told), name.start_byte, next(told), *_NONE]
         elif here.type not in _OPAQUE or here.type == "parenthesized_expression":
             stack += here.named_children
+
+
+def _spans(captures: dict[str, list[Node]]) -> tuple[tuple[int, int], tuple[int, int]]:
+    return _span(captures.get("type")), _span(captures.get("value") or captures.get("each"))
 
 
 def _span(nodes: list[Node] | None) -> tuple[int, int]:
