@@ -91,6 +91,7 @@ class _Declared:
         for made in listed:
             self.by_scope.setdefault(made.scope, []).append(made)
             self.at.setdefault(made.offset, made)
+        self.inside = any(made.scope > 0 or made.kind == "typeparam" for made in listed)
 
 
 class Resolved(NamedTuple):
@@ -192,6 +193,10 @@ class FileScopes:
             rows = json.loads(self._packed["names"].get(name, "[]"))
             self._declared[name] = _Declared(list(map(_declaration, rows)))
         return self._declared[name]
+
+    def is_declared_inside(self, name: str) -> bool:
+        """Does a scope inside the module declare a name? Where not, it means the same everywhere."""
+        return name in self._packed["names"] and self._of_name(name).inside
 
     def scope_at(self, offset: int) -> int:
         """Return the innermost scope around an offset; 0 is the module."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
@@ -18,6 +19,9 @@ MAX_CANDIDATES = 400
 _STRUCTURAL = frozenset({"go", "typescript", "tsx", "rust"})
 """Languages where a type implements an interface by its members; Rust facts omit which trait."""
 _CONTRACTS = frozenset({"interface", "trait", "protocol", "type"})
+_CLOSED = frozenset({"python", "ecma", "go", "jvm", "rust", "csharp"})
+"""Families whose symbols no other language names; keys of data may be named by any language."""
+_LINKED = FUNCTIONS | {"prototype"}
 _Key = tuple[str, int]  # path and ordinal of a definition
 
 
@@ -156,6 +160,32 @@ class Dispatch:
             for item in source.imports:
                 names += [local for there, local in item.names if there == name and local != "*"]
         return list(dict.fromkeys(names))
+
+
+def linked(project: Project, targets: Iterable[Definition]) -> Iterator[Definition]:
+    """Yield the prototypes and definitions that the linker joins with a C function."""
+    for target in targets:
+        source = project.source(target.path)
+        if source is None or source.origin.family != "c" or target.kind not in _LINKED:
+            continue
+        if not _is_static(target):
+            for other in project.definitions(target.name):
+                same = other.qualified == target.qualified and other.kind in _LINKED
+                if same and not _is_static(other):
+                    yield other
+
+
+def naming_families(project: Project, targets: Iterable[Definition]) -> set[str]:
+    """Return the languages that can name the targets; empty if any language can."""
+    sources = [project.source(target.path) for target in targets]
+    found = {source.origin.family for source in sources if source is not None}
+    c = {"c"} if any(s and any(i.module == "C" for i in s.imports) for s in sources) else set()
+    return found | c if found <= _CLOSED else set()
+
+
+def _is_static(definition: Definition) -> bool:
+    """Return whether a C function is visible in its own file only."""
+    return definition.signature.startswith("static ") and "." not in definition.qualified
 
 
 def _key(definition: Definition) -> _Key:

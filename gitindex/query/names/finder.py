@@ -10,15 +10,15 @@ from typing import NamedTuple
 from gitindex.base.vocabulary import Tier, Unexplained
 from gitindex.languages.facts import Occurrence, Use
 from gitindex.languages.scopes.model import EXPORTED_WHOLE, MODELLED
-from gitindex.languages.syntax.kinds import FUNCTIONS
 from gitindex.query.names.builtins import BUILTINS
 from gitindex.query.names.defaults import default_names, locals_of
-from gitindex.query.names.dispatch import Dispatch, Kin
+from gitindex.query.names.dispatch import Dispatch, Kin, linked, naming_families
 from gitindex.query.names.known import KnownReferences, current_paths
 from gitindex.query.names.meanings import ECMA, Meaning, State
 from gitindex.query.names.memory import Memory
 from gitindex.query.names.own_self import OwnSelf
 from gitindex.query.names.places import QUALIFIED, Binder
+from gitindex.query.names.plain import PlainUses
 from gitindex.query.names.project import Project
 from gitindex.query.names.sites import Site, make_site
 from gitindex.query.names.source import Definition, FileNames
@@ -32,14 +32,11 @@ MAX_PLACES, MAX_MADE = 50_000, 100
 MAX_FILES = 2_000
 """Files with the name that one answer examines; with more, the answer is marked incomplete."""
 
-_CLOSED = frozenset({"python", "ecma", "go", "jvm", "rust", "csharp"})
-"""Families whose symbols no other language names; keys of data may be named by any language."""
-_LINKED = FUNCTIONS | {"prototype"}
-
 PROVEN = ""
 """Reason for a place not listed: scopes, imports or the semantic layer prove another meaning."""
 
 At = tuple[str, int, int]  # path, line, column
+_Told = dict[str, tuple[Definition, ...]]  # by path: what all uses in a file refer to
 
 
 class Found(NamedTuple):
@@ -69,6 +66,7 @@ class Finder:
         self.binder = Binder(self.project)
         self.dispatch = Dispatch(self.binder)
         self._own_self = OwnSelf(self.binder, self.dispatch)
+        self._plain = PlainUses(self.project, self.binder.names.modules)
         self.cut = False
         self._found: dict[tuple[tuple[tuple[str, int], ...], frozenset[str]], Found] = {}
         self.view = view
@@ -97,23 +95,24 @@ class Finder:
         return self._found[asked]
 
     def _search(self, chosen: dict[tuple[str, int], Definition], within: frozenset[str]) -> Found:
-        chosen |= {(d.path, d.ordinal): d for d in self._linked(chosen.values())}
+        chosen |= {(d.path, d.ordinal): d for d in linked(self.project, chosen.values())}
         wanted = self._wanted(chosen)
         known = KnownReferences(self.project, chosen.values())
         found: dict[At, Site] = {}
         excluded, uses = dict[At, str](), list[tuple[At, FileNames, Occurrence]]()
         names = list(dict.fromkeys(d.name for d in chosen.values()))
         names += default_names(self.binder.names.modules, chosen.values(), names)[:MAX_ALIASES]
-        families = self._families(chosen.values())
+        families = naming_families(self.project, chosen.values())
         self.cut = False
         self._own_self.start(chosen.values())
         for name in names:  # grows during the loop
-            for source, places in self.occurrences(name, within):
+            told = _Told()
+            for source, places in self.occurrences(name, within, wanted, told):
                 foreign = families and source.origin.family not in families
                 for place in places:
                     at = (source.path, place.line, place.column)
                     del self.binder.types.relied[:], self.binder.types.made[:]
-                    site = PROVEN if foreign else self._judge(source, place, wanted)
+                    site = PROVEN if foreign else self._judge(source, place, wanted, told)
                     if isinstance(site, str):
                         excluded[at] = site if foreign else self._provable(source, place, site)
                         if not foreign and _is_use(place):
@@ -135,8 +134,7 @@ class Finder:
         for at in found.keys() & excluded.keys():
             del excluded[at]
         defined, cut = frozenset((d.path, d.line, d.column) for d in chosen.values()), self.cut
-        some = list(chosen.values())[:MAX_MADE]
-        made = [site for d in some for site in self._made(d, within)]
+        made = [s for d in list(chosen.values())[:MAX_MADE] for s in self._made(d, within)]
         sites = sorted([*found.values(), *made], key=Site.order)
         return Found(sites, excluded, cut, defined)
 
@@ -182,18 +180,6 @@ class Finder:
         own = own and all(map(self._own_self.is_made, list(dict.fromkeys(types.made))))
         return why if own else str(Unexplained.BOUND_ELSEWHERE)
 
-    def _linked(self, targets: Iterable[Definition]) -> Iterator[Definition]:
-        """Yield the prototypes and definitions that the linker joins with a C function."""
-        for target in targets:
-            source = self.project.source(target.path)
-            if source is None or source.origin.family != "c" or target.kind not in _LINKED:
-                continue
-            if not _is_static(target):
-                for other in self.project.definitions(target.name):
-                    same = other.qualified == target.qualified and other.kind in _LINKED
-                    if same and not _is_static(other):
-                        yield other
-
     def _wanted(self, chosen: dict[tuple[str, int], Definition]) -> _SearchTargets:
         members: dict[tuple[str, int], Definition] = {}
         known, outside = True, False
@@ -230,9 +216,15 @@ class Finder:
         return meaning.state is State.LOCAL and meaning.sure and meaning.variable > 0
 
     def occurrences(
-        self, name: str, within: Iterable[str] = ()
+        self,
+        name: str,
+        within: Iterable[str] = (),
+        wanted: _SearchTargets | None = None,
+        told: _Told | None = None,
     ) -> Iterator[tuple[FileNames, list[Occurrence]]]:
-        """Yield files with their occurrences of a name; `cut` is set where there are too many."""
+        """Yield files with their occurrences of a name; `cut` is set where there are too many.
+
+        `told` gets the files where facts alone tell that all uses refer to what is wanted."""
         by_path = self.project.places(name, within)
         if len(by_path) > MAX_FILES:
             self.cut = True
@@ -241,7 +233,10 @@ class Finder:
         needed = [path for path in by_path if self._needs_text(path, by_path[path])]
         self.project.read(needed)
         self.project.load_locals([p for p in needed if any(map(_may_be_local, by_path[p]))])
-        self.project.load_scopes(needed)
+        if wanted is not None and told is not None:
+            plain = self._plain.find({path: by_path[path] for path in needed})
+            told |= {p: hit for p, found in plain.items() if (hit := _among(found, wanted.targets))}
+        self.project.load_scopes(path for path in needed if not told or path not in told)
         left = MAX_PLACES
         for path in sorted(by_path, key=os.fsencode):
             source = self.project.source(path)
@@ -266,8 +261,16 @@ class Finder:
             return any(place.use != Use.IMPORT for place in places)
         return any(map(_is_use, places))
 
-    def _judge(self, source: FileNames, place: Occurrence, wanted: _SearchTargets) -> Site | str:
+    def _judge(
+        self,
+        source: FileNames,
+        place: Occurrence,
+        wanted: _SearchTargets,
+        told: _Told | None = None,
+    ) -> Site | str:
         """Return the reference at a place, or why it is none: PROVEN or an Unexplained value."""
+        if told and source.path in told and _is_use(place):
+            return _site(source, place, told[source.path])
         taken = self._taken(source, place, wanted) if source.language in ECMA else None
         if taken is not None:
             return taken
@@ -278,8 +281,7 @@ class Finder:
         meaning = self.binder.meaning(source, place)
         hit = _among(meaning.definitions, wanted.targets)
         if hit:
-            own = any(d.path == source.path for d in hit)
-            return make_site(source, place, Tier.EXACT if own else Tier.IMPORT, hit)
+            return _site(source, place, hit)
         related = _among(meaning.definitions, wanted.kin.members)
         if related:
             return make_site(source, place, Tier.DISPATCH, tuple(wanted.targets.values()))
@@ -356,13 +358,6 @@ class Finder:
         unbound = meaning.state in (State.UNBOUND, State.UNKNOWN)
         return str(Unexplained.UNBOUND if unbound else Unexplained.BOUND_ELSEWHERE)
 
-    def _families(self, targets: Iterable[Definition]) -> set[str]:
-        """Return the languages that can name the targets; empty if any language can."""
-        sources = [self.project.source(target.path) for target in targets]
-        found = {source.origin.family for source in sources if source is not None}
-        c = {"c"} if any(s and any(i.module == "C" for i in s.imports) for s in sources) else set()
-        return found | c if found <= _CLOSED else set()
-
     def _aliases(self, source: FileNames, name: str) -> list[str]:
         """Return the aliases that a file's imports and exports give to a name."""
         pairs = [pair for item in source.imports for pair in item.names]
@@ -379,6 +374,11 @@ class Finder:
         return found
 
 
+def _site(source: FileNames, place: Occurrence, hit: tuple[Definition, ...]) -> Site:
+    own = any(d.path == source.path for d in hit)
+    return make_site(source, place, Tier.EXACT if own else Tier.IMPORT, hit)
+
+
 def _is_use(place: Occurrence) -> bool:
     return place.use not in (Use.DEFINITION, Use.IMPORT)
 
@@ -386,11 +386,6 @@ def _is_use(place: Occurrence) -> bool:
 def _may_be_local(place: Occurrence) -> bool:
     """Return whether a place may name a variable; a call of one is rare where calls are many."""
     return place.use == Use.REFERENCE
-
-
-def _is_static(definition: Definition) -> bool:
-    """Return whether a C function is visible in its own file only."""
-    return definition.signature.startswith("static ") and "." not in definition.qualified
 
 
 def _among(

@@ -36,6 +36,7 @@ class Modules:
         self.project = project
         self._exports: dict[str, dict[str, str]] = {}
         self._included: dict[tuple[str, str], Meaning] = {}
+        self._asked: dict[tuple[tuple[str, ...], str], Meaning] = {}
 
     @cached_property
     def _imported(self) -> dict[tuple[str, Import, str], Meaning]:
@@ -46,6 +47,13 @@ class Modules:
         self, paths: tuple[str, ...], name: str, seen: frozenset[str] = frozenset()
     ) -> Meaning:
         """Return what a module exports under a name: its own, re-exported, or by a star."""
+        if seen:
+            return self._find_exported(paths, name, seen)
+        if (paths, name) not in self._asked:
+            self._asked[paths, name] = self._find_exported(paths, name, seen)
+        return self._asked[paths, name]
+
+    def _find_exported(self, paths: tuple[str, ...], name: str, seen: frozenset[str]) -> Meaning:
         outside = False
         if len(paths) > _MANY and all(path.endswith(".go") for path in paths):
             having = {d.path for d in self.project.definitions(name)}

@@ -49,6 +49,7 @@ class Names:
     def __init__(self, project: Project) -> None:
         self.project = project
         self.modules = Modules(project)
+        self._beyond: dict[tuple[str, str, int, bool, bool], Meaning] = {}
 
     def lookup(
         self,
@@ -64,12 +65,21 @@ class Names:
         `scope` is -1 at module level. `of_type`: a type is expected there; `called`: it is called.
         """
         scopes = self.project.scopes(source.path) if at >= 0 else None
-        if scopes is not None:
+        if scopes is not None and scopes.is_declared_inside(name):
             found = scopes.resolve(name, at, of_type, called)
             if found is None and of_type and source.language != "java":
                 found = scopes.resolve(name, at)
             if found is not None and found.kind != MODULE:
                 return self._local(source, scopes, name, found)
+        key = (source.path, name, scope, of_type, scopes is None)
+        if key not in self._beyond:  # the same wherever it stands in the symbol
+            self._beyond[key] = self._around(source, name, scope, of_type, scopes)
+        return self._beyond[key]
+
+    def _around(
+        self, source: FileNames, name: str, scope: int, of_type: bool, scopes: FileScopes | None
+    ) -> Meaning:
+        """Return the meaning of a name that no scope inside the module declares."""
         here = scope
         while (symbol := source.symbol(here)) is not None:
             kids = source.children(here, name)

@@ -71,9 +71,14 @@ def _is_value(project: Project, targets: Iterable[Definition], sites: Iterable[S
     return bool(targets) and any(s.use in (Use.REFERENCE, Use.ATTRIBUTE) for s in sites)
 
 
+def _is_imported_inside(site: Site) -> bool:
+    """Return whether a site is an import, and not certainly one of the module itself."""
+    return site.use == Use.IMPORT and (site.enclosing is not None or not is_python(site.path))
+
+
 def _is_in_class(project: Project, site: Site) -> bool:
     """Return whether a site imports the function into the body of a class."""
-    scopes = project.scopes(site.path) if site.use == Use.IMPORT else None
+    scopes = project.scopes(site.path) if _is_imported_inside(site) else None
     at = project.offset(site.path, site.line, site.column)
     return scopes is not None and scopes.ranges[scopes.scope_at(at)].kind == CLASS
 

@@ -44,11 +44,12 @@ def of_exports(
 ) -> Iterator[tuple[FileNames, Occurrence]]:
     """Yield items of Python's `__all__`: each refers to the module's binding of that name."""
     for name, source, places in _mentioned(project, targets, within):
-        text = project.text(source.path)
-        scopes = project.scopes(source.path) if b"__all__" in text else None
-        for line, column, start in places if scopes else ():
-            assert scopes is not None
-            end = text[start + len(name.encode()) :][:1]
+        text, size = project.text(source.path), len(name.encode())
+        if b"__all__" not in text:
+            continue
+        for line, column, start in places:
+            end = text[start + size : start + size + 1]
             whole = text[start - 1 : start] in (b'"', b"'") and end in (b'"', b"'")
-            if whole and scopes.quiet(start) == "exported":
+            scopes = project.scopes(source.path) if whole else None
+            if scopes is not None and scopes.quiet(start) == "exported":
                 yield source, Occurrence(name, line, column, Use.REFERENCE, -1)
