@@ -19,6 +19,7 @@ from gitindex.query.names.meanings import ECMA
 from gitindex.query.names.mentions import MentioningFile, look, look_in
 from gitindex.query.names.project import Project
 from gitindex.query.names.read_strings import StringReaders, is_evaluated, is_in_template
+from gitindex.query.names.respelled import respelled
 from gitindex.query.names.source import Definition
 from gitindex.query.names.targets import NAME
 from gitindex.view.tree import TreeView
@@ -188,7 +189,11 @@ _UNEXPLAINED = frozenset(map(str, Unexplained))
 
 
 def _unnamed(project: Project, targets: Iterable[Definition]) -> Iterator[FoundPlace]:
-    """Yield targets that syntax calls without their name, and those of a file without scopes."""
+    """Yield targets that syntax calls without their name, or spells otherwise, and those of a file
+    without scopes."""
+    for path, line, column in respelled(project, targets):
+        start = project.offset(path, line, column)
+        yield FoundPlace(path, line, column, start, Unexplained.UNBOUND)
     for target in targets:
         source = project.source(target.path)
         if source is None:

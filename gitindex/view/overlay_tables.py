@@ -290,5 +290,6 @@ def _fill(sql: str, part: dict[str, str]) -> str:
 
 
 def _contains(data: bytes, needles: list[bytes]) -> bool:
+    """May a text have one of the words? Names may be spelled with other letters, or with escapes."""
     lowered = data.lower()
-    return any(needle in lowered for needle in needles)
+    return not data.isascii() or b"\\u" in data or any(needle in lowered for needle in needles)

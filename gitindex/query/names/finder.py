@@ -32,6 +32,7 @@ MAX_PLACES, MAX_MADE = 50_000, 100
 MAX_FILES = 2_000
 """Files with the name that one answer examines; with more, the answer is marked incomplete."""
 
+_UNBOUND = str(Unexplained.UNBOUND)
 PROVEN = ""
 """Reason for a place not listed: scopes, imports or the semantic layer prove another meaning."""
 
@@ -111,8 +112,9 @@ class Finder:
                 foreign = families and source.origin.family not in families
                 for place in places:
                     at = (source.path, place.line, place.column)
-                    del self.binder.types.relied[:], self.binder.types.made[:]
-                    site = PROVEN if foreign else self._judge(source, place, wanted, told)
+                    site: Site | str = PROVEN if place.name == name else _UNBOUND
+                    if site == PROVEN and not foreign:  # it is not spelled otherwise
+                        site = self._judge(source, place, wanted, told)
                     if isinstance(site, str):
                         excluded[at] = site if foreign else self._provable(source, place, site)
                         if not foreign and _is_use(place):
@@ -204,9 +206,9 @@ class Finder:
         self.cut = False
         for source, places in self.occurrences(name):
             for place in places:
-                local = place.use != Use.DEFINITION and self._is_local(source, place)
-                if place.use == Use.DEFINITION or local:
-                    excluded[source.path, place.line, place.column] = PROVEN
+                if place.use == Use.DEFINITION or self._is_local(source, place):
+                    why = PROVEN if place.name == name else _UNBOUND
+                    excluded[source.path, place.line, place.column] = why
                 else:
                     sites.append(make_site(source, place, Tier.NAME, ()))
         return Found(sites, excluded, self.cut)
@@ -269,6 +271,7 @@ class Finder:
         told: _Told | None = None,
     ) -> Site | str:
         """Return the reference at a place, or why it is none: PROVEN or an Unexplained value."""
+        del self.binder.types.relied[:], self.binder.types.made[:]
         if told and source.path in told and _is_use(place):
             return _site(source, place, told[source.path])
         taken = self._taken(source, place, wanted) if source.language in ECMA else None

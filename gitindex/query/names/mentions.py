@@ -88,7 +88,12 @@ def look_in(project: Project, files: list[MentioningFile], name: str) -> TextMen
 def files_holding(view: TreeView, name: str) -> list[MentioningFile]:
     """Return indexed files that may contain a name, from the text index; edited files always."""
     view.ensure_facts(words=[name])
-    fragments = fragments_of(f" {name} ")  # a whole word: what `places_of` finds
+    return files_with(view, f" {name} ")  # a whole word: what `places_of` finds
+
+
+def files_with(view: TreeView, text: str) -> list[MentioningFile]:
+    """Return the same for a text inside of words, or with blanks at the ends of a word."""
+    fragments = fragments_of(text)
     blobs = candidates(view.served.database, [frozenset({fragments})] if fragments else [])
     if blobs is None:
         rows = view.rows(_ALL)

@@ -8,6 +8,7 @@ from gitindex.languages.facts import Import
 from gitindex.languages.scopes.model import EXPORTED_MORE, EXPORTED_WHOLE, MODELLED
 from gitindex.languages.syntax.kinds import SPACES
 from gitindex.query.names.chains import read_chain
+from gitindex.query.names.includes import Includes
 from gitindex.query.names.meanings import (
     ECMA,
     OUTSIDE,
@@ -36,6 +37,7 @@ class Modules:
         self.project = project
         self._exports: dict[str, dict[str, str]] = {}
         self._included: dict[tuple[str, str], Meaning] = {}
+        self._includes = Includes(project)
         self._asked: dict[tuple[tuple[str, ...], str], Meaning] = {}
 
     @cached_property
@@ -116,7 +118,7 @@ class Modules:
             key = (source.path, name)
             if key not in self._included:
                 near = (d for d in self.project.definitions(name))
-                seen_here = [d for d in near if self.project.includes(source.path, d.path)]
+                seen_here = [d for d in near if self._includes.reach(source.path, d.path)]
                 self._included[key] = defined(seen_here) if seen_here else UNKNOWN
             return self._included[key]
         found = []

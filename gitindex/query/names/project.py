@@ -17,6 +17,7 @@ from gitindex.languages.scopes.flow import FLOWING, FileFlow
 from gitindex.languages.scopes.model import EXCLUDING, MODELLED, FileScopes
 from gitindex.query.names.memory import Memory, TreeMemory
 from gitindex.query.names.source import Definition, FileNames, LiveFile, Text, place_of
+from gitindex.query.names.spellings import Spellings
 from gitindex.query.names.written import WrittenImports, words_of_file
 from gitindex.store.blob_names import find_places, split_places
 from gitindex.view.tree import BLOBS_NAMED, TreeView
@@ -76,7 +77,23 @@ class Project:
         return self._defined[name]
 
     def places(self, name: str, within: Iterable[str] = ()) -> dict[str, list[Occurrence]]:
-        """Return every occurrence of a name by path, in the tree or in the files `within`."""
+        """Return every occurrence of a name by path, in the tree or in the files `within`.
+
+        Those that spell it otherwise are among them: their `name` is what is written there.
+        """
+        found = self.plain_places(name, within)
+        for other in self._spellings.others(self.view, name):
+            for path, places in self.plain_places(other, within).items():
+                found[path] = [*found.get(path, ()), *places]
+        return found
+
+    @cached_property
+    def _spellings(self) -> Spellings:
+        found: Spellings = self.tree.notes.setdefault("spellings", Spellings())
+        return found
+
+    def plain_places(self, name: str, within: Iterable[str] = ()) -> dict[str, list[Occurrence]]:
+        """Return the occurrences that are spelled like this."""
         only = [os.fsencode(path) for path in within]
         self.view.ensure_facts(words=[name], paths=only or None)
         if only:
@@ -236,65 +253,6 @@ class Project:
     @cached_property
     def _resolved(self) -> dict[tuple[str, Import], tuple[str, ...]]:
         return self.tree.cache("resolved")
-
-    def includes(self, path: str, header: str) -> bool:
-        """Return whether a C file includes another one, directly or indirectly."""
-        if header not in self._includers:
-            found, todo = {header}, [header]
-            while todo:
-                new = self._including(todo.pop()) - found
-                found |= new
-                todo += new
-            self._includers[header] = found - {header}
-        return path in self._includers[header]
-
-    @cached_property
-    def _includers(self) -> dict[str, set[str]]:
-        return self.tree.table("includers")
-
-    def _including(self, header: str) -> set[str]:
-        """Return the files whose includes resolve to a header.
-
-        Computed once per tree for all headers of one name: there may be hundreds.
-        """
-        known: dict[str, dict[str, set[str]]] = self.tree.table("including")
-        name = header.rpartition("/")[2]
-        if name not in known:
-            found: dict[str, set[str]] = {}
-            for module, paths in self._include_lines().get(name, {}).items():
-                find = self.tree.resolver.include_finder(module)
-                resolved: dict[str, set[str]] = {}  # by folder
-                for path in paths:
-                    folder, _, file = path.rpartition("/")
-                    key = path if file == name else folder  # itself is no edge
-                    if key not in resolved:
-                        there = find(folder)
-                        other = there if there != path else None
-                        resolved[key] = found.setdefault(other, set()) if other else set()
-                    resolved[key].add(path)
-            known[name] = found
-        return known[name].get(header, set())
-
-    def _include_lines(self) -> dict[str, dict[str, list[str]]]:
-        """Return all includes of a tree: file name → what is written → the files that have it."""
-        if "includes" in self.tree.notes:
-            held: dict[str, dict[str, list[str]]] = self.tree.notes["includes"]
-            return held
-        self.view.ensure_facts()
-        written: dict[str, list[str]] = {}
-        for raw, modules in self.view.rows(  # a row per file: hundreds of thousands cost more
-            "SELECT l.path, (SELECT group_concat(i.module, char(10)) FROM {imports} i"
-            " WHERE i.blob_id=b.id) FROM {blobs} b JOIN {live} l ON l.blob_id=b.id"
-            " WHERE b.language IN ('c', 'cpp')"
-        ):
-            path = os.fsdecode(raw)
-            for module in modules.split("\n") if modules else ():
-                written.setdefault(module, []).append(path)
-        lines: dict[str, dict[str, list[str]]] = {}
-        for module, users in written.items():
-            lines.setdefault(module.rpartition("/")[2], {})[module] = users
-        self.tree.notes["includes"] = lines
-        return lines
 
     @property
     def written(self) -> WrittenImports:

@@ -1,0 +1,99 @@
+"""Names that are spelled otherwise than they are defined: no answer that leaves them out says complete.
+
+Python reads identifiers in their NFKC form (PEP 3131), JavaScript and Java read escapes in them, PHP and
+SQL do not tell capital letters from small ones.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from gitindex.query.names import spellings
+from gitindex.query.references import ReferenceQuery, find_references
+from gitindex.view.tree import open_tree
+from tests.support import Repo
+
+FILES = {
+    "wide.py": "def build():\n    return 1\n\n\ndef straße():\n    return 2\n"
+    "\n\ndef quiet():\n    return 3\n",
+    "use.py": "import wide\nfrom wide import ｂｕｉｌｄ\n\nｂｕｉｌｄ()\nwide.bｕild()\nwide.quiet()\n",
+    "a.js": "function fetchIt() {}\nfunction other() { \\u0066etchIt(); f\\u{65}tchIt(); }\n"
+    "function alone() {}\nalone();\n",
+    "M.java": "class M {\n  static int stop() { return 1; }\n  static int halt() { return 1; }\n"
+    "  static int go() { return \\u0073top() + M\\u002ehalt(); }\n  static int rest() { return 2; }\n}\n",
+    "a.php": "<?php\nfunction load_it() { return 1; }\nfunction loadXit() { return 2; }\n"
+    "function one() { return 2; }\n",
+    "b.php": "<?php\nLOAD_IT();\nLOADXIT();\none();\n",
+    "q.sql": "CREATE FUNCTION total() RETURNS int AS 'select 1' LANGUAGE sql;\nSELECT TOTAL();\n",
+}
+RESPELLED = {
+    "build": [("use.py", 2), ("use.py", 4), ("use.py", 5)],
+    "fetchIt": [("a.js", 2), ("a.js", 2)],
+    "stop": [("M.java", 4)],
+    "halt": [("M.java", 4)],
+    "load_it": [("b.php", 2)],
+    "total": [("q.sql", 2)],
+}
+
+
+@pytest.fixture(scope="module")
+def respelled(tmp_path_factory: pytest.TempPathFactory) -> Repo:
+    made = Repo(tmp_path_factory.mktemp("respelled") / "repo")
+    made.init()
+    return made.index_files(FILES)
+
+
+def _ask(repo: Repo, name: str) -> Any:
+    with open_tree(repo.worktree, ".") as view:
+        return find_references(view, ReferenceQuery(name))
+
+
+@pytest.mark.parametrize("name", RESPELLED)
+def test_other_spellings_are_not_explained(respelled: Repo, name: str) -> None:
+    told = _ask(respelled, name)
+    assert not told["complete"]
+    assert [(u["path"], u["line"]) for u in told["unexplained"]] == RESPELLED[name]
+
+
+@pytest.mark.parametrize("name", ["quiet", "straße", "alone", "rest", "one"])
+def test_names_that_nothing_spells_otherwise_are_complete(respelled: Repo, name: str) -> None:
+    assert _ask(respelled, name)["complete"]
+
+
+def test_a_list_of_all_says_the_same(respelled: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = {name: _ask(respelled, name)["unexplained"] for name in RESPELLED}
+    monkeypatch.setattr(spellings, "MANY", 0)
+    assert {name: _ask(respelled, name)["unexplained"] for name in RESPELLED} == before
+
+
+def test_an_edit_may_spell_it_otherwise(repo: Repo) -> None:
+    repo.index_files({"wide.py": FILES["wide.py"]})
+    assert _ask(repo, "quiet")["complete"]
+    repo.write("new.py", "import wide\n\nwide.ｑuiet()\n")
+    told = _ask(repo, "quiet")
+    assert [(u["path"], u["line"]) for u in told["unexplained"]] == [("new.py", 3)]
+
+
+def test_python_means_what_is_taken_for_it(respelled: Repo) -> None:
+    code = "import wide\nwide.build = lambda: print('called')\nimport use\n"
+    ran = subprocess.run(
+        [sys.executable, "-c", code], cwd=respelled.path, capture_output=True, text=True, check=True
+    )
+    assert ran.stdout.split() == ["called", "called"]
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("ｂuild", "build"),
+        ("\\u0062uild", "build"),
+        ("\\uu0062uild", "build"),
+        ("b\\u{75}ild", "build"),
+    ],
+)
+def test_plain_is_what_compilers_read(text: str, meant: str) -> None:
+    assert spellings.plain(text) == meant
