@@ -27,30 +27,33 @@ LEAST = {"python": 15, "typescript": 20, "javascript": 8, "go": 20, "java": 20}
 """Answers that say complete; none would prove nothing."""
 
 
+@pytest.mark.parametrize("half", [0, 1])
 @pytest.mark.parametrize("language", LEAST)
-def test_complete_answers_know_every_call_that_happened(repo: Repo, language: str) -> None:
+def test_complete_answers_know_every_call_that_happened(
+    repo: Repo, language: str, half: int
+) -> None:
     repo.index_files({"go.mod": "module m\n\ngo 1.19\n"})
     wrong, complete = list[str](), 0
     for number, program in enumerate(PROGRAMS):
-        if program["language"] == language:
+        if program["language"] == language and number % 2 == half:
             told, missing = _ask(repo, program, f"pkg{number}", f"Name{number}x")
             complete += told
             wrong += missing
             shutil.rmtree(repo.path / f"pkg{number}")
     assert not wrong, "\n".join(wrong)
-    assert complete >= LEAST[language]
+    assert complete >= LEAST[language] // 2
 
 
 def test_programs_of_python_are_known_by_more_than_their_suffix(repo: Repo) -> None:
     repo.index_files({"go.mod": "module m\n\ngo 1.19\n"})
     wrong, asked = list[str](), 0
     for number, program in enumerate(PROGRAMS):
-        if "main.py" in program["files"] and number % 4 < 2:  # half: each takes 0.2 s
+        if "main.py" in program["files"] and number % 8 in (0, 5):  # a quarter: each takes 0.2 s
             folder, name = f"pkg{number}", ("main.pyw", "main")[number % 2]
             wrong += _ask(repo, _with_script(program, name), folder, f"Name{number}x")[1]
             shutil.rmtree(repo.path / folder)
             asked += 1
-    assert asked > 70
+    assert asked > 60
     assert not wrong, "\n".join(wrong)
 
 
