@@ -100,7 +100,7 @@ def delete_folder(repo: Repo, pick: random.Random) -> None:
 def make_folder(repo: Repo, pick: random.Random) -> None:
     """Made, filled, and moved into place; or empty."""
     path = repo.path / pick.choice(FOLDERS[1:])
-    if not path.exists() and path.parent.is_dir():
+    if not os.path.lexists(path) and path.parent.is_dir():
         made = repo.path / ".git" / "made"
         made.mkdir()
         if pick.random() < 0.5:

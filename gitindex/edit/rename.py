@@ -27,6 +27,7 @@ from gitindex.filestate.mutation_gate import check_mutation_gate
 from gitindex.languages.facts import Use
 from gitindex.query.absence import Certificate, certify
 from gitindex.query.names.builtins import BUILTINS
+from gitindex.query.names.dispatch import linked
 from gitindex.query.names.finder import Finder, Found
 from gitindex.query.names.memory import Memory
 from gitindex.query.names.project import Project
@@ -87,6 +88,7 @@ def plan_rename(view: TreeView, asked: RenameRequest, memory: Memory | None = No
         raise GitIndexError(what, "see `gitindex symbols`", Exit.NO)
     target = find_target(finder.binder, asked.symbol)
     chosen = _same_symbol(finder, target.definitions)
+    chosen += [d for d in linked(finder.project, chosen) if d not in chosen]
     home = finder.project.source(chosen[0].path)
     check_new(asked.new, target.name, home.language if home is not None else "")
     family, known = _family(finder, chosen)

@@ -259,3 +259,20 @@ def test_all_files_or_none(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("a")
     with pytest.raises(GitIndexError):
         apply_edits(str(tmp_path), [FileEdit("link", b"old a\n", b"new\n")])
+
+
+def test_constructors_and_prototypes_are_renamed_with_their_symbol(repo: Repo) -> None:
+    repo.index_files(
+        {
+            "Many.java": "class Low {\n  Low(int n) { }\n  Low copy() { return new Low(2); }\n}\n",
+            "f.h": "int compute(int a);\n",
+            "f.c": '#include "f.h"\nint compute(int a) { return a; }\n',
+        }
+    )
+    with open_tree(repo.worktree, ".") as view:
+        java = plan_rename(view, RenameRequest("Many.java#Low", "Deep"))
+        c = plan_rename(view, RenameRequest("f.c#compute", "work"))
+        low = find_references(view, ReferenceQuery("Many.java:1:7"))
+    assert b"Low" not in java.edits[0].new
+    assert {edit.path for edit in c.edits} == {"f.c", "f.h"}
+    assert [(r["line"], r["column"]) for r in low["references"]] == [(3, 3), (3, 27)]

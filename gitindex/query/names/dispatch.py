@@ -9,6 +9,7 @@ from typing import NamedTuple
 from gitindex.languages.facts import Use
 from gitindex.languages.syntax.kinds import FUNCTIONS
 from gitindex.query.names.classes import Classes
+from gitindex.query.names.meanings import is_type
 from gitindex.query.names.places import Binder
 from gitindex.query.names.project import Project
 from gitindex.query.names.source import Definition
@@ -163,9 +164,13 @@ class Dispatch:
 
 
 def linked(project: Project, targets: Iterable[Definition]) -> Iterator[Definition]:
-    """Yield the prototypes and definitions that the linker joins with a C function."""
+    """Yield what has the same name and is used by it: the constructors of a class, and the prototypes and
+    definitions that the linker joins with a C function."""
     for target in targets:
         source = project.source(target.path)
+        if source is not None and is_type(target):
+            below = source.children(target.ordinal, target.name)
+            yield from (d for d in below if d.kind == "constructor")
         if source is None or source.origin.family != "c" or target.kind not in _LINKED:
             continue
         if not _is_static(target):
