@@ -78,6 +78,15 @@ def test_an_edit_may_spell_it_otherwise(repo: Repo) -> None:
     assert [(u["path"], u["line"]) for u in told["unexplained"]] == [("new.py", 3)]
 
 
+def test_rules_about_words_of_the_language_see_other_spellings(repo: Repo) -> None:
+    classes = "class B:\n    def run(self):\n        return 1\n\n\nclass A:\n    def run(self):\n"
+    classes += "        return 2\n\n    def go(self):\n        return self.run()\n"
+    repo.index_files({"b.py": classes, "main.py": "from b import A, B\n\nA().go()\n"})
+    assert _ask(repo, "B.run")["complete"]
+    repo.write("main.py", "from b import A, B\n\nｖａｒｓ(A)['go'](B())\n")
+    assert not _ask(repo, "B.run")["complete"]
+
+
 def test_python_means_what_is_taken_for_it(respelled: Repo) -> None:
     code = "import wide\nwide.build = lambda: print('called')\nimport use\n"
     ran = subprocess.run(

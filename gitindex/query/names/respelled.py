@@ -22,12 +22,12 @@ Place = tuple[str, int, int]  # path, line, column
 
 def respelled(project: Project, targets: Iterable[Definition]) -> Iterator[Place]:
     """Yield the places."""
-    for target in targets:
-        source = project.source(target.path)
-        if source is not None and source.language == "java":
-            yield from _escaped(project, target.name)
-        elif source is not None and source.language in _CASE_BLIND:
-            yield from _in_other_letters(project, target.name, source.language)
+    told = ((project.source(target.path), target.name) for target in targets)
+    for language, name in dict.fromkeys((s.language, name) for s, name in told if s is not None):
+        if language == "java":
+            yield from _escaped(project, name)
+        elif language in _CASE_BLIND:
+            yield from _in_other_letters(project, name, language)
 
 
 def _escaped(project: Project, name: str) -> Iterator[Place]:

@@ -46,17 +46,29 @@ def in_python(project: Project, word: str) -> dict[str, list[Occurrence]]:
 
 def python_uses(project: Project, *words: str) -> Iterator[Used]:
     """Yield how code of Python uses some words; an unknown use if they are in too many files."""
-    paths = dict.fromkeys(path for word in words for path in in_python(project, word))
+    found = {word: in_python(project, word) for word in words}
+    paths = dict.fromkeys(path for places in found.values() for path in places)
     if len(paths) > MAX_FILES:
         yield "", UNREAD
         return
+    yield from _spelled_otherwise(found)
     yield from uses_in(project, words, list(paths), ("python",))
 
 
 def ecma_uses(project: Project, *words: str) -> Iterator[Used]:
     """Yield how code of JavaScript and TypeScript uses some words."""
-    paths = dict.fromkeys(path for word in words for path in project.places(word))
+    found = {word: project.places(word) for word in words}
+    yield from _spelled_otherwise(found)
+    paths = dict.fromkeys(path for places in found.values() for path in places)
     yield from uses_in(project, words, list(paths), ECMA)
+
+
+def _spelled_otherwise(found: dict[str, dict[str, list[Occurrence]]]) -> Iterator[Used]:
+    """Yield an unknown use for each file that spells a word otherwise: the tree has it as written."""
+    for word, by_path in found.items():
+        for path, places in by_path.items():
+            if any(place.name != word for place in places):
+                yield path, UNREAD
 
 
 def uses_in(
